@@ -1,12 +1,12 @@
 import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import { FieldErrors } from '#core/web/pages/page.ts';
-import { readCompany } from './company.ts';
+import { companyLengths, readCompany } from './company.ts';
 import { sellerSection } from './section.ts';
 
 /** A company's receipt, asked for before it is paid: the receipt names the company from the start. */
 export const companyStep: CheckoutStep = {
   name: 'receipt',
-  fields: { company: 400, npwp: 100 },
+  fields: companyLengths,
   show({ host, t }) {
     if (host.section(sellerSection).name === undefined) return undefined;
     return {

@@ -7,8 +7,8 @@ interface ReceiptCompany {
   readonly npwp: string | undefined;
 }
 
-/** Characters of a company's name. */
-const longestCompany = 120;
+/** Most characters of each field of a form, as HTML and the schemas of forms count them. */
+export const companyLengths = { company: 120, npwp: 40 } as const;
 
 /**
  * An Indonesian tax number as it is stored: 16 digits (an old one of 15 gets a zero in front), or 22 of a place of business. Dots,
@@ -33,7 +33,7 @@ export function readCompany({
   company = '',
   npwp = '',
 }: Readonly<Record<string, string | undefined>>): ReceiptCompany | undefined | { readonly wrong: string } {
-  const name = oneLine(company).trim().slice(0, longestCompany);
+  const name = oneLine(company);
   if (name === '') return npwp.trim() === '' ? undefined : { wrong: 'company' };
   if (npwp.trim() === '') return { name, npwp: undefined };
   const digits = readNpwp(npwp.trim());

@@ -4,7 +4,7 @@ import { refusedFor } from '#core/platform/shared/shared.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { readCompany } from './company.ts';
+import { companyLengths, readCompany } from './company.ts';
 import { describeReceipt } from './describe.ts';
 import { readToken, signedPath } from './link.ts';
 import { listReceipts, ownPath, type PaymentReceipt, readPaymentReceipt } from './read.ts';
@@ -17,7 +17,10 @@ const sheet = { template: 'receipts/receipt.eta', styles: ['receipts/receipts.cs
 
 const companyForm = defineForm({
   path: '/receipts/{id}/company',
-  fields: object(['company'], { company: string({ maxLength: 400 }), npwp: string({ maxLength: 100 }) }),
+  fields: object(['company'], {
+    company: string({ maxLength: companyLengths.company }),
+    npwp: string({ maxLength: companyLengths.npwp }),
+  }),
   async submit(input, request) {
     const { receipt } = await requireOwn(request);
     const company = readCompany(input);
@@ -65,6 +68,7 @@ export const ownReceiptPage: Page = {
         .filter(({ kind, path }) => kind === 'payment' && path !== ownPath(id))
         .map(({ path }) => path),
       companyPath: company === undefined && addedAt === undefined ? `${ownPath(id)}/company` : '',
+      companyLengths,
       back: { path: '/orders', label: 'receipts.back_to_orders' },
     };
   },

@@ -38,26 +38,33 @@ export function parseFields(fields: Readonly<Record<string, string | string[]>>,
   const validate = validatorFor(schema);
   if (validate(input)) return input;
   const errors: Record<string, string> = {};
-  let bounds: Bounds | undefined;
+  const values: Record<string, number> = {};
   for (const error of validate.errors ?? []) {
     const field = fieldOf(error);
     if (errors[field] !== undefined) continue;
-    // The placeholders of the texts are those of the whole form, so that one field can say its bounds.
-    const own = bounds === undefined ? boundsOf(schema.properties?.[field]) : undefined;
-    errors[field] =
-      own === undefined || error.keyword === 'required' ? textFor(error, schema.properties?.[field]) : 'form.number';
-    if (errors[field] === 'form.number') bounds = own;
+    const property = schema.properties?.[field];
+    const bounds = boundsOf(error, property);
+    // The placeholders of the texts are those of the whole form, so that one field of a kind can say its bounds.
+    const isFirst = bounds !== undefined && !Object.values(errors).includes(bounds.text);
+    errors[field] = isFirst ? bounds.text : textFor(error, property);
+    if (isFirst) Object.assign(values, bounds.values);
   }
-  throw new FieldErrors(errors, { ...bounds });
+  throw new FieldErrors(errors, values);
 }
 
 interface Bounds {
-  readonly minimum: number;
-  readonly maximum: number;
+  readonly text: string;
+  readonly values: Readonly<Record<string, number>>;
 }
 
-function boundsOf({ type, minimum, maximum }: JsonSchema = {}): Bounds | undefined {
-  return type === 'integer' && minimum !== undefined && maximum !== undefined ? { minimum, maximum } : undefined;
+function boundsOf(
+  { keyword }: ErrorObject,
+  { type, minimum, maximum, maxLength }: JsonSchema = {},
+): Bounds | undefined {
+  if (keyword === 'maxLength' && maxLength !== undefined)
+    return { text: 'form.too_long_for', values: { longest: maxLength } };
+  if (keyword === 'required' || type !== 'integer' || minimum === undefined || maximum === undefined) return undefined;
+  return { text: 'form.number', values: { minimum, maximum } };
 }
 
 function validatorFor(schema: JsonSchema): ValidateFunction {

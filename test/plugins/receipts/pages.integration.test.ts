@@ -135,6 +135,9 @@ describe('the receipt of a buyer', () => {
     const add = (fields: Record<string, string>) => buyer.submit(path, `${path}/company`, fields);
     expect((await add({ company: longName, npwp: '12' })).status).toBe(422);
     expect((await add({ company: '', npwp: '0012345678901000' })).status).toBe(422);
+    const long = await add({ company: `${longName}${longName}!` });
+    expect([long.status, textOf(long.text)]).toEqual([422, expect.stringContaining('use at most 120 characters')]);
+    expect((await buyer.get(path)).text).toMatch(/name="company" required maxlength="120"/);
     expect((await add({ company: 'PT Pembeli Jaya', npwp: '01.234.567.8-901.000' })).location).toBe(path);
     expect(textOf((await buyer.get(path)).text)).toContain('PT Pembeli Jaya');
     expect(textOf((await buyer.get(path)).text)).toContain('0012345678901000');
@@ -165,7 +168,9 @@ async function payFor(code: string) {
 
 describe('a company that is named at checkout', () => {
   it('is on the receipt from the start, as the last try has it, and takes no other one', async () => {
-    expect((await buyer.get('/buy')).text).toContain('<summary>Receipt for a company (optional)</summary>');
+    const { text: form } = await buyer.get('/buy');
+    expect(form).toContain('<summary>Receipt for a company (optional)</summary>');
+    expect(form).toMatch(/name="company" maxlength="120"/);
     const code = await placeOrder({ company: 'PT Salah', npwp: '0012345678901000' });
     expect(await placeOrder({ company: `${longName} & Co`, npwp: '01.234.567.8-901.000' })).toBe(code);
     const { path } = await payFor(code);
@@ -186,6 +191,7 @@ describe('a company that is named at checkout', () => {
   it.each([
     { fields: { company: 'PT Pembeli', npwp: '12' }, field: 'npwp' },
     { fields: { company: '', npwp: '0012345678901000' }, field: 'company' },
+    { fields: { company: `${longName}${longName}!` }, field: 'company' },
   ])('is refused with a wrong $field, which the open form shows', async ({ fields, field }) => {
     const reply = await buyer.submit('/buy', '/buy', { days: '30', ...fields });
     expect(reply.status).toBe(422);
@@ -194,7 +200,7 @@ describe('a company that is named at checkout', () => {
     // The form is below the plans: a phone shows the top of the page.
     const [, above = ''] =
       /<div class="flash bad" role="alert">([^]*?)<form method="post" action="\/buy"/.exec(reply.text) ?? [];
-    expect(above).toMatch(/An NPWP has|Enter the name of the company/);
+    expect(above).toMatch(/An NPWP has|Enter the name of the company|use at most 120 characters/);
   });
 });
 

@@ -82,6 +82,8 @@ describe('a company', () => {
       name: 'PT Maju Jaya',
       npwp: '0012345678901000',
     });
+    const longest = `PT ${'Maju '.repeat(30)}Jaya`;
+    expect(readCompany({ company: longest })).toEqual({ name: longest, npwp: undefined }); // never cut
     expect(readCompany({ company: 'PT Maju' })).toEqual({ name: 'PT Maju', npwp: undefined });
     expect(readCompany({ company: '', npwp: '0012345678901000' })).toEqual({ wrong: 'company' });
     expect(readCompany({ company: 'PT Maju', npwp: '12' })).toEqual({ wrong: 'npwp' });

@@ -139,7 +139,7 @@ describe('what a browser sends', () => {
     [{ ...sent, side: 'up' }, 'side', 'form.invalid'],
     [{ ...sent, count: '10' }, 'count', 'form.number'],
     [{ ...sent, price: '' }, 'price', 'form.required'],
-    [{ ...sent, label: 'x'.repeat(61) }, 'label', 'form.too_long'],
+    [{ ...sent, label: 'x'.repeat(61) }, 'label', 'form.too_long_for'],
   ])('is refused beside its field: %o', (values, name, message) => {
     expect(() => parse(values)).toThrow(expect.objectContaining({ fields: { [name]: message } }));
   });

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import pg from 'pg';
 import { copyOut } from '../database/copy.ts';
+import { syncFolder } from '../sync-folder.ts';
 import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
 import { version } from '../version.ts';
 import { backupName, listBackups } from './backup-files.ts';
@@ -181,13 +182,6 @@ async function* journalFrames(folder: string): AsyncGenerator<Frame> {
       await file.close();
     }
   }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder).catch(() => undefined);
-  if (handle === undefined) return;
-  await handle.sync().catch(() => undefined);
-  await handle.close();
 }
 
 function explain(error: unknown, to: string): unknown {

@@ -1,6 +1,8 @@
 import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { csvLine } from '#core/platform/csv.ts';
+import { syncFolder } from '#core/platform/sync-folder.ts';
 
 const head = 'user,email,account,key\n';
 
@@ -48,6 +50,7 @@ export class KeysFile {
     const next = `${this.#path}.next`;
     await write(next, head + text);
     await rename(next, this.#path);
+    await syncFolder(dirname(this.#path));
   }
 }
 

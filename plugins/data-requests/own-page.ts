@@ -1,10 +1,9 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import { resumeAccount } from '#core/business/accounts/blocking.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { type DataRequest, listOfAccount, pauseNow, recordRequest } from './requests.ts';
+import { type DataRequest, listOfAccount, pauseNow, recordRequest, resumeNow } from './requests.ts';
 import { dataRequestsSection } from './section.ts';
 
 export const ownPath = '/account/data-requests';
@@ -41,8 +40,8 @@ const pauseForm = defineForm({
 const resumeForm = defineForm({
   path: `${ownPath}/resume`,
   fields: object({}),
-  async submit(_input, { host, account }) {
-    await host.database.fork().transactional(async (transaction) => resumeAccount(transaction, account?.id ?? ''));
+  async submit(_input, request) {
+    await resumeNow(request.host, accountOf(request).id);
     return new Redirect(`${ownPath}?done=resumed`);
   },
 });

@@ -2,9 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
-import { pauseAccount } from '#core/business/accounts/blocking.ts';
+import { pauseAccount, resumeAccount } from '#core/business/accounts/blocking.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
 import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
+import { recordOwnAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import { type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
@@ -122,6 +123,15 @@ export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>
        values (?, 'limiting', 'page', ?, ?, ?::timestamptz + interval '1 second', ?, 'done')`,
       [id, accountId, at, at, at],
     );
+    await recordOwnAction(transaction, 'account.pause', accountId);
+  });
+}
+
+/** Ends the pause of an account, on record; one that is not paused by its owner stays as it is. */
+export async function resumeNow({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
+    await lockAccount(transaction, accountId);
+    if (await resumeAccount(transaction, accountId)) await recordOwnAction(transaction, 'account.resume', accountId);
   });
 }
 

@@ -22,10 +22,10 @@ export interface AccountSummary {
   readonly createdAt: Date;
 }
 
-/** `active`: has paid time now or later. `inactive`: has none. */
+/** `active`: has paid time now or later. `inactive`: has none. `paused`: by its owner. `blocked`: by an operator. */
 export type AccountState = (typeof accountStates)[number];
 
-export const accountStates = ['active', 'inactive', 'blocked', 'deleted'] as const;
+export const accountStates = ['active', 'inactive', 'paused', 'blocked', 'deleted'] as const;
 
 interface AccountQuery {
   /** Part of the name or e-mail address in any case, an id, a key hint, or the account's pseudonym at vendors. */
@@ -45,7 +45,8 @@ export async function listAccounts(
   const rows = await database.query<SummaryRow>(
     `with found as (
        select a.id, a.name, a.email, k.hint, a.request_count::float8 as request_count, a.created_at, p.ends_at,
-         case when a.deleted_at is not null then 'deleted' when a.blocked_at is not null then 'blocked'
+         case when a.deleted_at is not null then 'deleted' when a.paused_at is not null then 'paused'
+           when a.blocked_at is not null then 'blocked'
            when p.ends_at > clock_timestamp() then 'active' else 'inactive' end as state
        from account a left join api_key k on k.account_id = a.id
          left join lateral (select max(ends_at) as ends_at from ${periodsInForce} p where p.account_id = a.id) p on true

@@ -7,7 +7,7 @@ import { impersonal, personal } from '#core/platform/database/personal.ts';
  */
 const ofAccount = `subject = ? and (action <> 'account.delete' or error is not null)`;
 
-/** An operator's action, on a page, by a command or over the API. */
+/** An operator's action, on a page, by a command or over the API; and what an owner did to the own account. */
 export const OperatorActionRow = defineEntity({
   name: 'OperatorActionRow',
   tableName: 'operator_action',
@@ -15,7 +15,7 @@ export const OperatorActionRow = defineEntity({
     id: p.uuid().primary(),
     /** An account; without a foreign key, because an action outlives it. */
     operatorId: p.uuid(),
-    /** E-mail address at the time. */
+    /** E-mail address at the time; `command (USER)`, `api (TOKEN)` or `owner`. */
     operator: impersonal(p.text()),
     action: impersonal(p.text()),
     /** Id of the account or order, or the route. */

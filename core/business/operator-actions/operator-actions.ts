@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { parseObject } from '#core/platform/json.ts';
@@ -76,6 +77,19 @@ export async function recordAction<T>(
     await finish(database, id, error instanceof Error ? error.message : String(error)).catch(() => undefined);
     throw error;
   }
+}
+
+/** Records what an owner did to the own account, in the transaction that does it. Without a name, which would outlast the account. */
+export async function recordOwnAction(
+  transaction: Pick<EntityManager, 'execute'>,
+  action: string,
+  accountId: string,
+): Promise<void> {
+  await transaction.execute(
+    `insert into operator_action (id, operator_id, operator, action, subject, finished_at)
+     values (?, ?, 'owner', ?, ?, clock_timestamp())`,
+    [randomUUIDv7(), accountId, action, accountId],
+  );
 }
 
 async function finish(database: Pick<Database, 'query'>, id: string, error: string | undefined): Promise<void> {

@@ -60,7 +60,8 @@ export const accountFacts = defineView<AccountDetails>()({
   },
   language: { type: 'text', of: 'language' },
   created: { type: 'time', value: ({ record }) => record.createdAt },
-  blocked: { type: 'time', label: 'operator.blocked_since', value: ({ record }) => record.blockedAt },
+  paused: { type: 'time', label: 'operator.paused_since', value: ({ record }) => record.pausedAt },
+  blocked: { type: 'time', label: 'operator.blocked_since', value: ({ record }) => blockedSince(record) },
   blocked_reason: {
     type: 'text',
     of: 'blockedReason',
@@ -112,6 +113,11 @@ export function writeAccount({ record, ledger, ...details }: AccountDetails) {
     usage,
     actions,
   };
+}
+
+/** Since when an operator has blocked it. */
+function blockedSince({ blockedAt, pausedAt }: AccountRecord): Date | undefined {
+  return pausedAt === undefined ? blockedAt : undefined;
 }
 
 /** The end of the last period; undefined when there never was one. */

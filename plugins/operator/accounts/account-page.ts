@@ -108,8 +108,9 @@ export async function requireAccount({ host, params }: PageRequest): Promise<Acc
   return account ?? notFound('operator.account_unknown', { path: '/operator/accounts', label: 'operator.accounts' });
 }
 
-function stateOf({ deletedAt, blockedAt, periods, readAt }: AccountRecord): AccountState {
+function stateOf({ deletedAt, pausedAt, blockedAt, periods, readAt }: AccountRecord): AccountState {
   if (deletedAt !== undefined) return 'deleted';
+  if (pausedAt !== undefined) return 'paused';
   if (blockedAt !== undefined) return 'blocked';
   return (periods.at(-1)?.endsAt.getTime() ?? 0) > readAt ? 'active' : 'inactive';
 }

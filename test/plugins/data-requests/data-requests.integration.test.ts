@@ -3,6 +3,7 @@ import { findAccount } from '#core/business/accounts/accounts.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { retention } from '../../../plugins/data-requests/job.ts';
 import {
   answerRequest,
@@ -118,6 +119,43 @@ it('a customer pauses the account: the key is refused, no mail is sent, nothing 
   expect((await client.submit(path, `${path}/resume`)).location).toBe(`${path}?done=resumed`);
   expect(await findAccount(gateway.database, id)).toMatchObject({ blockedAt: undefined, pausedAt: undefined });
   await expect.poll(async () => (await use())[0], { timeout: 5_000 }).toBe(200);
+});
+
+it('a pause and its end are on record as the owner’s, and an end that changes nothing is not', async () => {
+  const { client, id } = await join('records@example.com');
+  await client.submit(path, `${path}/pause`);
+  const { text } = await client.get(path);
+  const token = /action="\/account\/data-requests\/resume">.*?value="([^"]+)"/s.exec(text)?.[1] ?? '';
+  for (let times = 0; times < 2; times++)
+    expect((await client.post(`${path}/resume`, { form_token: token })).location).toBe(`${path}?done=resumed`);
+  const actions = await listActions(gateway.database, { subject: id, limit: 10 });
+  expect(actions.map(({ action, operator: by, outcome }) => [action, by, outcome])).toEqual([
+    ['account.resume', 'owner', 'done'],
+    ['account.pause', 'owner', 'done'],
+  ]);
+  const story = textOf((await ops.get(`/operator/accounts/${id}`)).text);
+  expect(story).toMatch(/Resumed the account.+Paused the account/);
+});
+
+it('a paused account is in a state of its own: in the list, by its filter, on its page and in the API', async () => {
+  const { client, id } = await join('resting@example.com');
+  await client.submit(path, `${path}/pause`);
+  const account = ['--config', gateway.file, 'account'];
+  const command = async (...words: readonly string[]) =>
+    (await runCommand([...account, ...words], { DATABASE_URL: gateway.database.url })).out;
+  expect(await command('list', '--state', 'paused')).toMatch(/resting@example\.com .*paused/);
+  expect(await command('list', '--state', 'blocked')).not.toContain('resting@example.com');
+  expect(await command('show', id)).toMatch(/^ *paused +\d{4}-.+: paused at the owner's request/m);
+  expect(await command('show', id)).not.toMatch(/^ *blocked /m);
+  const listed = (await ops.get('/operator/accounts?state=paused')).text;
+  expect(listed).toContain(`/operator/accounts/${id}"`);
+  expect(textOf(listed)).toMatch(/Ada dp-\S+ Paused —/);
+  expect((await ops.get('/operator/accounts?state=blocked')).text).not.toContain(`/operator/accounts/${id}"`);
+  expect(textOf((await ops.get(`/operator/accounts/${id}`)).text)).toMatch(/Ada Paused/);
+  const api = await fetch(`${gateway.url}/operator/api/accounts?state=paused`, {
+    headers: { authorization: `Bearer ${await createOperatorToken(gateway, 'read')}` },
+  });
+  expect(await api.text()).toMatch(/"id": ?"[^"]+"[^}]*"state": ?"paused"/);
 });
 
 it('a paused account that an operator blocks cannot sign in, and its owner cannot resume it', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PageText } from '#core/web/markdown/page-text.ts';
 import { languageOf, type PageTexts } from '#core/web/markdown/markdown-page.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
+import { ownPathOf, type ReadSiteLinks, siteLinksFor } from '#core/web/markdown/site-links.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
 /** Pages that are accepted by paying. */
@@ -28,28 +28,13 @@ type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
 /** The texts in force that this reader can open. @param readLinks of the plugin that has the pages; undefined without one */
 export function documentsFor(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
-  const { service } = reader.host;
-  const links = readLinks?.(reader) ?? {};
-  const paths = { terms: service.terms ?? links.terms, refunds: links.refunds };
+  const links = siteLinksFor(reader, readLinks);
   return acceptedPages.flatMap((page) => {
-    const path = paths[page];
+    const path = links[page];
     if (path === undefined || path === '') return [];
-    const own = ownPathOf(path, service);
-    const texts = links.textsAt?.(own);
-    if (texts !== undefined) return [here(page, { path, texts }, reader)];
-    return isDraftAt(own, reader, readLinks) ? [] : [elsewhere(page, path, reader)];
+    const texts = links.textsAt?.(ownPathOf(path, reader.host.service));
+    return [texts === undefined ? elsewhere(page, path, reader) : here(page, { path, texts }, reader)];
   });
-}
-
-/** The page that an address leads to; '' for another site. */
-function ownPathOf(address: string, { baseUrl }: Reader['host']['service']): string {
-  const path = address.startsWith(`${baseUrl}/`) ? address.slice(baseUrl.length) : address;
-  return path.startsWith('/') ? (path.split(/[?#]/)[0] ?? '') : '';
-}
-
-/** True for a text that operators alone can open: a buyer accepts nothing that he cannot read. */
-function isDraftAt(path: string, { host, language }: Reader, readLinks: ReadSiteLinks | undefined): boolean {
-  return readLinks?.({ host, language, isOperator: true }).textsAt?.(path) !== undefined;
 }
 
 function elsewhere(page: AcceptedPage, path: string, { host, language }: Reader): Document {

@@ -1,10 +1,11 @@
+import type { Service } from '#core/gateway/host/host.ts';
 import type { PageTexts } from './markdown-page.ts';
 import type { PageRequest } from '../pages/page.ts';
 
-/** Paths of texts of the shop that the footer, the sign-in and the checkout link. Those of gateway.yaml come first. */
+/** Paths of texts of the shop that the footer, the sign-in and the checkout link. */
 export interface SiteLinks {
-  readonly terms?: string;
-  readonly privacy?: string;
+  readonly terms?: string | undefined;
+  readonly privacy?: string | undefined;
   readonly refunds?: string;
   readonly contact?: string;
   /** Further ones, for the footer. */
@@ -13,5 +14,35 @@ export interface SiteLinks {
   textsAt?(path: string): PageTexts | undefined;
 }
 
+type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
+
 /** Those that this reader can open. Called for each page that is shown. */
-export type ReadSiteLinks = (reader: Pick<PageRequest, 'host' | 'language' | 'isOperator'>) => SiteLinks;
+export type ReadSiteLinks = (reader: Reader) => SiteLinks;
+
+/**
+ * What pages link: addresses of gateway.yaml come first, but for those of a text that this reader cannot open.
+ *
+ * @param read of the plugin that has the texts; undefined without one
+ */
+export function siteLinksFor(reader: Reader, read: ReadSiteLinks | undefined): SiteLinks {
+  const links = read?.(reader) ?? {};
+  const { service } = reader.host;
+  const choose = (name: 'terms' | 'privacy') => {
+    const given = service[name];
+    if (given === undefined) return links[name];
+    const path = ownPathOf(given, service);
+    return links.textsAt?.(path) === undefined && isDraftAt(path, reader, read) ? undefined : given;
+  };
+  return { ...links, terms: choose('terms'), privacy: choose('privacy') };
+}
+
+/** True for a text that operators can open. */
+function isDraftAt(path: string, { host, language }: Reader, read: ReadSiteLinks | undefined): boolean {
+  return path !== '' && read?.({ host, language, isOperator: true }).textsAt?.(path) !== undefined;
+}
+
+/** The page of this gateway that an address leads to; '' for another site. */
+export function ownPathOf(address: string, { baseUrl }: Pick<Service, 'baseUrl'>): string {
+  const path = address.startsWith(`${baseUrl}/`) ? address.slice(baseUrl.length) : address;
+  return path.startsWith('/') ? (path.split(/[?#]/)[0] ?? '') : '';
+}

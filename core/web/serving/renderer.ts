@@ -8,7 +8,7 @@ import { iconSvg } from '../pages/icons.ts';
 import { contactText, describeShell } from './layout.ts';
 import { navigationOf } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
-import type { ReadSiteLinks } from '../markdown/site-links.ts';
+import { type ReadSiteLinks, siteLinksFor } from '../markdown/site-links.ts';
 import { publicOrigin, themeColors } from './site-files.ts';
 import type { Translator } from '../texts/translator.ts';
 import { viewsFolder } from '../pages/views.ts';
@@ -39,11 +39,11 @@ export class Renderer {
   readonly #pages: readonly Page[];
   readonly #assets: AssetTable;
   readonly #eta = new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
-  readonly #readLinks: ReadSiteLinks;
+  readonly #readLinks: ReadSiteLinks | undefined;
   readonly #templates = new Map<string, (context: object) => string>();
 
   /** @param readLinks of the texts of the shop, where a plugin has them */
-  constructor(pages: readonly Page[], assets: AssetTable, readLinks: ReadSiteLinks = () => ({})) {
+  constructor(pages: readonly Page[], assets: AssetTable, readLinks?: ReadSiteLinks) {
     this.#readLinks = readLinks;
     this.#pages = pages;
     this.#assets = assets;
@@ -86,7 +86,7 @@ export class Renderer {
 
   #describe(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [], live = '' }: View) {
     const { service } = visit.host;
-    const links = this.#readLinks(visit);
+    const links = siteLinksFor(visit, this.#readLinks);
     return {
       ...describeShell(this.#pages, visit, layout),
       title,
@@ -97,8 +97,8 @@ export class Renderer {
       origin: publicOrigin(visit.host),
       contact: service.contact ?? '',
       contactText: contactText(service.contact ?? ''),
-      terms: service.terms ?? links.terms ?? '',
-      privacy: service.privacy ?? links.privacy ?? '',
+      terms: links.terms ?? '',
+      privacy: links.privacy ?? '',
       refunds: links.refunds ?? '',
       contactPage: links.contact ?? '',
       texts: links.more ?? [],

@@ -33,6 +33,31 @@ it('a new page and an edit show after a reload, and a mistake keeps the page', a
   expect((await get('/terms')).text).toContain('Second text.');
 });
 
+it('a page that is still a draft is linked nowhere to others, also where gateway.yaml names it', async () => {
+  const draft = '---\ndraft: true\n---\n# Draft';
+  await using own = await startGateway({
+    yaml: `${yamlFor('http://127.0.0.1:9')}service:
+  base_url: https://ai.example.com
+  terms: /terms?from=footer
+  privacy: https://ai.example.com/privacy
+operators: [ops@example.com]
+sign_in: { google: { client_id: a, client_secret: b } }
+payments: { provider: none }
+pages: { folder: . }
+`,
+    files: { 'terms.en.md': draft, 'privacy.en.md': draft },
+  });
+  const linksOf = async (path: string) =>
+    (await new PageClient(own.url).get(path)).text.match(/href="[^"]*\/(?:terms|privacy)\b[^"]*"/g) ?? [];
+  expect(await Promise.all(['/', '/sign-in'].map(linksOf))).toEqual([[], []]);
+  const publish = (name: string) => writeFile(join(own.folder, `${name}.en.md`), `# ${name}`);
+  await Promise.all(['terms', 'privacy'].map(publish));
+  expect(await own.gateway.reload()).toBe(true);
+  const [terms, privacy] = ['href="/terms?from=footer"', 'href="https://ai.example.com/privacy"'];
+  expect(await linksOf('/')).toEqual([terms, privacy]);
+  expect(await linksOf('/sign-in')).toEqual([privacy, terms, privacy]);
+});
+
 it('unknown paths are not found, for people and programs', async () => {
   expect((await get('/no-such-page')).status).toBe(404);
   expect((await get('/no-such-page', { accept: 'application/json' })).status).toBe(404);

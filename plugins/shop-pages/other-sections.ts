@@ -1,4 +1,4 @@
-import { array, integer, object, string } from '#core/platform/schema.ts';
+import { array, boolean, integer, object, string } from '#core/platform/schema.ts';
 
 /*
  * Sections of other plugins, as far as texts of the shop name what they configure; with their defaults where the plugin is not there.
@@ -18,6 +18,25 @@ export const paymentsSection = {
 export const signInSection = {
   name: 'sign_in',
   schema: { type: 'object', default: {}, additionalProperties: object({}, 'A provider.', { client_id: string({}) }) },
+} as const;
+
+/** By name. */
+export const consentsSection = {
+  name: 'consents',
+  schema: {
+    type: 'object',
+    default: {},
+    additionalProperties: object(['label'], { label: object(['en', 'id'], { en: string({}), id: string({}) }) }),
+  },
+} as const;
+
+export const dataRequestsSection = {
+  name: 'data_requests',
+  schema: object({ default: {} }, 'Requests about data.', {
+    enabled: boolean({ default: false }),
+    answer_hours: integer({ default: 72 }),
+    keep_years: integer({ default: 5 }),
+  }),
 } as const;
 
 export const sellerSection = {

@@ -3,7 +3,14 @@ import { currencySection, inText, plansSection } from '#core/business/accounts/p
 import { service } from '#core/config/sections/core-sections.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
-import { backupSection, paymentsSection, sellerSection, signInSection } from './other-sections.ts';
+import {
+  backupSection,
+  consentsSection,
+  dataRequestsSection,
+  paymentsSection,
+  sellerSection,
+  signInSection,
+} from './other-sections.ts';
 import { foreignHosts, logOptions } from './review.ts';
 import { pagesSection } from './section.ts';
 
@@ -30,6 +37,7 @@ export async function writeDrafts(host: ReviewedHost): Promise<(readonly [path: 
 
 function fill(draft: string, values: Readonly<Record<string, string | undefined>>): string {
   return draft
+    .replaceAll(/^\{\{(\w+)\}\}\n/gm, (line, name: string) => (values[name] === '' ? '' : line))
     .replaceAll(/\{\{(\w+)\}\}/g, (place, name: string) => values[name] ?? place)
     .replaceAll(/\n{3,}/g, '\n\n')
     .replaceAll(/(?<=\S) {2,}/g, ' ');
@@ -54,6 +62,8 @@ function valuesIn(language: Language, host: ReviewedHost): Readonly<Record<strin
     keep_years: String(seller.keep_years),
     content: contentIn(language, host),
     backup: backupIn(language, host),
+    ...consentsIn(language, host),
+    ...dataRequestsIn(language, host),
     vendors: vendorsIn(host),
     payment_provider:
       provider === undefined || ['sandbox', 'none'].includes(provider) ? undefined : (titles[provider] ?? provider),
@@ -95,6 +105,46 @@ function backupIn(language: Language, host: ReviewedHost): string {
   return language === 'en'
     ? `Backups are made every ${unit[0]}; the last ${keep} are kept.`
     : `Cadangan (backup) dibuat setiap ${unit[1]}; ${keep} yang terakhir disimpan.`;
+}
+
+/** What is asked where a buyer pays, in its words. */
+function consentsIn(language: Language, host: ReviewedHost) {
+  const asked = Object.values(host.section(consentsSection)).map(({ label }) => `“${label[language]}”`);
+  if (asked.length === 0) return { consents: '', consents_kept: '' };
+  const list = new Intl.ListFormat(language, { type: 'conjunction' }).format(asked);
+  return language === 'en'
+    ? {
+        consents: `Only with your consent, which you give and take back on the page [Consents](/account/consents): ${list}.`,
+        consents_kept:
+          '| consents that you gave, with their words | what each one is for, and proof of it | until you delete the account |',
+      }
+    : {
+        consents: `Hanya dengan persetujuanmu, yang kamu berikan dan tarik di halaman [Persetujuan](/account/consents): ${list}.`,
+        consents_kept:
+          '| persetujuan yang kamu berikan, dengan kata-katanya | tujuan masing-masing, dan buktinya | sampai kamu menghapus akun |',
+      };
+}
+
+/** The page where customers ask about their data, where there is one, and by when they have an answer. */
+function dataRequestsIn(language: Language, host: ReviewedHost) {
+  const { enabled, answer_hours: hours, keep_years: years } = host.section(dataRequestsSection);
+  const unit = language === 'en' ? (hours === 1 ? 'hour' : 'hours') : 'jam';
+  const isDays = hours > 24 && hours % 24 === 0;
+  const answer_time = isDays ? `${hours / 24} × 24 ${unit}` : `${hours} ${unit}`;
+  if (!enabled) return { answer_time, data_requests: '', data_requests_kept: '' };
+  return language === 'en'
+    ? {
+        answer_time,
+        data_requests:
+          'The page [Your data](/account/data-requests) takes such requests as well, and pauses your account at once.',
+        data_requests_kept: `| what you asked us about your data, and our answer | to answer you, and proof of it | the words until you delete the account; kind and times for ${years} years after the year of the answer |`,
+      }
+    : {
+        answer_time,
+        data_requests:
+          'Halaman [Data kamu](/account/data-requests) juga menerima permintaan itu, dan menjeda akunmu seketika.',
+        data_requests_kept: `| permintaanmu tentang datamu, dan jawaban kami | untuk menjawabmu, dan buktinya | isinya sampai kamu menghapus akun; jenis dan waktunya selama ${years} tahun setelah tahun jawaban |`,
+      };
 }
 
 function vendorsIn(host: ReviewedHost): string | undefined {

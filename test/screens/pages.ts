@@ -16,7 +16,7 @@ export interface Screen {
 /** Pages that look like others, and states of them. */
 const minor = new Set(
   [
-    'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt receipt-signed orders-empty key sign-ins delete account preferences contact',
+    'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt receipt-signed orders-empty key sign-ins delete consents account preferences contact',
     'home-empty home-ended model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-order operator-flags operator-mails operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins operator-books operator-month operator-receipts operator-receipt operator-data-requests operator-data-request',
     'operator-routes operator-probes operator-probe operator-balances operator-closed-keys operator-retirements operator-route-trends operator-health operator-configurations operator-canary operator-configuration',
@@ -71,6 +71,7 @@ export function screensOf({
     ['sign-ins', 'customer', '/account/sign-ins', 'h1'],
     ['delete', 'customer', '/account/delete', 'h1'],
     ['data-requests', 'customer', '/account/data-requests', 'textarea'],
+    ['consents', 'customer', '/account/consents', 'form'],
     ['account', 'customer', '/account', 'h1'],
     ['preferences', 'visitor', '/preferences', 'select'],
     ['docs', 'visitor', '/docs', 'h1'],

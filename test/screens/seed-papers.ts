@@ -58,3 +58,12 @@ export async function writeDataRequests(database: Pick<Database, 'query'>, accou
   );
   return id;
 }
+
+/** A consent of an account to words that are no longer asked for. */
+export async function writeConsent(database: Pick<Database, 'query'>, accountId: string): Promise<void> {
+  await database.query(
+    `insert into consent (id, account_id, name, label, digest, language, place, given_at)
+     values (?, ?, 'news', ?::jsonb, 'of earlier words', 'id', 'checkout', now() - interval '40 days')`,
+    [randomUUIDv7(), accountId, JSON.stringify({ en: 'Send me our monthly letter.', id: 'Kirimi saya surat bulanan.' })],
+  );
+}

@@ -8,7 +8,7 @@ import { createGatewayFolder } from '../support/gateway-home.ts';
 import { PageClient } from '../support/page-client.ts';
 import { longNames } from './long-names.ts';
 import { grantWeek, writeAccount, writeCanary, writeFormer, writeProbes, writeTraffic } from './seed.ts';
-import { type ReceiptPaths, writeDataRequests, writeReceipts } from './seed-papers.ts';
+import { type ReceiptPaths, writeConsent, writeDataRequests, writeReceipts } from './seed-papers.ts';
 
 /** Nobody calls these upstreams; only the catalog needs them. */
 const yaml = `
@@ -17,6 +17,9 @@ operators: [admin@daypass.example]
 payments: { gifts: true }
 outages: { credit: true }
 data_requests: { enabled: true }
+consents:
+  news: { label: { en: Send me news and offers by e-mail., id: Kirimi saya kabar dan penawaran lewat email. } }
+  reminders: { label: { en: Remind me by WhatsApp before my pass ends., id: Ingatkan saya lewat WhatsApp sebelum paket berakhir. } }
 seller:
   name: ${longNames.seller}
   address: "Jl. Merdeka 1, RT 01/RW 02\\nJakarta Pusat 10110"
@@ -102,6 +105,8 @@ async function writePages(folder: string): Promise<void> {
     const text = draft
       .replace('draft: true\n', '')
       .replace('{{plans}}', '| Plan | Price |\n|---|---:|\n| 7 | Rp 95.000 |\n| 30 | Rp 289.000 |')
+      .replace('{{consents_kept}}', '| consents that you gave | what each one is for | until you delete the account |')
+      .replace('{{data_requests_kept}}', '| what you asked us about your data | to answer you | 5 years |')
       .replaceAll(/\{\{(.+?)\}\}/g, (_, name: string) => name.replaceAll('_', ' '));
     await writeFile(join(folder, 'pages', basename(file)), text);
   }
@@ -148,6 +153,7 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
   await redeem(gateway.url, sessions.buyer, orders.redeemed, await tokenFor(others.accountId));
   const receipt = await writeReceipts(gateway.host, orders);
   const dataRequest = await writeDataRequests(database, customer.accountId);
+  await writeConsent(database, customer.accountId);
   await grantWeek(database, customer.accountId, now);
   await writeFormer(database, former.accountId, now);
   const failover = await writeAccount(database, customer.accountId, now, days);

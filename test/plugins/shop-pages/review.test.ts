@@ -94,6 +94,29 @@ it.each([
   expect(readShopPages(new Map(Object.entries(drafts).map(([name, text]) => [name, { text }]))).mistakes).toEqual([]);
 });
 
+it('drafts of the privacy page name consents and requests about data where gateway.yaml has them, and not otherwise', async () => {
+  const sections = {
+    consents: {
+      news: { label: { en: 'Send me news.', id: 'Kirimi saya kabar.' } },
+      offers: { label: { en: 'Send me offers.', id: 'Kirimi saya penawaran.' } },
+    },
+    data_requests: { enabled: true, answer_hours: 48, keep_years: 7 },
+  };
+  const privacy = async (language: string, more = {}) =>
+    new Map(await writeDrafts(host({}, { sections: more }))).get(`./pages/privacy.${language}.md`) ?? '';
+  const [en, id] = await Promise.all(['en', 'id'].map((language) => privacy(language, sections)));
+  expect(en).toMatch(/\[Consents\]\(\/account\/consents\): “Send me news\.” and “Send me offers\.”\./);
+  expect(en).toMatch(/deletion, .+processing\. The page \[Your data\]\(\/account\/data-requests\).+within 2 × 24 hours\./);
+  expect(en).toMatch(/\n\| consents that you gave[^\n]+\n\| what you asked us [^\n]+7 years[^\n]+\n\| mails that we sent/);
+  expect(id).toMatch(/\[Persetujuan\]\(\/account\/consents\): “Kirimi saya kabar\.” dan “Kirimi saya penawaran\.”\./);
+  expect(id).toMatch(/\n\| persetujuan yang [^\n]+\n\| permintaanmu [^\n]+7 tahun[^\n]+\n\| e-mail yang/);
+  expect(id).toContain('dalam 2 × 24 jam.');
+  const without = await privacy('en');
+  expect(without).toMatch(/\| 30 days \|\n\| mails that we sent/);
+  expect(without).toMatch(/limit processing\. We act within 3 × 24 hours\./);
+  expect(without).not.toMatch(/Consents|account\/data-requests|consents that you gave/);
+});
+
 it('drafts are filled in from gateway.yaml, and the rest waits', async () => {
   const sections = {
     service: { name: 'Toko AI', contact: 'mailto:halo@toko.test', base_url: 'https://toko.test' },

@@ -14,7 +14,7 @@ import { paymentJobs } from './jobs.ts';
 import { addSandbox } from './sandbox/index.ts';
 
 const nobodyBuys =
-  'nobody can buy a plan: payments.provider is none or, with NODE_ENV=production, not set; set it to midtrans or xendit';
+  'nobody can buy a plan: payments.provider is not set, and NODE_ENV is production; set it to midtrans or xendit, or to none';
 
 /** Options that have no effect because the folder of their plugin was deleted. */
 function findWithoutEffect({ section }: Pick<Host, 'section'>, { databaseTables }: Pick<Registry, 'databaseTables'>) {
@@ -36,6 +36,8 @@ export const plugin: GatewayPlugin = {
       name: 'payments',
       describe: (host) => {
         const name = providerName(host);
+        // An explicit `none` is meant.
+        if (name === undefined && host.section(paymentsSection).provider === 'none') return { value: 'none' };
         if (name === undefined) return { value: 'none', notice: nobodyBuys };
         const isSandbox = gateway.paymentProviders.get(name)?.isSandbox === true;
         return { value: isSandbox ? `${name}, which moves no money` : name, notice: findWithoutEffect(host, gateway) };

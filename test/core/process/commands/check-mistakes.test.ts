@@ -227,6 +227,8 @@ ${valid}`;
       'note: nobody can buy a plan:',
       'note: nobody can sign in:',
     ]);
+    const { out: sellsNothing } = await check(`payments: { provider: none }\n${valid}`, { NODE_ENV: 'production' });
+    expect(sellsNothing).not.toContain('nobody can buy');
   });
 });
 

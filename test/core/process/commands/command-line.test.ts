@@ -51,8 +51,8 @@ describe('daypass check', () => {
       /^pipeline\n {2}auth\b.*\n {2}plan\b.*\n {2}format\b.*\n {2}upstream {5}.*first_byte_timeout: \d+.*\n {2}log\b/m,
       /^ {2}one +1 key +http:\/\/one\.test\/v1 +chat$/m,
       /^ {2}test +one\/a$/m,
-      /^note: upstream off is off: it has no API key$/m,
-      /^note: model gone is not offered: all of its upstreams are off$/m,
+      /^note: upstream off is off: it has no API key; set one, or remove the upstream$/m,
+      /^note: model gone is not offered: all of its upstreams are off; give it a route on another one, or remove the model$/m,
     ];
     expect(expected.filter((pattern) => !pattern.test(out))).toEqual([]);
   });

@@ -1,8 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import type { Database, RecordReads } from './database.ts';
 import { explainFullDisk } from '../data-folder.ts';
+import { describeConnectionError, isUnreachable } from '../errors/connection-error.ts';
 import { StartRefused } from '../errors/start-refused.ts';
 import { EmbeddedPostgres } from './embedded.ts';
 import { Lifetime } from './lifetime.ts';
@@ -60,6 +62,7 @@ const sessionSettings = {
   lock_timeout: deadlines.lock,
   idle_in_transaction_session_timeout: deadlines.idleTransaction,
 };
+const retryPauseMs = 1_000;
 const failedStopTimeoutMs = 1_500;
 const abandonTimeoutMs = 5_000;
 
@@ -69,6 +72,22 @@ const abandonTimeoutMs = 5_000;
  * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
+  const { url, wait = 0, log, signal } = options;
+  const until = performance.now() + wait * 1000;
+  for (;;) {
+    const left = Math.max(0, Math.ceil((until - performance.now()) / 1000));
+    try {
+      return await openNow({ ...options, wait: left });
+    } catch (error) {
+      // It went away while it was being opened, as in its restart.
+      if (url === undefined || left === 0 || signal?.aborted === true || !isUnreachable(error)) throw error;
+      log.warn(`the database went away while it was being opened (${describeConnectionError(error)}): waiting for it again`);
+      await setTimeout(retryPauseMs, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
+    }
+  }
+}
+
+async function openNow(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const { url: given, directUrl, readUrl, mode, log, signal, processes = 1, wait = 0 } = options;
   const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);

@@ -1,17 +1,18 @@
+import { tmpdir } from 'node:os';
 import { expect, inject, it, vi } from 'vitest';
+import { openDatabase } from '#core/platform/database/open.ts';
 import { readDatabaseWait, waitForDatabase } from '#core/platform/database/wait.ts';
-import { silentLog } from '../../../support/database.ts';
+import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 import { createTcpProxy } from '../../../support/tcp-proxy.ts';
 
 const intervals = { attempts: 10, lines: 20 };
 
 /** The test's PostgreSQL behind a proxy that can fail. */
-async function openProxied() {
-  const url = new URL(inject('postgresUrl'));
+async function openProxied(url = new URL(inject('postgresUrl'))) {
   const proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port) });
-  url.hostname = '127.0.0.1';
-  url.port = String(proxy.port);
-  return { url: url.href, proxy };
+  const proxied = new URL(url);
+  proxied.host = `127.0.0.1:${proxy.port}`;
+  return { url: proxied.href, proxy };
 }
 
 it('a start waits for a database that is down, with a line each interval, and goes on when it is back', async () => {
@@ -32,6 +33,31 @@ it('a start waits for a database that is down, with a line each interval, and go
   proxy.turn('open');
   await waiting;
   expect(info.mock.calls).toEqual([[expect.stringMatching(/^the database of DATABASE_URL responds after \d+ s$/)]]);
+});
+
+it.each([8, 11, 14])('a start waits again for a database that goes away at answer %i of its opening', async (answer) => {
+  const given = new URL(await createBareDatabase());
+  const { url, proxy } = await openProxied(given);
+  await using _proxy = proxy;
+  const lines: string[] = [];
+  const warn = (line: string) => {
+    lines.push(line);
+    proxy.turn('open');
+  };
+  proxy.cutAfter(answer);
+  const database = await openDatabase({
+    url,
+    dataFolder: tmpdir(),
+    log: { ...silentLog, warn },
+    mode: 'serve',
+    isShared: true,
+    wait: 60,
+  });
+  await proxy.isCut;
+  await expect(database.query('select 1 as one')).resolves.toEqual([{ one: 1 }]);
+  await database[Symbol.asyncDispose]();
+  await dropDatabase(given.href);
+  expect(lines).toContainEqual(expect.stringMatching(/^the database went away .+ \(.+\): waiting for it again$/));
 });
 
 it('a start does not wait for a database that refuses the login, nor without DATABASE_WAIT', async () => {

@@ -20,6 +20,10 @@ const sizes: Record<'whole' | 'short', SoakSize> = {
 };
 /** PostgreSQL is restarted with this one of ten kills, and is away for so many ms. */
 const restarts = { at: 2, absence: 2_000 };
+/** Starts of a gateway until it serves, at most. */
+const mostStarts = 5;
+/** Orders between two lines of progress. */
+const progress = 1_000;
 /** Ms for the last order to become active. */
 const patience = 150_000;
 const plans = [7, 30];
@@ -58,6 +62,7 @@ class Soak {
   readonly #deliveries: Promise<void>[] = [];
   readonly #failures: string[] = [];
   #kills = 0;
+  #failedStarts = 0;
   #restarts = 0;
 
   constructor({ home, bank, environment }: Shop, postgres: TestPostgres, print: (line: string) => void) {
@@ -86,7 +91,7 @@ class Soak {
       await this.#sell(place(size.calm + index), size.calm + index, false);
     });
     this.#print(
-      `  ${size.killed} orders with ${this.#kills} kills and ${this.#restarts} restarts of PostgreSQL are paid`,
+      `  ${size.killed} orders with ${this.#kills} kills and ${this.#restarts} restarts of PostgreSQL are paid; ${this.#failedStarts} starts failed`,
     );
     await Promise.all(this.#deliveries);
     return this.#audit(size);
@@ -146,6 +151,10 @@ class Soak {
     if (index % 7 === 0) this.#deliveries.push(this.#bank.forge(reference));
     if (way !== 'never') this.#bank.pay(reference, way === 'wrong' ? 1 : undefined);
     this.#orders.push({ id, accountId, days, way, paidAt: Date.now(), isCalm });
+    if (this.#orders.length % progress === 0)
+      this.#print(
+        `  ${this.#orders.length} orders, ${this.#kills} kills, ${this.#restarts} restarts of PostgreSQL in ${Math.round(process.uptime())} s`,
+      );
     if (way === 'silent') return;
     const copies = 1 + (index % 3);
     for (let copy = 0; copy < copies; copy++) {
@@ -162,11 +171,24 @@ class Soak {
     }
   }
 
+  /** As a supervisor would: a gateway that ends while it starts is started again. PostgreSQL may be away, or go away. */
   async #start(index: number): Promise<void> {
-    // PostgreSQL may be away.
-    const gateway = await this.#home.start({ ...this.#environment, DATABASE_WAIT: '60' });
+    const gateway = await this.#tryToStart();
     this.#gateways[index] = gateway;
     this.#bank.gateways.push(gateway.url);
+  }
+
+  async #tryToStart(): Promise<GatewayProcess> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#home.start({ ...this.#environment, DATABASE_WAIT: '60' });
+      } catch (error) {
+        if (tries === mostStarts) throw error;
+        this.#failedStarts++;
+        this.#print(`  a start failed: ${String(error).trimEnd().split('\n').at(-1)}`);
+        await setTimeout(1_000);
+      }
+    }
   }
 
   /** Kills one of the gateways while it works, and starts another in its place. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
+import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
@@ -16,6 +17,7 @@ import type { Seller } from '../../../plugins/receipts/section.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
+import { redeemCode } from '../../support/redeem-code.ts';
 import { tablesHere } from '../../support/registered.ts';
 
 const ppn = { name: 'PPN', included: true, rate: 12, base: '11/12', rounding: 'nearest' } as const;
@@ -98,6 +100,19 @@ describe('a receipt', () => {
     const order = await buy(host);
     await Promise.all([1, 2, 3].map(() => settle(host, 'fake', fake.evidence(referenceOf(order)))));
     expect(await database.query('select 1 from receipt where order_id = ?', [order.id])).toHaveLength(1);
+  });
+
+  it('of a gift is its giver’s, and whoever redeems the code has none', async () => {
+    const host = createPaymentHost(database, [fake.provider], { seller, payments: { gifts: true } });
+    const order = await pay(host, await startOrder(host, buyer, 30, { isGift: true }));
+    const taker = await createBuyer(database);
+    expect(await redeemCode(database, taker, (await readGiftCode(database, order))?.written ?? '')).toBe(true);
+    const rows = await database.query<{ account_id: string }>(
+      'select account_id from receipt where account_id in (?, ?)',
+      [buyer, taker],
+    );
+    expect(rows).toEqual([{ account_id: buyer }]);
+    expect((await receiptOf(order))?.receipt.content.plan).toEqual({ days: 30, isGift: true });
   });
 
   it('is stored for a second payment too, which activated nothing', async () => {

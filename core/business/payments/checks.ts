@@ -158,7 +158,9 @@ function asEnded(evidence: PaymentEvidence): PaymentEvidence {
 /** A charge that certainly does not exist is tried again under its reference while the order can be paid. */
 async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
   if (claimed.left <= 0) return expireOrder(host.database, claimed.orderId);
-  if (!claimed.isLast || claimed.orderState !== 'created') return;
+  // Pending: a charge whose response was lost exists, and this attempt follows it.
+  const isOpen = claimed.orderState === 'created' || claimed.orderState === 'pending';
+  if (!claimed.isLast || !isOpen) return;
   const { attempt } = await chargeSoon(host, claimed.orderId);
   // A charge without an error has not been requested yet.
   if ((attempt?.charge === 'none' || attempt?.charge === 'unknown') && attempt.error !== undefined)

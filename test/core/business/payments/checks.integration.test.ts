@@ -238,6 +238,21 @@ describe('a charge whose outcome is unknown', () => {
     });
   });
 
+  it('is followed by an attempt that is charged later where it could not be at once, or its process ended', async () => {
+    fake.fail('charge', new PaymentError('unknown', 'timeout'), true);
+    order = await startOrder(host, accountId, 7);
+    fake.fail('charge', new PaymentError('temporary', 'HTTP 503'));
+    await check();
+    expect(await reread()).toMatchObject({ state: 'pending', attempt: { number: 2, charge: 'none', qr: undefined } });
+    fake.failures.clear();
+    order = await reread();
+    await check();
+    expect(await reread()).toMatchObject({
+      state: 'pending',
+      attempt: { number: 2, charge: 'created', qr: expect.stringContaining(`${order.code}.2`) },
+    });
+  });
+
   it('has its answer awaited before another attempt follows it', async () => {
     fake.connection.charge = async ({ reference }) => {
       const evidence = { reference, providerReference: `T-${reference}`, state: 'pending', raw: {} } as const;

@@ -64,6 +64,10 @@ export async function writeConsent(database: Pick<Database, 'query'>, accountId:
   await database.query(
     `insert into consent (id, account_id, name, label, digest, language, place, given_at)
      values (?, ?, 'news', ?::jsonb, 'of earlier words', 'id', 'checkout', now() - interval '40 days')`,
-    [randomUUIDv7(), accountId, JSON.stringify({ en: 'Send me our monthly letter.', id: 'Kirimi saya surat bulanan.' })],
+    [
+      randomUUIDv7(),
+      accountId,
+      JSON.stringify({ en: 'Send me our monthly letter.', id: 'Kirimi saya surat bulanan.' }),
+    ],
   );
 }

@@ -82,7 +82,10 @@ export function catalogNotices({ upstreams: all, models: offered, unavailable }:
   const alone = modelsWithoutBackup(offered).map(({ id }) => id);
   return [
     ...off.map(({ name }) => `upstream ${name} is off: it has no API key; set one, or remove the upstream`),
-    ...unavailable.map(({ id }) => `model ${id} is not offered: all of its upstreams are off; give it a route on another one, or remove the model`),
+    ...unavailable.map(
+      ({ id }) =>
+        `model ${id} is not offered: all of its upstreams are off; give it a route on another one, or remove the model`,
+    ),
     ...(alone.length === 0
       ? []
       : [`without a backup: ${listNames(alone)}; give each a second route, on the upstream of another vendor`]),

@@ -81,7 +81,9 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     } catch (error) {
       // It went away while it was being opened, as in its restart.
       if (url === undefined || left === 0 || signal?.aborted === true || !isUnreachable(error)) throw error;
-      log.warn(`the database went away while it was being opened (${describeConnectionError(error)}): waiting for it again`);
+      log.warn(
+        `the database went away while it was being opened (${describeConnectionError(error)}): waiting for it again`,
+      );
       await setTimeout(retryPauseMs, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     }
   }

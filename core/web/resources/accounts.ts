@@ -7,7 +7,13 @@ import { toOperatorJson } from './operator-json.ts';
 import { afterEntry, defineResource, readPage } from './resource.ts';
 
 /** Presentation of an account's state on pages. */
-export const accountKinds = { active: 'ok', inactive: undefined, paused: 'warn', blocked: 'bad', deleted: undefined } as const;
+export const accountKinds = {
+  active: 'ok',
+  inactive: undefined,
+  paused: 'warn',
+  blocked: 'bad',
+  deleted: undefined,
+} as const;
 
 export const accounts = defineResource({
   name: 'account',

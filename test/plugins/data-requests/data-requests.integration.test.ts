@@ -145,13 +145,15 @@ it('a paused account is in a state of its own: in the list, by its filter, on it
     (await runCommand([...account, ...words], { DATABASE_URL: gateway.database.url })).out;
   expect(await command('list', '--state', 'paused')).toMatch(/resting@example\.com .*paused/);
   expect(await command('list', '--state', 'blocked')).not.toContain('resting@example.com');
-  expect(await command('show', id)).toMatch(/^ *paused +\d{4}-.+: paused at the owner's request/m);
-  expect(await command('show', id)).not.toMatch(/^ *blocked /m);
+  expect(await command('show', id)).toMatch(/^ *paused +\d{4}-/m);
+  expect(await command('show', id)).not.toMatch(/^ *blocked +\d{4}-/m);
   const listed = (await ops.get('/operator/accounts?state=paused')).text;
   expect(listed).toContain(`/operator/accounts/${id}"`);
   expect(textOf(listed)).toMatch(/Ada dp-\S+ Paused —/);
   expect((await ops.get('/operator/accounts?state=blocked')).text).not.toContain(`/operator/accounts/${id}"`);
-  expect((await ops.get(`/operator/accounts/${id}`)).text).toMatch(/class="status warn[^"]*">(?:<svg[^]*?<\/svg>)?\s*Paused/);
+  expect((await ops.get(`/operator/accounts/${id}`)).text).toMatch(
+    /class="status warn[^"]*">(?:<svg[^]*?<\/svg>)?\s*Paused/,
+  );
   const api = await fetch(`${gateway.url}/operator/api/accounts?state=paused`, {
     headers: { authorization: `Bearer ${await createOperatorToken(gateway, 'read')}` },
   });

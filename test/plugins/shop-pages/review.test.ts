@@ -106,8 +106,12 @@ it('drafts of the privacy page name consents and requests about data where gatew
     new Map(await writeDrafts(host({}, { sections: more }))).get(`./pages/privacy.${language}.md`) ?? '';
   const [en, id] = await Promise.all(['en', 'id'].map((language) => privacy(language, sections)));
   expect(en).toMatch(/\[Consents\]\(\/account\/consents\): “Send me news\.” and “Send me offers\.”\./);
-  expect(en).toMatch(/deletion, .+processing\. The page \[Your data\]\(\/account\/data-requests\).+within 2 × 24 hours\./);
-  expect(en).toMatch(/\n\| consents that you gave[^\n]+\n\| what you asked us [^\n]+7 years[^\n]+\n\| mails that we sent/);
+  expect(en).toMatch(
+    /deletion, .+processing\. The page \[Your data\]\(\/account\/data-requests\).+within 2 × 24 hours\./,
+  );
+  expect(en).toMatch(
+    /\n\| consents that you gave[^\n]+\n\| what you asked us [^\n]+7 years[^\n]+\n\| mails that we sent/,
+  );
   expect(id).toMatch(/\[Persetujuan\]\(\/account\/consents\): “Kirimi saya kabar\.” dan “Kirimi saya penawaran\.”\./);
   expect(id).toMatch(/\n\| persetujuan yang [^\n]+\n\| permintaanmu [^\n]+7 tahun[^\n]+\n\| e-mail yang/);
   expect(id).toContain('dalam 2 × 24 jam.');

@@ -35,30 +35,33 @@ it('a start waits for a database that is down, with a line each interval, and go
   expect(info.mock.calls).toEqual([[expect.stringMatching(/^the database of DATABASE_URL responds after \d+ s$/)]]);
 });
 
-it.each([8, 11, 14])('a start waits again for a database that goes away at answer %i of its opening', async (answer) => {
-  const given = new URL(await createBareDatabase());
-  const { url, proxy } = await openProxied(given);
-  await using _proxy = proxy;
-  const lines: string[] = [];
-  const warn = (line: string) => {
-    lines.push(line);
-    proxy.turn('open');
-  };
-  proxy.cutAfter(answer);
-  const database = await openDatabase({
-    url,
-    dataFolder: tmpdir(),
-    log: { ...silentLog, warn },
-    mode: 'serve',
-    isShared: true,
-    wait: 60,
-  });
-  await proxy.isCut;
-  await expect(database.query('select 1 as one')).resolves.toEqual([{ one: 1 }]);
-  await database[Symbol.asyncDispose]();
-  await dropDatabase(given.href);
-  expect(lines).toContainEqual(expect.stringMatching(/^the database went away .+ \(.+\): waiting for it again$/));
-});
+it.each([8, 11, 14])(
+  'a start waits again for a database that goes away at answer %i of its opening',
+  async (answer) => {
+    const given = new URL(await createBareDatabase());
+    const { url, proxy } = await openProxied(given);
+    await using _proxy = proxy;
+    const lines: string[] = [];
+    const warn = (line: string) => {
+      lines.push(line);
+      proxy.turn('open');
+    };
+    proxy.cutAfter(answer);
+    const database = await openDatabase({
+      url,
+      dataFolder: tmpdir(),
+      log: { ...silentLog, warn },
+      mode: 'serve',
+      isShared: true,
+      wait: 60,
+    });
+    await proxy.isCut;
+    await expect(database.query('select 1 as one')).resolves.toEqual([{ one: 1 }]);
+    await database[Symbol.asyncDispose]();
+    await dropDatabase(given.href);
+    expect(lines).toContainEqual(expect.stringMatching(/^the database went away .+ \(.+\): waiting for it again$/));
+  },
+);
 
 it('a start does not wait for a database that refuses the login, nor without DATABASE_WAIT', async () => {
   const warn = vi.fn<(line: string) => void>();

@@ -136,7 +136,7 @@ describe('the receipt of a buyer', () => {
     expect((await add({ company: longName, npwp: '12' })).status).toBe(422);
     expect((await add({ company: '', npwp: '0012345678901000' })).status).toBe(422);
     const long = await add({ company: `${longName}${longName}!` });
-    expect([long.status, textOf(long.text)]).toEqual([422, expect.stringContaining('use at most 120 characters')]);
+    expect([long.status, textOf(long.text)]).toEqual([422, expect.stringContaining('Use at most 120 characters')]);
     expect((await buyer.get(path)).text).toMatch(/name="company" required maxlength="120"/);
     expect((await add({ company: 'PT Pembeli Jaya', npwp: '01.234.567.8-901.000' })).location).toBe(path);
     expect(textOf((await buyer.get(path)).text)).toContain('PT Pembeli Jaya');
@@ -200,7 +200,7 @@ describe('a company that is named at checkout', () => {
     // The form is below the plans: a phone shows the top of the page.
     const [, above = ''] =
       /<div class="flash bad" role="alert">([^]*?)<form method="post" action="\/buy"/.exec(reply.text) ?? [];
-    expect(above).toMatch(/An NPWP has|Enter the name of the company|use at most 120 characters/);
+    expect(above).toMatch(/An NPWP has|Enter the name of the company|Use at most 120 characters/);
   });
 });
 

@@ -72,7 +72,7 @@ describe('a form', () => {
     const { statusCode, payload } = await browser.send('/form', { name: 'Maharani"', days: 'x' });
     expect(statusCode).toBe(422);
     expect(payload).toContain('<input name="name" value="Maharani&quot;">');
-    expect(payload).toContain('<p id="error">This is too long.</p>');
+    expect(payload).toContain('<p id="error">This is too long. Use at most 5 characters.</p>');
     expect(inputs).toEqual([]);
   });
 

@@ -94,6 +94,9 @@ it.each([
   expect(readShopPages(new Map(Object.entries(drafts).map(([name, text]) => [name, { text }]))).mistakes).toEqual([]);
 });
 
+const privacy = async (language: string, sections = {}) =>
+  new Map(await writeDrafts(host({}, { sections }))).get(`./pages/privacy.${language}.md`) ?? '';
+
 it('drafts of the privacy page name consents and requests about data where gateway.yaml has them, and not otherwise', async () => {
   const sections = {
     consents: {
@@ -102,8 +105,6 @@ it('drafts of the privacy page name consents and requests about data where gatew
     },
     data_requests: { enabled: true, answer_hours: 48, keep_years: 7 },
   };
-  const privacy = async (language: string, more = {}) =>
-    new Map(await writeDrafts(host({}, { sections: more }))).get(`./pages/privacy.${language}.md`) ?? '';
   const [en, id] = await Promise.all(['en', 'id'].map((language) => privacy(language, sections)));
   expect(en).toMatch(/\[Consents\]\(\/account\/consents\): “Send me news\.” and “Send me offers\.”\./);
   expect(en).toMatch(

@@ -11,17 +11,24 @@ export interface MailContent extends MailDraft {
   readonly closing: readonly string[];
 }
 
+/*
+ * Addresses have no place to break at, and a column of a table is as wide as its longest word unless it may break anywhere. Some clients
+ * know one of the two properties.
+ */
+const breaksAnywhere = 'overflow-wrap:anywhere;word-break:break-word';
+const breaksAtWords = 'overflow-wrap:normal;word-break:normal';
+
 /** All output is escaped. No images or other files: reading the mail loads nothing. */
 const template = `<!doctype html>
 <html lang="<%= it.language %>">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title><%= it.subject %></title></head>
 <body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff">
-<div style="max-width:520px;margin:0 auto">
+<div style="max-width:520px;margin:0 auto;${breaksAnywhere}">
 <p style="font-weight:600"><%= it.service %></p>
 <p><%= it.greeting %></p>
 <% for (const paragraph of it.paragraphs) { %><p><%~ it.link(paragraph) %></p>
 <% } %><% if (it.facts.length > 0) { %><table style="border-collapse:collapse">
-<% for (const [label, value] of it.facts) { %><tr><td style="padding:4px 16px 4px 0;color:#555"><%= label %></td><td style="padding:4px 0"><%~ it.link(value) %></td></tr>
+<% for (const [label, value] of it.facts) { %><tr><td style="padding:4px 16px 4px 0;color:#555;vertical-align:top;${breaksAtWords}"><%= label %></td><td style="padding:4px 0"><%~ it.link(value) %></td></tr>
 <% } %></table>
 <% } %><p style="margin:24px 0"><a href="<%= it.action.url %>" style="padding:10px 16px;border-radius:6px;background:#1a1a1a;color:#fff;text-decoration:none"><%= it.action.label %></a></p>
 <% for (const line of it.closing) { %><p style="font-size:13px;color:#555"><%~ it.link(line) %></p>

@@ -8,6 +8,12 @@ export function modelsWithoutBackup(models: readonly Model[]): Model[] {
   return models.filter((model) => !hasBackup(model) && model.routes.some(({ upstream }) => !upstream.isDemo));
 }
 
+/** True if another upstream in use fails independently of a model's, so that a route there would be its backup. */
+export function couldHaveBackup({ routes }: Pick<Model, 'routes'>, upstreams: readonly Upstream[]): boolean {
+  const own = new Set(routes.map(({ upstream }) => hostOf(upstream)));
+  return upstreams.some((one) => one.isEnabled && !one.isDemo && !own.has(hostOf(one)));
+}
+
 /** True if a model has routes on two upstreams that fail independently; two keys or formats of one endpoint do not. */
 function hasBackup({ routes }: Pick<Model, 'routes'>): boolean {
   return new Set(routes.map(({ upstream }) => hostOf(upstream))).size > 1;

@@ -4,7 +4,7 @@ import type { Capacity, Catalog, ListedModel, Model, Route, Upstream, Vendor } f
 import { isComplete } from '../catalog/credentials.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { glob } from '../catalog/glob.ts';
-import { modelsWithoutBackup } from '../catalog/backups.ts';
+import { couldHaveBackup, modelsWithoutBackup } from '../catalog/backups.ts';
 import { inferKind, type ModelKind } from '../catalog/kinds.ts';
 import { nameInPicker, nameInReply, publicNameOf } from '../catalog/model-name.ts';
 import { aliases, models, splitRoute } from './models-section.ts';
@@ -79,7 +79,9 @@ function share<T extends Upstream | Route>(
 /** Warnings about a catalog: upstreams that are off, models without routes because of that, and models without a backup. */
 export function catalogNotices({ upstreams: all, models: offered, unavailable }: Catalog): string[] {
   const off = all.filter(({ isEnabled }) => !isEnabled);
-  const alone = modelsWithoutBackup(offered).map(({ id }) => id);
+  const alone = modelsWithoutBackup(offered)
+    .filter((model) => couldHaveBackup(model, all))
+    .map(({ id }) => id);
   return [
     ...off.map(({ name }) => `upstream ${name} is off: it has no API key; set one, or remove the upstream`),
     ...unavailable.map(
@@ -88,7 +90,7 @@ export function catalogNotices({ upstreams: all, models: offered, unavailable }:
     ),
     ...(alone.length === 0
       ? []
-      : [`without a backup: ${listNames(alone)}; give each a second route, on the upstream of another vendor`]),
+      : [`without a backup route: ${listNames(alone)}; give each a second route, on the upstream of another vendor`]),
   ];
 }
 

@@ -118,7 +118,6 @@ describe('a model of the catalog', () => {
     expect(catalogNotices(build(halfOff))).toEqual([
       'upstream off is off: it has no API key; set one, or remove the upstream',
       'model gone is not offered: all of its upstreams are off; give it a route on another one, or remove the model',
-      'without a backup: both; give each a second route, on the upstream of another vendor',
     ]);
   });
 });

@@ -210,8 +210,10 @@ describe('daypass check says', () => {
       'models: { alone: { routes: [one/a] }, same: { routes: [one/a, again/a] }, safe: { routes: [one/a, two/a] }, demo: { routes: [demo/chatty] } }';
     const { out } = await check(`pipeline: [auth, plan, format, upstream, log]\n${upstreams}${models}`);
     expect(out.match(/^note: .*$/gm)).toEqual([
-      'note: without a backup: alone, same; give each a second route, on the upstream of another vendor',
+      'note: without a backup route: alone, same; give each a second route, on the upstream of another vendor',
     ]);
+    // One vendor alone: no other upstream could serve as a backup.
+    expect((await check(valid)).out).not.toContain('without a backup');
   });
 
   it('who signs in, pays and is mailed, and when nobody can', async () => {

@@ -6,7 +6,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import { listBackups, timeOfBackup } from '#core/platform/backup/backup-files.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
-import { backupFolder, backupSection, intervals } from './section.ts';
+import { backupFolder, backupInterval, backupSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 const say = defineSentences(en);
@@ -69,16 +69,17 @@ async function readNewest(folder: string): Promise<Newest | undefined> {
 export const backupCheck: HealthCheck = {
   name: 'backup',
   runbook: 'backup-failing',
-  appliesTo: (host) => host.section(backupSection).every !== undefined,
+  appliesTo: isScheduled,
   refresh: (host) => newest(host).fresh(),
   check(host) {
     const { every } = host.section(backupSection);
-    if (every === undefined) return { ok: true };
+    const interval = backupInterval(host);
+    if (every === undefined || interval === undefined) return { ok: true };
     const state = backupState(host);
     const { failure } = state;
     if (failure !== undefined)
       return { ok: false, reason: say('backup.reason.failed', { why: failure.reason }), since: failure.at };
-    const due = (newest(host).read()?.at ?? state.startedAt) + intervals[every] * (1 + tolerance);
+    const due = (newest(host).read()?.at ?? state.startedAt) + interval * (1 + tolerance);
     if (host.now() <= due) return { ok: true };
     return { ok: false, reason: say('backup.reason.missed', { every }), since: due };
   },
@@ -105,8 +106,8 @@ function newest(host: Host): WatchedDisk<Newest | undefined> {
   return backupState(host).newestIn(backupFolder(host));
 }
 
-function isScheduled({ section }: Host): boolean {
-  return section(backupSection).every !== undefined;
+function isScheduled(host: Pick<Host, 'section'>): boolean {
+  return backupInterval(host) !== undefined;
 }
 
 function scheduledGauge(name: string, description: string, read: (host: Host) => number | Promise<number>): Gauge {

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { defineSection } from '#core/config/section.ts';
+import { isOpenShop } from '#core/business/payments/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 
 const hour = 3_600_000;
 /** Ms between two backups. */
-export const intervals = { hour, day: 24 * hour, week: 7 * 24 * hour } as const;
+const intervals = { hour, day: 24 * hour, week: 7 * 24 * hour } as const;
 
 /** `backup` in gateway.yaml. Without `every`, backups are taken by `daypass backup` only. */
 export const backupSection = defineSection({
@@ -15,8 +16,8 @@ export const backupSection = defineSection({
     'Backups of the database and of the records that wait for it, while the gateway runs. None by schedule without `every`.',
     {
       every: string(
-        { enum: ['hour', 'day', 'week'] },
-        'How often a backup is taken. The first one follows the start if the folder has none.',
+        { enum: ['hour', 'day', 'week', 'elsewhere'] },
+        'How often a backup is taken. The first one follows the start if the folder has none. elsewhere: another tool takes them, such as the provider of the database.',
       ),
       keep: integer(
         { minimum: 1, maximum: 10_000, default: 7 },
@@ -28,13 +29,27 @@ export const backupSection = defineSection({
       ),
     },
   ),
-  notices({ to }) {
-    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(to)) return [];
+  notices({ every, to }, all) {
+    const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(to);
     return [
-      `backup.to is a folder, and "${to}" is one below the data folder, on the same disk; mount the storage, or copy the backups`,
+      ...(isAddress
+        ? [
+            `backup.to is a folder, and "${to}" is one below the data folder, on the same disk; mount the storage, or copy the backups`,
+          ]
+        : []),
+      ...(every === undefined && isOpenShop(all.get) ? [noBackups] : []),
     ];
   },
 });
+
+const noBackups =
+  'nothing backs up orders and accounts: set backup: { every: day }, or { every: elsewhere } where another tool does';
+
+/** Ms between two backups of this gateway; undefined where it takes none by schedule. */
+export function backupInterval({ section }: Pick<Host, 'section'>): number | undefined {
+  const { every } = section(backupSection);
+  return every === undefined || every === 'elsewhere' ? undefined : intervals[every];
+}
 
 export function backupFolder({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string {
   return resolve(dataFolder, section(backupSection).to);

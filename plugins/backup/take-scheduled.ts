@@ -5,7 +5,7 @@ import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { listBackups, timeOfBackup } from '#core/platform/backup/backup-files.ts';
 import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { backupState } from './backup-state.ts';
-import { backupFolder, backupSection, intervals } from './section.ts';
+import { backupFolder, backupInterval, backupSection } from './section.ts';
 
 /** Ms: how much younger than the interval the newest may be, since the job does not run to the second. */
 const early = 300_000;
@@ -33,12 +33,13 @@ export const backupJob: JobDefinition = {
   schedule: { every: 600 },
   attempts: 1,
   async run(_data, host) {
-    const { every, keep } = host.section(backupSection);
-    if (every === undefined) return;
+    const { keep } = host.section(backupSection);
+    const interval = backupInterval(host);
+    if (interval === undefined) return;
     const folder = backupFolder(host);
     const newest = (await listBackups(folder)).at(-1);
     const age = newest === undefined ? Infinity : host.now() - (timeOfBackup(newest) ?? 0);
-    if (age < intervals[every] - early) return;
+    if (age < interval - early) return;
     const state = backupState(host);
     try {
       const { path, bytes, rows } = await takeNow(host, folder);

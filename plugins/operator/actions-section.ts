@@ -1,3 +1,5 @@
+import { isOpenShop } from '#core/business/payments/section.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import { defineSection } from '#core/config/section.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { removeOldActions } from '#core/business/operator-actions/operator-actions.ts';
@@ -9,6 +11,12 @@ export const operatorActionsSection = defineSection({
   schema: object({ default: {} }, 'Record of what operators have done on the operator pages.', {
     keep_days: integer({ minimum: 90, maximum: 36_500, default: 1_095 }, 'Days to keep it.'),
   }),
+  notices: (_value, all) =>
+    all.get(operatorsSection).length === 0 && isOpenShop(all.get)
+      ? [
+          'nobody sees the operator pages: set operators to the e-mail addresses of the accounts that may, then open /operator',
+        ]
+      : [],
 });
 
 export const actionRetentionJob: JobDefinition = {

@@ -1,4 +1,5 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
+import { isOpenShop } from '#core/business/payments/section.ts';
 import { defineSection, type Report, type SectionValue, type YamlPath } from '#core/config/section.ts';
 import { array, boolean, type Infer, integer, number, object, string } from '#core/platform/schema.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
@@ -72,7 +73,7 @@ export const sellerSection = defineSection({
     else checkTax(stated, ['seller', 'tax'], report);
   },
   notices({ name, npwp, address, tax: stated }, all) {
-    if (name === undefined) return [];
+    if (name === undefined) return isOpenShop(all.get) ? [noSeller] : [];
     const hasTax = stated !== undefined && stated !== 'none';
     return [
       ...(address === undefined ? ['seller.address is not set, so receipts have no address of the seller'] : []),
@@ -82,6 +83,9 @@ export const sellerSection = defineSection({
     ];
   },
 });
+
+const noSeller =
+  'seller.name is not set, and receipts of payments until then cannot be made later: set seller: { name, address } before the first sale';
 
 type SellerTax = Infer<typeof tax>;
 export type Seller = SectionValue<typeof sellerSection>;

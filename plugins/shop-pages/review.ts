@@ -1,8 +1,11 @@
 import type { ConfigReview, ReviewedHost } from '#core/extension/registry.ts';
+import { isOpenShop } from '#core/business/payments/section.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import type { PageText } from '#core/web/markdown/page-text.ts';
 import { languages } from '#core/web/texts/texts.ts';
 import { backupSection } from './other-sections.ts';
+import { priceNotes, sellerNotes } from './review-facts.ts';
 import { draftsOf, shopPages } from './shop-pages.ts';
 
 /** Drafts, and what the privacy page leaves out of what this configuration does. */
@@ -10,13 +13,39 @@ export const pagesReview: ConfigReview = {
   name: 'pages',
   describe(host) {
     const pages = shopPages(host);
-    if (pages.texts.size === 0) return undefined;
+    const missing = missingNotes(host);
+    if (pages.texts.size === 0) return missing.length === 0 ? undefined : { value: 'none', notice: missing };
     return {
       value: [...pages.texts.keys()].map((name) => `/${name}`).join(', '),
-      notice: [...draftNotes(host), ...linkNotes(host), ...privacyNotes(host)],
+      notice: [
+        ...missing,
+        ...draftNotes(host),
+        ...linkNotes(host),
+        ...privacyNotes(host),
+        ...sellerNotes(host),
+        ...priceNotes(host),
+      ],
     };
   },
 };
+
+/** Pages that a shop needs. One whose terms are elsewhere may have the others there as well. */
+function missingNotes(host: ReviewedHost): string[] {
+  if (!isOpenShop(host.section)) return [];
+  const { terms, privacy } = host.section(service);
+  const { texts } = shopPages(host);
+  const needed = [
+    ...(terms === undefined ? ['terms'] : []),
+    ...(privacy === undefined ? ['privacy'] : []),
+    ...(terms?.startsWith('/') === false ? [] : ['refunds', 'contact']),
+  ];
+  const missing = needed.filter((name) => !texts.has(name)).map((name) => `/${name}`);
+  if (missing.length === 0) return [];
+  const why = missing.includes('/terms') ? 'buyers accept no terms, and payment providers' : 'payment providers';
+  return [
+    `no page is at ${missing.join(', ')}: ${why} look for them; \`daypass init --pages\` writes drafts to fill in`,
+  ];
+}
 
 function draftNotes(host: ReviewedHost): string[] {
   const drafts = draftsOf(shopPages(host));
@@ -82,8 +111,12 @@ function namesHost(text: string, host: string): boolean {
   );
 }
 
+/** Rows of a table have times of their own: one counts if it is about records of requests. */
 function namesDays(text: string, days: number): boolean {
-  return new RegExp(`(?<![\\d.,])${days}\\s+(?:days?|hari)\\b`, 'i').test(text);
+  const named = new RegExp(`(?<![\\d.,])${days}\\s+(?:days?|hari)\\b`, 'i');
+  const about = /record|\blogs?\b|request|usage|catatan|rekam|pemakaian/i;
+  const counted = text.split('\n').filter((line) => !line.trimStart().startsWith('|') || about.test(line));
+  return named.test(counted.join('\n'));
 }
 
 /** A sentence says that prompts are recorded, and not that they are not. */

@@ -1,5 +1,6 @@
 import { defineSection } from '#core/config/section.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
+import { isOpenShop } from '../payments/section.ts';
 import { mailSection } from './section.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 
@@ -37,11 +38,15 @@ export const alertsSection = defineSection({
     else if (url?.protocol === 'http:' && !isLoopback(url.hostname))
       report(['alerts', 'webhook', 'url'], 'is not HTTPS', 'use https://…, because alerts name orders and amounts');
   },
-  notices({ webhook }) {
+  notices({ mail = '', webhook }, all) {
     const coded = webhook?.secret.startsWith('whsec_') === true ? webhook.secret.slice('whsec_'.length) : '';
-    if (/^[A-Za-z0-9+/]*={0,2}$/.test(coded)) return [];
-    return [
-      'alerts.webhook.secret begins with whsec_ and is not base64: receivers may read another key, and refuse the signature',
-    ];
+    const isCoded = /^[A-Za-z0-9+/]*={0,2}$/.test(coded);
+    const isAlerted = mail !== '' || webhook !== undefined || !isOpenShop(all.get);
+    return [...(isCoded ? [] : [notBase64]), ...(isAlerted ? [] : [nobodyAlerted])];
   },
 });
+
+const notBase64 =
+  'alerts.webhook.secret begins with whsec_ and is not base64: receivers may read another key, and refuse the signature';
+const nobodyAlerted =
+  'nobody is alerted when money needs a decision or a model fails: set alerts: { mail: you@example.com }, or a webhook';

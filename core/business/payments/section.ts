@@ -1,6 +1,13 @@
-import { type CheckContext, defineSection, type ProviderTerms, type Report } from '#core/config/section.ts';
+import {
+  type CheckContext,
+  defineSection,
+  type ProviderTerms,
+  type Report,
+  type SectionValues,
+} from '#core/config/section.ts';
 import { currencySection, plansSection } from '../accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
 import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 /** The section `payments`: the payment provider. */
@@ -77,6 +84,14 @@ export const paymentsSection = defineSection({
       ? [`payments.max_open_orders is ${open}, and an account gets ${charges} charges an hour (max_charges_per_hour)`]
       : [],
 });
+
+/** True where strangers pay real money: a shop, which needs more than a gateway for its owner does. */
+export function isOpenShop(section: SectionValues['get']): boolean {
+  const { provider = defaultProvider } = section(paymentsSection);
+  const { base_url: url = '', unsafe_public_demo: isDemo } = section(service);
+  const movesMoney = provider !== noProvider && provider !== defaultProvider && !isDemo;
+  return movesMoney && !isLoopback(URL.parse(url)?.hostname ?? 'localhost');
+}
 
 /** In production, nothing is sold by default: a public URL does not show that payments are wanted. */
 function checkDefault({ production }: CheckContext, report: Report): void {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { pagesReview } from '../../../plugins/shop-pages/review.ts';
@@ -61,6 +61,10 @@ it.each([
   ['Prompts go to openai.com.example, 30 days.', ['api.openai.com']],
   ['openai.com, 130 days', ['keep_days']],
   ['openai.com, 30 hari', []],
+  ['openai.com\n| mails | 30 days |', ['keep_days']],
+  ['openai.com\n| email | 30 hari |', ['keep_days']],
+  ['openai.com\n| mails | 90 days |\n| records of requests | 30 days |', []],
+  ['openai.com\n| catatan request | 30 hari |', []],
 ])('"%s" leaves out %j', (text, missing) => {
   expect(String(notes({ 'privacy.en.md': text })).match(/api\.openai\.com|keep_days/g) ?? []).toEqual(missing);
 });
@@ -136,4 +140,65 @@ it('drafts are filled in from gateway.yaml, and the rest waits', async () => {
   expect(terms).toContain('[halo@toko.test](mailto:halo@toko.test)');
   expect(terms?.match(/\{\{.*?\}\}/g)).toEqual(['{{city}}']);
   expect(all.get('./pages/privacy.en.md')).toMatch(/12 years[^]*- api\.openai\.com[^]*processed by Midtrans\./);
+});
+
+describe('drafts of one gateway.yaml, with another', () => {
+  const seller = { name: 'PT Contoh Jaya', address: 'Jl. Merdeka 1\nJakarta' };
+  const plans = [{ days: 1, price: 18_000 }];
+  const drafted = async () =>
+    Object.fromEntries(
+      (await writeDrafts(host({}, { sections: { seller, plans } }))).map(([path, text]) => [
+        path.slice('./pages/'.length),
+        text.replaceAll(/\{\{.*?\}\}/g, 'x').replace('draft: true\n', ''),
+      ]),
+    );
+  const pagesOf = (kind: string, described: unknown) =>
+    (described as string[]).filter((note) => note.includes(kind)).map((note) => /pages: (\S+)/.exec(note)?.[1]);
+  const six = ['terms.en.md', 'terms.id.md', 'privacy.en.md', 'privacy.id.md', 'contact.en.md', 'contact.id.md'];
+
+  it.each([
+    ['the same', { seller, plans }, [], [], []],
+    ['a seller that is written differently', { seller: { ...seller, name: 'PT. CONTOH JAYA' }, plans }, [], [], []],
+    ['another seller', { seller: { ...seller, name: 'PT Lain' }, plans }, six, [], []],
+    ['another address', { seller: { ...seller, address: 'Jl. Asia 2, Bandung' }, plans }, [], six, []],
+    ['another price', { seller, plans: [{ days: 1, price: 25_000 }] }, [], [], six.slice(0, 2)],
+    ['no plan of that length', { seller, plans: [{ days: 2, price: 18_000 }] }, [], [], six.slice(0, 2)],
+  ])('are compared: %s', async (_, sections, sellers, addresses, prices) => {
+    const described = notes(await drafted(), { sections });
+    expect(pagesOf('another seller', described)).toEqual(sellers);
+    expect(pagesOf('another address', described)).toEqual(addresses);
+    expect(pagesOf('no plan does', described)).toEqual(prices);
+  });
+
+  it('nothing is said about words that are not those of the drafts', () => {
+    const text =
+      'We, PT Lain of Bandung 12, sell.\n\n| 5 days | after 7 |\n| 5 days | Rp 1.000 | x |\n\n5 days cost a lot.';
+    expect(notes({ 'terms.en.md': text, 'contact.en.md': text }, { sections: { seller } })).toEqual([]);
+  });
+});
+
+describe('pages that an open shop needs', () => {
+  const shop = {
+    service: { base_url: 'https://toko.test', contact: 'mailto:halo@toko.test' },
+    payments: { provider: 'midtrans' },
+  };
+  const described = (files: Record<string, string>, sections: object) =>
+    String(notes(files, { sections }) ?? '').match(/no page is at [^:]*/)?.[0];
+
+  it.each([
+    ['without any', {}, shop, 'no page is at /terms, /privacy, /refunds, /contact'],
+    ['with terms alone', { 'terms.en.md': 'x' }, shop, 'no page is at /privacy, /refunds, /contact'],
+    [
+      'with terms elsewhere',
+      {},
+      { ...shop, service: { ...shop.service, terms: 'https://a.test' } },
+      'no page is at /privacy',
+    ],
+    ['in the sandbox', {}, { ...shop, payments: { provider: 'sandbox' } }, undefined],
+    ['where nothing is sold', {}, { ...shop, payments: { provider: 'none' } }, undefined],
+    ['on its own machine', {}, { ...shop, service: { base_url: 'http://localhost:8080' } }, undefined],
+    ['as a public demo', {}, { ...shop, service: { ...shop.service, unsafe_public_demo: true } }, undefined],
+  ])('%s', (_, files, sections, expected) => {
+    expect(described(files, sections)).toBe(expected);
+  });
 });

@@ -14,6 +14,13 @@ const showcase = /^ {2}demo-[a-z]+: .*\n(?: {4,}#.*\n)*/gm;
 const environment = `# Read by daypass from the folder of gateway.yaml; variables of the environment come first. Holds secrets: keep it private.
 OPENAI_API_KEY=
 ANTHROPIC_API_KEY=
+# Names of gateway.yaml for going live: payments, sign-ins, mails.
+# MIDTRANS_SERVER_KEY=
+# GOOGLE_CLIENT_ID=
+# GOOGLE_CLIENT_SECRET=
+# GITHUB_CLIENT_ID=
+# GITHUB_CLIENT_SECRET=
+# SMTP_PASSWORD=
 # BASE_URL=https://ai.example.com
 # NODE_ENV=production
 # DATABASE_URL=postgres://user:password@host/daypass

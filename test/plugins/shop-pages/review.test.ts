@@ -142,6 +142,12 @@ it('drafts are filled in from gateway.yaml, and the rest waits', async () => {
   expect(all.get('./pages/privacy.en.md')).toMatch(/12 years[^]*- api\.openai\.com[^]*processed by Midtrans\./);
 });
 
+const pagesOf = (kind: string, described: unknown) =>
+  (described as string[]).filter((note) => note.includes(kind)).map((note) => /pages: (\S+)/.exec(note)?.[1]);
+
+const missingIn = (files: Record<string, string>, sections: object) =>
+  String(notes(files, { sections }) ?? '').match(/no page is at [^:]*/)?.[0];
+
 describe('drafts of one gateway.yaml, with another', () => {
   const seller = { name: 'PT Contoh Jaya', address: 'Jl. Merdeka 1\nJakarta' };
   const plans = [{ days: 1, price: 18_000 }];
@@ -152,8 +158,6 @@ describe('drafts of one gateway.yaml, with another', () => {
         text.replaceAll(/\{\{.*?\}\}/g, 'x').replace('draft: true\n', ''),
       ]),
     );
-  const pagesOf = (kind: string, described: unknown) =>
-    (described as string[]).filter((note) => note.includes(kind)).map((note) => /pages: (\S+)/.exec(note)?.[1]);
   const six = ['terms.en.md', 'terms.id.md', 'privacy.en.md', 'privacy.id.md', 'contact.en.md', 'contact.id.md'];
 
   it.each([
@@ -182,8 +186,6 @@ describe('pages that an open shop needs', () => {
     service: { base_url: 'https://toko.test', contact: 'mailto:halo@toko.test' },
     payments: { provider: 'midtrans' },
   };
-  const described = (files: Record<string, string>, sections: object) =>
-    String(notes(files, { sections }) ?? '').match(/no page is at [^:]*/)?.[0];
 
   it.each([
     ['without any', {}, shop, 'no page is at /terms, /privacy, /refunds, /contact'],
@@ -199,6 +201,6 @@ describe('pages that an open shop needs', () => {
     ['on its own machine', {}, { ...shop, service: { base_url: 'http://localhost:8080' } }, undefined],
     ['as a public demo', {}, { ...shop, service: { ...shop.service, unsafe_public_demo: true } }, undefined],
   ])('%s', (_, files, sections, expected) => {
-    expect(described(files, sections)).toBe(expected);
+    expect(missingIn(files, sections)).toBe(expected);
   });
 });

@@ -100,7 +100,7 @@ async function finishDraft(
   { to, account, language, kind }: Reader & { readonly to: string; readonly kind: MailKind },
 ): Promise<ComposedMail> {
   const t = mailTexts.in(language);
-  const content = { facts: [], ...frame(host, account, language, t), ...draft };
+  const content = { facts: [], ...frame(host, { account, language, kind }, t), ...draft };
   const links = [...(draft.links ?? []), ...contactLinks(host)];
   if (!isOptional(kind)) return { to, content: { ...content, links } };
   const url = await unsubscribeUrl(host, account.id);
@@ -155,8 +155,7 @@ async function languageOf({ database }: Host, field: 'id' | 'email', value: stri
 
 function frame(
   { service }: Host,
-  account: AccountRecord,
-  language: Language,
+  { account, language, kind }: Reader & { readonly kind: MailKind },
   t: Translate,
 ): Pick<MailContent, 'language' | 'service' | 'greeting' | 'closing'> {
   const contact = contactOf(service);
@@ -164,6 +163,10 @@ function frame(
     language,
     service: service.name,
     greeting: t('greeting', { name: oneLine(account.name).slice(0, 80) }),
-    closing: [t('closing', { service: service.name }), ...(contact === undefined ? [] : [t('contact', { contact })])],
+    closing: [
+      // An optional mail is no consequence of what happened to the account.
+      ...(isOptional(kind) ? [] : [t('closing', { service: service.name })]),
+      ...(contact === undefined ? [] : [t('contact', { contact })]),
+    ],
   };
 }

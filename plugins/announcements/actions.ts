@@ -1,4 +1,4 @@
-import { AccountError } from '#core/business/accounts/account-error.ts';
+import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import {
   defineAction,
   type InputOf,
@@ -47,7 +47,7 @@ const one: SubjectKind = {
     const { findAnnouncement } = await import('./announcements.ts');
     const announcement = await findAnnouncement(database, handle);
     if (announcement !== undefined) return { id: announcement.id, recordedAt: all.name };
-    throw new AccountError('not_found', `There is no announcement ${handle}.`);
+    throw new ActionRefused(`There is no announcement ${handle}.`, 'not_found');
   },
 };
 

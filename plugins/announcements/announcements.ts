@@ -1,3 +1,4 @@
+import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import { randomUUIDv7 } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
@@ -44,7 +45,8 @@ export interface AnnouncementWords extends Omit<Announcement, 'from' | 'until'> 
  * Publishes an announcement, and mails it where that is wanted (`record-mails.ts`).
  *
  * @returns its id and the number of mails
- * @throws AccountError `span`; `not_found` for an unknown model; `no_mail` if it should be mailed and the gateway sends no mail
+ * @throws ActionRefused `not_found` for an unknown model; AccountError `span`, or `no_mail` if it should be mailed and the gateway sends
+ * no mail
  */
 export async function createAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
@@ -71,7 +73,7 @@ export async function createAnnouncement(
   return { id, mails };
 }
 
-/** Changes one that has not ended, without sending mails again. @throws AccountError as `createAnnouncement` does; `not_found` */
+/** Changes one that has not ended, without sending mails again. @throws errors of `createAnnouncement`; ActionRefused `not_found` */
 export async function changeAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now'>,
   id: string,
@@ -87,7 +89,7 @@ export async function changeAnnouncement(
   if (changed.length === 0) throw ended();
 }
 
-/** Ends one before its time, or before it has begun. @throws AccountError `not_found` when it has ended */
+/** Ends one before its time, or before it has begun. @throws ActionRefused `not_found` when it has ended */
 export async function endAnnouncement(database: Queries, id: string): Promise<void> {
   const changed = await database.query(
     `update announcement set ended_at = clock_timestamp()
@@ -97,8 +99,8 @@ export async function endAnnouncement(database: Queries, id: string): Promise<vo
   if (changed.length === 0) throw ended();
 }
 
-function ended(): AccountError {
-  return new AccountError('not_found', 'The announcement does not exist, or it has ended.');
+function ended(): ActionRefused {
+  return new ActionRefused('The announcement does not exist, or it has ended.', 'not_found');
 }
 
 async function readWords(
@@ -110,7 +112,7 @@ async function readWords(
   if (until <= host.now()) throw new AccountError('span', 'The end of the span must be later than now.');
   if (words.model === undefined) return { from, until, model: undefined };
   const model = await findModelName(host, words.model);
-  if (model === undefined) throw new AccountError('not_found', `Model "${words.model}" not found.`);
+  if (model === undefined) throw new ActionRefused(`Model "${words.model}" not found.`, 'not_found');
   return { from, until, model };
 }
 

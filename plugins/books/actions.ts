@@ -35,7 +35,7 @@ async function reconcileBooks(host: Host, day: string, timeZone: string, provide
   if (!isTimeZone(timeZone))
     throw new ActionRefused(`"${timeZone}" is not a time zone, such as Asia/Jakarta.`, 'invalid');
   if (provider !== undefined && !paymentProviders(host).has(provider))
-    throw new CheckoutError('not_found', `Payment provider "${provider}" not found.`);
+    throw new ActionRefused(`Payment provider "${provider}" not found.`, 'not_found');
   try {
     return await reconcileDay(host, { day, timeZone, provider }, AbortSignal.timeout(longestAction));
   } catch (error) {

@@ -1,4 +1,4 @@
-import { AccountError } from '#core/business/accounts/account-error.ts';
+import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import { defineAction, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 
@@ -9,7 +9,7 @@ const closedKey: SubjectKind = {
     const { listClosedKeys } = await import('./closed-keys.ts');
     const found = (await listClosedKeys(host)).find(({ id }) => id === handle.toLowerCase());
     if (found !== undefined) return { id: found.id, recordedAt: 'closures' };
-    throw new AccountError('not_found', `There is no closed key ${handle}.`);
+    throw new ActionRefused(`There is no closed key ${handle}.`, 'not_found');
   },
 };
 
@@ -20,6 +20,6 @@ export const retryAction = defineAction({
   input: object({}),
   async perform(host, id) {
     const { retryClosure } = await import('./closed-keys.ts');
-    if (!(await retryClosure(host, id))) throw new AccountError('not_found', 'The vendor has accepted this key.');
+    if (!(await retryClosure(host, id))) throw new ActionRefused('The vendor has accepted this key.', 'not_found');
   },
 });

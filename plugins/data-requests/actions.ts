@@ -1,4 +1,4 @@
-import { AccountError } from '#core/business/accounts/account-error.ts';
+import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import {
   defineAction,
   lines,
@@ -21,7 +21,7 @@ const one: SubjectKind = {
   name: 'data_request',
   async find({ database }, handle) {
     const request = await (await requests()).findRequest(database, handle);
-    if (request === undefined) throw new AccountError('not_found', `There is no request ${handle}.`);
+    if (request === undefined) throw new ActionRefused(`There is no request ${handle}.`, 'not_found');
     const { id, accountId, kind } = request;
     return { id, recordedAt: accountId ?? all.name, detail: { request: kind } };
   },

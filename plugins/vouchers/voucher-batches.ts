@@ -1,7 +1,7 @@
+import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import type { ActionSubject } from '#core/business/operator-actions/action-kind.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
-import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { Voucher, VoucherBatch } from './entities.ts';
 import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
 
@@ -65,13 +65,13 @@ interface VoucherFilter {
   readonly after?: string | undefined;
 }
 
-/** Vouchers in the order in which they were made, all or those of a batch; gifts have no batch. @throws AccountError `not_found` */
+/** Vouchers in the order in which they were made, all or those of a batch; gifts have no batch. @throws ActionRefused `not_found` */
 export async function listVouchers(
   database: Pick<Database, 'query'>,
   { batch, after, limit }: VoucherFilter & { readonly limit: number },
 ): Promise<ListedVoucher[]> {
-  if (batch !== undefined && !uuid.test(batch)) throw new AccountError('not_found', `There is no batch ${batch}.`);
-  if (after !== undefined && !uuid.test(after)) throw new AccountError('not_found', `There is no voucher ${after}.`);
+  if (batch !== undefined && !uuid.test(batch)) throw new ActionRefused(`There is no batch ${batch}.`, 'not_found');
+  if (after !== undefined && !uuid.test(after)) throw new ActionRefused(`There is no voucher ${after}.`, 'not_found');
   const rows = await database.query<VoucherRow>(
     `select v.id, v.batch_id, v.hint, coalesce(b.days, o.days) as days, coalesce(b.source, 'gift') as source,
        coalesce(b.note, o.code) as note, ${epoch(voucherExpiry)} as expires_at,
@@ -106,7 +106,7 @@ export async function* allVouchers(
  * What an operator names: a batch, a code, or a gift by its order. The record names a code as exports do.
  *
  * @param handle id of a batch, a code, or the code of the order of a gift
- * @throws AccountError `not_found`
+ * @throws ActionRefused `not_found`
  */
 export async function findVouchers(database: Pick<Database, 'query'>, handle: string): Promise<ActionSubject> {
   const code = normalizeCode(handle);
@@ -117,7 +117,7 @@ export async function findVouchers(database: Pick<Database, 'query'>, handle: st
       : [`select id from voucher where sha256 = decode(?, 'hex')`, digestOf(code), `…${code.slice(-4)}`];
   const [found] = await database.query<{ id: string }>(sql, [value]);
   if (found !== undefined) return { id: found.id, recordedAt, ...(uuid.test(handle) && { name: 'batch' }) };
-  throw new AccountError('not_found', `There is neither a batch nor a code nor a gift "${handle}".`);
+  throw new ActionRefused(`There is neither a batch nor a code nor a gift "${handle}".`, 'not_found');
 }
 
 /**

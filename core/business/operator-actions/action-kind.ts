@@ -6,9 +6,9 @@ import type { Tellers } from './telling.ts';
 /** Reason why an action on neither accounts nor orders was not done. The message is for people. */
 export class ActionRefused extends Error {
   override readonly name = 'ActionRefused';
-  readonly kind: 'refused' | 'invalid';
+  readonly kind: 'refused' | 'invalid' | 'not_found';
 
-  /** @param kind `invalid` for an input that could never be done */
+  /** @param kind `invalid` for an input that could never be done; `not_found` for a subject that does not exist */
   constructor(message: string, kind: ActionRefused['kind'] = 'refused') {
     super(message);
     this.kind = kind;

@@ -17,7 +17,7 @@ export function addActionOptions(
   for (const [name, schema] of Object.entries(input.properties)) {
     const flag = flagOf(name, names);
     const description = isTime(schema)
-      ? 'a time, such as "2026-11-22 20:00", 2026-11-22T13:00Z, or 6h for six hours ago'
+      ? 'a time, such as "2026-11-22 20:00" or 2026-11-22T13:00Z; 6h is six hours ago'
       : schema.description;
     const option = new Option(schema.type === 'boolean' ? flag : `${flag} <value>`, description ?? '');
     if (schema.enum !== undefined) option.choices(schema.enum.map(String));

@@ -1,7 +1,6 @@
 import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { InvalidArgumentError } from 'commander';
-import { text, time } from '#core/business/operator-actions/action-kind.ts';
-import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { ActionRefused, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { exampleText } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { outcomes } from '#core/gateway/records/filter.ts';
@@ -32,7 +31,7 @@ interface Selection {
   readonly since?: string | undefined; // RFC 3339
 }
 
-/** The filter that selects these requests. @throws CheckoutError `not_found`, AccountError `not_found` or `ambiguous` */
+/** The filter that selects these requests. @throws ActionRefused `not_found`, AccountError `not_found` or `ambiguous` */
 export async function readSelection(host: Host, { account, model, route, since }: Selection) {
   const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
   return {
@@ -43,13 +42,13 @@ export async function readSelection(host: Host, { account, model, route, since }
   };
 }
 
-/** A model of the catalog by any of its names, or a former one that has usage. @throws CheckoutError `not_found` */
+/** A model of the catalog by any of its names, or a former one that has usage. @throws ActionRefused `not_found` */
 async function publicNameOf(host: Host, name: string): Promise<string> {
   const known = await findModelName(host, name);
   if (known !== undefined) return known;
   const suggestion = host.catalog.suggest(name);
   const ask = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`;
-  throw new CheckoutError('not_found', `Model "${name}" not found.${ask}`);
+  throw new ActionRefused(`Model "${name}" not found.${ask}`, 'not_found');
 }
 
 export function parseRequestId(id: string): string {

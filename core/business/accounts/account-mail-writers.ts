@@ -6,6 +6,7 @@ import { defineSentences } from '#core/platform/sentences.ts';
 import { activePeriod } from './account-record.ts';
 import type { Account, PlanPeriodSchema, Session } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
+import { readRefundedEnd } from './plan-end.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 const firstSignInMs = 60_000; // after the account was created
@@ -62,11 +63,15 @@ export const planEnded: MailWriter<'plan.ended'> = {
     const { payload, account, t, format, buttons } = context;
     if (activePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
     if (await wasAnnounced(context, 0)) return mailReason('mail.reason.given_back');
+    const refunded = await readRefundedEnd(context.host.database, account.id);
+    // The mail about the refund says it.
+    if (refunded === 'order') return mailReason('mail.reason.refunded');
+    const isGift = refunded === 'gift';
     return {
-      subject: t('mail.ended.subject'),
-      paragraphs: [t('mail.ended.text')],
+      subject: t(isGift ? 'mail.ended.gift_subject' : 'mail.ended.subject'),
+      paragraphs: [t(isGift ? 'mail.ended.gift_text' : 'mail.ended.text')],
       facts: [[t('mail.plan_ends_at'), format.time(new Date(payload.endsAt)).text]],
-      action: buttons.renew,
+      action: isGift ? buttons.home : buttons.renew,
     };
   },
 };

@@ -71,6 +71,25 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
   });
 }
 
+/**
+ * Whether the last time of an account ended by a refund: of its own order, or of a gift that another account had paid. Undefined if it ended
+ * by itself.
+ */
+export async function readRefundedEnd(
+  database: Pick<Database, 'query'>,
+  accountId: string,
+): Promise<'order' | 'gift' | undefined> {
+  const [last] = await database.query<{ is_refunded: boolean; is_gift: boolean }>(
+    `select p.reason = 'refund' or (p.reason = 'revoke' and p.note like 'refund %' and p.ends_at <= p.created_at + interval '1 minute')
+         as is_refunded, coalesce(o.account_id <> p.account_id, false) as is_gift
+     from ${periodsInForce} p left join plan_order o on o.id = p.order_id
+     where p.account_id = ? order by p.ends_at desc limit 1`,
+    [accountId],
+  );
+  if (last?.is_refunded !== true) return undefined;
+  return last.is_gift ? 'gift' : 'order';
+}
+
 interface PlanEnd extends Row<typeof PlanPeriodSchema, 'ends_at'> {
   readonly key: string;
   readonly is_over: boolean;

@@ -1,4 +1,5 @@
 import { accountDirectory } from '#core/business/accounts/directory.ts';
+import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { showNotices } from '#core/web/pages/notices.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
@@ -33,6 +34,7 @@ export async function describeHome(
     buyPath === '' ? undefined : findOpenOrder(host.database, id),
   ]);
   const pass = passOf(account, now);
+  const refunded = pass.kind === 'ended' ? await readRefundedEnd(host.database, id) : undefined;
   // Of those who never had a pass, it is the place that they wait for.
   const own = notices.filter(({ isOwn }) => isOwn);
   const isUnderWay = own.length > 0 || order !== undefined;
@@ -40,7 +42,7 @@ export async function describeHome(
     asOf: format.clock(new Date(now)).text,
     notices: notices.filter(({ isOwn = false }) => !isOwn),
     own: own.toSorted((one, other) => Number(one.action === undefined) - Number(other.action === undefined)),
-    reminder: describeReminder(pass, now, buyPath, request),
+    reminder: describeReminder(pass, now, buyPath, request, refunded),
     order: order && describeOrder(order, request),
     grant: describeGrant(account, now, request),
     pass: { ...describePass(pass, now, request), ...(isUnderWay && pass.kind === 'none' && { text: '' }) },

@@ -68,13 +68,14 @@ export function describeReminder(
   now: number,
   path: string,
   { t, format }: Reader,
+  refunded?: 'order' | 'gift',
 ) {
   const action = path === '' ? undefined : { path, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
   if (kind === 'ended' && endsAt !== undefined)
     return {
       kind: 'bad' as const,
       title: t('home.reminder.ended', { time: format.dayTime(endsAt, now).text }),
-      text: t('home.reminder.ended_more'),
+      text: t(refunded === undefined ? 'home.reminder.ended_more' : `home.reminder.refunded.${refunded}`),
       action,
     };
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined) return undefined;

@@ -374,6 +374,23 @@ describe('nothing', () => {
     expect(await states()).toEqual(['skipped: the plan was bought a short time ago']);
   });
 
+  it('asks nobody to renew a plan that a refund has ended, and says so to the receiver of a gift', async () => {
+    const endsAt = await addPeriod(-60);
+    const orderId = await addOrder();
+    await database.query(
+      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason, replaces, order_id)
+       select gen_random_uuid(), account_id, starts_at, ends_at, days, 'refund', id, ? from plan_period`,
+      [orderId],
+    );
+    expect(await told('plan.ended', endsAt)).toBe('skipped: the plan ended by a refund');
+    const giver = await createAccount(database, 'dp', { name: 'Budi' });
+    await database.query('update plan_order set account_id = ?', [giver.accountId]);
+    expect(await told('plan.ended', endsAt)).toBe('sent');
+    expect(words()).toContain('Subject: Your gift was refunded');
+    expect(words()).toContain('was refunded to its giver');
+    expect(words()).not.toContain('Renew');
+  });
+
   it('is sent a second time about an end that only some time for an outage has moved', async () => {
     const ended = await addPeriod(-3 * 86_400);
     const skipped = 'skipped: only time for an outage was added since the mail before';

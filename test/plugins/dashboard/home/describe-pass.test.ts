@@ -81,6 +81,15 @@ describe('the reminder', () => {
     });
   });
 
+  it.each([
+    ['order', 'Your order was refunded.'],
+    ['gift', 'The gift that gave you your days was refunded to its giver.'],
+  ] as const)('says that the %s was refunded, and asks for no renewal', (refunded, text) => {
+    const ended = describeReminder(passOf(account([-72, -48]), now), now, '/buy', reader(), refunded);
+    expect(ended?.text).toMatch(new RegExp(`^${text}`));
+    expect(ended?.text).not.toMatch(/renew/i);
+  });
+
   it('is not for an account that never had a pass, nor for one that begins later', () => {
     expect([reminder(account()), reminder(account([24, 48]))]).toEqual([undefined, undefined]);
   });

@@ -62,7 +62,7 @@ export async function processOverdue(host: Host, limit: number): Promise<number>
 async function process(host: Host, stored: Stored): Promise<void> {
   const { provider, age, tries } = stored;
   try {
-    if (stored.refundKey !== null) await settleRefund(host, stored.refundKey);
+    const isRefunded = stored.refundKey !== null && (await settleRefund(host, stored.refundKey));
     const evidence = await readEvidence(host, stored);
     if (evidence === undefined) return await awaitOrder(host, stored);
     const { outcome } = await settle(host, provider, evidence);
@@ -71,7 +71,7 @@ async function process(host: Host, stored: Stored): Promise<void> {
       host.log.error(
         `a notification from ${provider} is about ${stored.reference}, but its evidence is about another payment`,
       );
-    await finish(host, stored, outcome);
+    await finish(host, stored, isRefunded && outcome === 'unchanged' ? 'refunded' : outcome);
     if (evidence.state === 'pending' || evidence.state === 'unknown') await checkSoon(host, evidence.reference);
   } catch (error) {
     if (age > maxAgeSeconds && tries >= minTries) return giveUp(host, stored, error);

@@ -34,10 +34,14 @@ const due = `r.key = ? and (r.state = 'sent' or r.next_check_at <= clock_timesta
 /**
  * Reads the status of a pending refund, or requests the refund if that has had no response yet. Idempotent by its key. Only one
  * worker requests it, because a provider may reject a second request because of the first.
+ *
+ * @returns true if the money is back since this call
  */
-export async function settleRefund(host: Host, key: string): Promise<void> {
+export async function settleRefund(host: Host, key: string): Promise<boolean> {
   const [refund] = await host.database.query<PendingRefund>(claim(due), [key]);
-  if (refund !== undefined) await pursue(host, refund);
+  if (refund === undefined) return false;
+  await pursue(host, refund);
+  return (await host.database.query(`select 1 from refund where key = ? and state = 'done'`, [key])).length > 0;
 }
 
 /** Does so for overdue refunds up to a limit. @returns their number */

@@ -19,7 +19,7 @@ import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
 
 /**
  * Result of evidence. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge with
- * another charge of the provider, or a payment of another order. `unchanged`: nothing new.
+ * another charge of the provider, or a payment of another order. `refunded`: money went back, perhaps a part. `unchanged`: nothing new.
  */
 interface Settlement {
   readonly outcome: SettlementOutcome;
@@ -85,17 +85,19 @@ async function settleWithin(
   const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
   const isBack = payment !== undefined && (evidence.state === 'refunded' || (evidence.refunds?.length ?? 0) > 0);
   if (!isBack) return { outcome: outcome as SettlementOutcome, orderId, accountId };
+  const before = await countRefunds(transaction, orderId);
   await enterStatedRefunds(transaction, payment, evidence);
-  const state = await readState(transaction, orderId);
-  return { outcome: state === subject.state ? (outcome as SettlementOutcome) : state, orderId, accountId };
+  const hasMore = (await countRefunds(transaction, orderId)) > before;
+  return { outcome: hasMore ? 'refunded' : (outcome as SettlementOutcome), orderId, accountId };
 }
 
-async function readState(transaction: EntityManager, orderId: string): Promise<Exclude<OrderState, 'created'>> {
-  const [order] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
-    'select state from plan_order where id = ?',
+/** Those that are done. */
+async function countRefunds(transaction: EntityManager, orderId: string): Promise<number> {
+  const [refunds] = await transaction.execute<{ count: number }[]>(
+    `select count(*)::int as count from refund where order_id = ? and state = 'done'`,
     [orderId],
   );
-  return order?.state as Exclude<OrderState, 'created'>;
+  return refunds?.count ?? 0;
 }
 
 async function lockSubject(

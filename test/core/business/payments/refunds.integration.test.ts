@@ -5,6 +5,7 @@ import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
+import { settleRefund } from '#core/business/payments/refund-status.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -218,6 +219,31 @@ describe('a refund', () => {
     await sweepPayments(host);
     expect((await reread()).state).toBe('refunded');
     expect((await readOrder(database, { id: other.id }))?.state).toBe('refunded');
+  });
+
+  it('is what the notification that completes it is listed as, also of a part', async () => {
+    const reference = referenceOf(order);
+    const [first, second] = [30_000, 65_000].map((amount, index) => ({
+      id: `rf-${index}`,
+      key: undefined,
+      amount,
+      state: 'done' as const,
+    }));
+    const report = (refunds: unknown) => settle(host, 'fake', { ...fake.evidence(reference), refunds } as never);
+    expect((await report([first])).outcome).toBe('refunded');
+    expect((await report([first])).outcome).toBe('unchanged');
+    expect((await report([first, second])).outcome).toBe('refunded');
+    expect((await reread()).state).toBe('refunded');
+  });
+
+  it('tells whom it settles whether the money is back since then', async () => {
+    fake.refundState = 'pending';
+    await refund();
+    const key = `${order.code}-R1`;
+    expect(await settleRefund(host, key)).toBe(false);
+    fake.end(referenceOf(order), 'refunded');
+    expect(await settleRefund(host, key)).toBe(true);
+    expect(await settleRefund(host, key)).toBe(false);
   });
 
   it('confirmed by a notification and by its answer ends the period once', async () => {

@@ -1,7 +1,7 @@
 import { service } from '#core/config/sections/core-sections.ts';
 import { listActions, longestAction } from '#core/business/operator-actions/operator-actions.ts';
 import { type FlaggedDifference, listDifferences } from '#core/business/payments/flags.ts';
-import { type ProviderSums, sumMovements } from '#core/business/payments/movements.ts';
+import { type ProviderSums, readLastMovement, sumMovements } from '#core/business/payments/movements.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { object, string } from '#core/platform/schema.ts';
@@ -58,9 +58,9 @@ export const booksPage: Page = {
     const { host, t } = request;
     const { database } = host;
     const { time_zone: zone } = host.section(service);
-    const [today, yesterday] = [0, 1].map((ago) => localTime(new Date(host.now() - ago * 86_400_000), zone).day);
+    const today = localTime(new Date(host.now()), zone).day;
     const asked = request.form.values['day'] ?? request.query['day'] ?? '';
-    const day = isDay(asked) ? asked : (yesterday ?? '');
+    const day = isDay(asked) ? asked : await newestDay(request, zone, today);
     const { since = new Date(0), until = new Date(0) } = await rangeOfDays(database, zone, day, day);
     const [sums, { differences, total }, actions] = await Promise.all([
       sumMovements(database, { since, until }),
@@ -86,6 +86,13 @@ export const booksPage: Page = {
   },
   forms: [form],
 };
+
+/** The newest day with money, up to today. */
+async function newestDay({ host }: PageRequest, zone: string, today: string): Promise<string> {
+  const last = await readLastMovement(host.database);
+  const day = last === undefined ? today : localTime(last, zone).day;
+  return day < today ? day : today;
+}
 
 function describeRunning(day: string, t: PageRequest['t']) {
   const action = { path: `${booksPath}?day=${day}`, label: t('operator.books_reload') };

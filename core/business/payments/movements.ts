@@ -33,6 +33,14 @@ export interface Movement {
   readonly isReconciled: boolean;
 }
 
+/** The newest time at which money came or went; undefined before the first. */
+export async function readLastMovement(database: Pick<Database, 'query'>): Promise<Date | undefined> {
+  const [row] = await database.query<{ at: number | null }>(
+    `select ${epoch(`greatest((select max(paid_at) from payment), (select max(finished_at) from refund where state = 'done'))`)} as at`,
+  );
+  return row?.at == null ? undefined : new Date(row.at);
+}
+
 /** Columns of a movement in an export, in order. New columns come last. */
 export const movementColumns: Readonly<
   Record<string, (movement: Movement, day: string, clock: string) => string | number | undefined>

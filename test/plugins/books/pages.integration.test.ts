@@ -91,6 +91,15 @@ function cellsOf(html: string, table: string): string[][] {
     .map((row) => row.split('</td>').slice(0, -1).map(textOf));
 }
 
+it('the books open on the newest day with money', async () => {
+  await addPayments('2026-01-15', 1);
+  await addPayments('2026-01-17', 1);
+  const [newest] = await gateway.database.query<{ day: string }>(
+    `select to_char(max(paid_at) at time zone 'UTC', 'YYYY-MM-DD') as day from payment`,
+  );
+  expect((await ops.get(books)).text).toContain(`value="${newest?.day}"`);
+});
+
 describe('the page of the books', () => {
   it.each([
     ['en', 'Nothing to compare:', 'No money moved on this day.', 'None on record for this day.'],

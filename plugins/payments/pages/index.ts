@@ -3,7 +3,7 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { createBuyPage } from './buy.ts';
 import { createDonePage } from './done.ts';
 import { ordersPage } from './orders.ts';
-import { payPage } from './pay.ts';
+import { cancelPage, payPage } from './pay.ts';
 import { qrDownload } from './qr-download.ts';
 import { receiptPage } from './receipt.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -12,6 +12,14 @@ import id from './texts/id.json' with { type: 'json' };
 /** The buyer's pages: plans, payment, the key, orders and receipts. */
 export function addPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
-  for (const page of [createBuyPage(gateway), payPage, qrDownload, createDonePage(gateway), ordersPage, receiptPage])
+  for (const page of [
+    createBuyPage(gateway),
+    payPage,
+    cancelPage,
+    qrDownload,
+    createDonePage(gateway),
+    ordersPage,
+    receiptPage,
+  ])
     gateway.page(page);
 }

@@ -42,9 +42,25 @@ export const payPage: Page = {
   },
   forms: [
     action('check', ({ id }, { host }) => checkNow(host, id), '?checked=1'),
-    action('cancel', ({ id }, { host }) => cancelOrder(host, id)),
     action('charge', ({ id }, { host, address }) => newCharge(host, id, address)),
   ],
+};
+
+/** `/orders/{code}/cancel`: asks first, because the buyer may be paying at this moment. */
+export const cancelPage: Page = {
+  path: '/orders/{code}/cancel',
+  role: 'account',
+  layout: 'plain',
+  title: 'payments.cancel.title',
+  note: 'payments.order_number',
+  template: 'payments/cancel.eta',
+  async show(request) {
+    const order = await ownOrder(request);
+    const view = await readView(order, request.host.database);
+    if (view !== 'waiting' && view !== 'preparing') return new Redirect(pathOf(order));
+    return { code: order.code };
+  },
+  forms: [action('cancel', ({ id }, { host }) => cancelOrder(host, id))],
 };
 
 /** A form of the pay page without fields. @param query of the page that follows, unless the order is paid by then */

@@ -375,8 +375,13 @@ describe('the pay page', () => {
     expect((await checkNow(shop.host, order.id)).state).toBe('paid');
   });
 
-  it('cancels the order', async () => {
+  it('cancels the order, after asking in a dialog or on a page of its own', async () => {
     const path = await buy();
+    const { payload } = await browser.get(path);
+    expect(payload).toContain(`href="${path}/cancel" data-open="#cancel"`);
+    expect(payload).toMatch(/<dialog[^>]* id="cancel"[^]*If you are paying or have paid, do not cancel[^]*<\/dialog>/);
+    expect(textOf((await browser.get(`${path}/cancel`)).payload)).toContain('Cancel this order?');
+    expect((await orderAt(path)).state).toBe('pending');
     await browser.send(`${path}/cancel`, {}, {}, path);
     expect((await orderAt(path)).state).toBe('cancelled');
   });

@@ -95,6 +95,22 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
   });
 }
 
+/** The company of an order: on its newest receipt, or else as it was named at checkout. */
+export async function readCompany(
+  database: Queries,
+  orderId: string,
+): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined> {
+  const [named] = await database.query<{ name: string; npwp: string | null }>(
+    `select name, npwp from (
+       select coalesce(added_company, company) as name, case when added_at is null then npwp else added_npwp end as npwp, made_at
+       from receipt where order_id = ? and kind = 'payment'
+       union all select company, npwp, null from receipt_company where order_id = ?
+     ) named where name is not null order by made_at desc nulls last limit 1`,
+    [orderId, orderId],
+  );
+  return named && { name: named.name, npwp: named.npwp ?? undefined };
+}
+
 interface ReceiptFilter {
   readonly words?: string | undefined;
   readonly waiting?: boolean | undefined;

@@ -9,7 +9,7 @@ import { sellerSection } from './section.ts';
  * What core calls within its transactions, and what pages and mails of orders ask for.
  */
 
-export { listLines, listReceipts } from './read.ts';
+export { listLines, listReceipts, readCompany } from './read.ts';
 export { storePayment, storeRefund } from './store.ts';
 
 export function keepYears({ section }: Pick<Host, 'section'>): number | undefined {

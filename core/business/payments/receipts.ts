@@ -75,6 +75,11 @@ interface ReceiptSteps {
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
   /** Receipts of an order, the first payment first. */
   listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
+  /** The company in whose name the receipt of an order is or will be, with its tax number. */
+  readCompany(
+    database: Queries,
+    orderId: string,
+  ): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined>;
   /**
    * The receipt of a payment, which is numbered first if it waits. Undefined where none was stored.
    *

@@ -37,11 +37,12 @@ export const orderPage: Page = {
     const order = await requireOrder(request);
     const { database } = host;
     const { id, accountId, flags, payments, refunds } = order;
-    const [details, names, mails, receipts = [], lines] = await Promise.all([
+    const [details, names, mails, receipts = [], company, lines] = await Promise.all([
       readOrderDetails(database, order),
       readAccountNames(database, [accountId, redeemerOf(order) ?? null], t),
       listMails(database, { accountId, orderId: id }, listedMails),
       receiptsOf(database).then((steps) => steps?.listReceipts(database, id)),
+      receiptsOf(database).then((steps) => steps?.readCompany(database, id)),
       readOrderLines(database, id),
     ]);
     const reader = { host, t, format, language, names };
@@ -55,6 +56,9 @@ export const orderPage: Page = {
       back: { path: listOfOrders.path, label: t(listOfOrders.label) },
       facts: [
         ...describeFacts(reader, order, orderView.pick('account', ...orderFacts, 'code', 'redeemed_by', 'period')),
+        ...(company === undefined
+          ? []
+          : [{ name: t('operator.fact.company'), value: [company.name, company.npwp].filter(Boolean).join(' · ') }]),
         ...receipts.map(({ kind: of, number, operatorPath }) => ({
           name: t(`operator.fact.receipt_${of}`),
           value: number ?? t('operator.fact.receipt_unnumbered'),

@@ -173,9 +173,12 @@ describe('a company that is named at checkout', () => {
     expect(form).toMatch(/name="company" maxlength="120"/);
     const code = await placeOrder({ company: 'PT Salah', npwp: '0012345678901000' });
     expect(await placeOrder({ company: `${longName} & Co`, npwp: '01.234.567.8-901.000' })).toBe(code);
+    const named = `Company ${longName} &amp; Co · 0012345678901000`;
+    expect(textOf((await ops.get(`/operator/orders/${code}`)).text)).toContain(named);
     const { path } = await payFor(code);
     const { text } = await buyer.get(path);
     expect(textOf(text)).toContain(`${longName} &amp; Co`);
+    expect(textOf((await ops.get(`/operator/orders/${code}`)).text)).toContain(named);
     expect(textOf(text)).toContain('0012345678901000');
     expect(text).not.toContain('PT Salah');
     expect(text).not.toContain(`${path}/company`);

@@ -202,17 +202,27 @@ function labelsIn(text: string): string[] {
   return [...text.matchAll(/(?:\bt\(|\b(?:label|title): )'([a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
 }
 
-/** Names of fields that pages list one by one. */
+/** Fields that pages list one by one: `orderView.paid`. */
 function pickedIn(text: string): string[] {
-  return [...text.matchAll(/\.pick\(([^)]*)\)/g)].flatMap(([, names = '']) => names.match(/\w+/g) ?? []);
+  return [...text.matchAll(/(\w+)(?:\.view)?\.pick\(([^)]*)\)/g)].flatMap(([, view = '', names = '']) =>
+    (names.match(/\w+/g) ?? []).map((name) => `${view}.${name}`),
+  );
 }
 
 function fieldsIn(text: string) {
   return [...text.matchAll(field)].map(({ 0: head, 1: name = '', index }) => {
     const body = blockAt(text, index + head.indexOf('{'));
     const label = /\blabel: '([^']+)'/.exec(body)?.[1];
-    return { name, key: label ?? `operator.${name}`, isColumn: /\bat: '/.test(body) };
+    const before = text.slice(0, index);
+    const prefix = lastOf(before, /\bdefineView<[^(]*\('([\w-]+)'\)|\bdefineView\b/g) ?? 'operator';
+    const view = lastOf(before, /\bconst (\w+) =/g) ?? '';
+    return { name: `${view}.${name}`, key: label ?? `${prefix}.${name}`, isColumn: /\bat: '/.test(body) };
   });
+}
+
+/** The group of the last match. */
+function lastOf(text: string, pattern: RegExp): string | undefined {
+  return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
 /** From a brace to the one that closes it. */

@@ -77,7 +77,8 @@ describe('a text', () => {
   });
 });
 
-const mistakesOfFields = (fields: string) => mistakesIn({ 'plugins/shop/fields.ts': `defineView()({ ${fields} });` });
+const mistakesOfFields = (fields: string) =>
+  mistakesIn({ 'plugins/shop/fields.ts': `const view = defineView<Entry>()({ ${fields} });` });
 
 describe('the label of a field', () => {
   it('that it has by its name is reported where no plugin defines it', () => {
@@ -91,6 +92,12 @@ describe('the label of a field', () => {
     expect(mistakesOfFields("paid: { type: 'time' } }); view.pick('paid'); ({")).toEqual([
       'plugins/shop/fields.ts: text "operator.paid" does not exist',
     ]);
+  });
+
+  it('is looked up behind the prefix of its view', () => {
+    const fields =
+      "}), other = defineView<Entry>('plain')({ key: { type: 'text', at: 'end' }, no: { type: 'text', at: 'end' }";
+    expect(mistakesOfFields(fields)).toEqual(['plugins/shop/fields.ts: text "plain.no" does not exist']);
   });
 
   it('that code names is reported where no plugin defines it', () => {

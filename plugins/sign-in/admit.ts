@@ -1,4 +1,10 @@
-import { type SignInProfile, type SignInRefusal, signInWith } from '#core/business/accounts/identities.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import {
+  type IdentityKey,
+  type SignInProfile,
+  type SignInRefusal,
+  signInWith,
+} from '#core/business/accounts/identities.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
@@ -12,23 +18,30 @@ export async function maySignIn({ shared }: Pick<Host, 'shared'>, address: strin
   return (await refusedFor(shared, `sign-in:${networkOf(address)}`, limits)) === undefined;
 }
 
-/** Where a sign-in leads, or why it was refused. */
-type AdmissionOutcome = { readonly path: string; readonly refused?: undefined } | { readonly refused: SignInRefusal };
+/** Where a sign-in leads, or why it was refused: `expired` when it was removed or moved meanwhile. */
+type AdmissionOutcome =
+  | { readonly path: string; readonly refused?: undefined }
+  | { readonly refused: SignInRefusal | 'expired' };
 
 /**
  * Signs a person in.
  *
- * @param startSession begins the session of the account in the person's browser
+ * @param startSession begins the session of the account in the person's browser, unless the account has lost the identity
  * @param next where the person was going; a new account without such a place is shown its key
  */
 export async function admit(
   host: Host,
   profile: SignInProfile,
-  startSession: (accountId: string) => Promise<void>,
+  startSession: (accountId: string, identity: IdentityKey) => Promise<void>,
   next: string,
 ): Promise<AdmissionOutcome> {
   const outcome = await signInWith(host, profile);
   if (outcome.refused !== undefined) return outcome;
-  await startSession(outcome.accountId);
+  try {
+    await startSession(outcome.accountId, profile);
+  } catch (error) {
+    if (error instanceof AccountError && error.kind === 'not_found') return { refused: 'expired' };
+    throw error;
+  }
   return { path: outcome.isNew && next === homePath ? '/account/key' : next };
 }

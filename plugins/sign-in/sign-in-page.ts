@@ -21,8 +21,7 @@ const localForm = defineForm({
     requireLocal(request);
     if (!(await maySignIn(request.host, request.address))) throw new PageError(429, 'sign_in.too_many');
     const profile = { provider: 'local', subject: email.toLowerCase(), email, name, avatarUrl: undefined };
-    const startSession = (accountId: string) => request.signIn(accountId);
-    const admission = await admit(request.host, profile, startSession, nextPath(next));
+    const admission = await admit(request.host, profile, (...of) => request.signIn(...of), nextPath(next));
     if (admission.refused !== undefined) throw new FieldErrors({ email: `sign_in.error.${admission.refused}` });
     return new Redirect(admission.path);
   },

@@ -6,6 +6,7 @@ export class AccountError extends Error {
     | 'ambiguous'
     | 'too_many_days'
     | 'email_taken'
+    | 'same_account'
     | 'operator_address'
     | 'operator_account'
     | 'not_confirmed'

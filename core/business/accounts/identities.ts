@@ -21,6 +21,9 @@ export interface SignInProfile {
   readonly avatarUrl: string | undefined;
 }
 
+/** What an identity is found by. */
+export type IdentityKey = Pick<SignInProfile, 'provider' | 'subject'>;
+
 /** Reason for rejecting a sign-in. */
 export type SignInRefusal = 'email_taken' | 'blocked';
 
@@ -66,11 +69,11 @@ interface IdentityOwner {
   readonly isBlocked: boolean;
 }
 
-/** Serializes changes of an identity: two concurrent first sign-ins would otherwise create two accounts. */
-export async function lockIdentity(
-  transaction: EntityManager,
-  { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
-): Promise<void> {
+/**
+ * Serializes changes of an identity: two concurrent first sign-ins would otherwise create two accounts. Locked before the rows of
+ * accounts.
+ */
+export async function lockIdentity(transaction: EntityManager, { provider, subject }: IdentityKey): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
     JSON.stringify(['identity', provider, subject]),
   ]);
@@ -82,7 +85,7 @@ interface Blocking {
 
 export async function readOwner(
   transaction: EntityManager,
-  { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
+  { provider, subject }: IdentityKey,
 ): Promise<IdentityOwner | undefined> {
   const [row] = await transaction.execute<(Row<typeof LinkedIdentity, 'account_id'> & Blocking)[]>(
     `select i.account_id, (a.blocked_at is not null and a.paused_at is null or a.deleted_at is not null) as is_blocked

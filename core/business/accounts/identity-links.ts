@@ -1,7 +1,15 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { lockAccount } from './ledger.ts';
-import { adoptEmail, cleanProfile, insertIdentity, lockIdentity, readOwner, type SignInProfile } from './identities.ts';
+import {
+  adoptEmail,
+  cleanProfile,
+  type IdentityKey,
+  insertIdentity,
+  lockIdentity,
+  readOwner,
+  type SignInProfile,
+} from './identities.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { LinkedIdentity } from './entities.ts';
 
@@ -57,9 +65,10 @@ export async function linkIdentity(
 export async function unlinkIdentity(
   database: Pick<Database, 'fork'>,
   accountId: string,
-  { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
+  { provider, subject }: IdentityKey,
 ): Promise<'unlinked' | 'is_last' | 'not_found'> {
   return database.fork().transactional(async (transaction) => {
+    await lockIdentity(transaction, { provider, subject });
     await lockAccount(transaction, accountId);
     const identities = await transaction.execute<Pick<IdentityRow, 'provider' | 'subject'>[]>(
       'select provider, subject from identity where account_id = ?',

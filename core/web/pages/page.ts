@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { IdentityKey } from '#core/business/accounts/identities.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
 import type { Preference } from './cookies.ts';
@@ -159,8 +160,12 @@ export interface PageRequest {
   formToken(path: string): string;
   /** Stores the visitor's choice in a cookie for a year. It takes effect at the next request. */
   remember(preference: Preference, value: string): void;
-  /** Signs the account in with a new session, which replaces the current one. */
-  signIn(accountId: string): Promise<void>;
+  /**
+   * Signs the account in with a new session, which replaces the current one.
+   *
+   * @throws AccountError `not_found` when the account does not have the identity any more
+   */
+  signIn(accountId: string, identity?: IdentityKey): Promise<void>;
   /** Ends the session. */
   signOut(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Request, ResponseToolkit } from '@hapi/hapi';
+import type { IdentityKey } from '#core/business/accounts/identities.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
@@ -114,8 +115,8 @@ export class Visit implements PageRequest {
     this.cookies.setPreference(this.#h, preference, value);
   }
 
-  async signIn(accountId: string): Promise<void> {
-    await startSession(this.#request, this.#h, this.cookies, sessionsOf(this.host), accountId);
+  async signIn(accountId: string, identity?: IdentityKey): Promise<void> {
+    await startSession(this.#request, this.#h, this.cookies, sessionsOf(this.host), accountId, identity);
   }
 
   async signOut(): Promise<void> {

@@ -1,6 +1,10 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
 import { BatchLoader } from '#core/business/accounts/batch-loader.ts';
+import { type IdentityKey, readOwner } from '#core/business/accounts/identities.ts';
+import { lockAccount } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
@@ -66,12 +70,20 @@ export class Sessions {
    * Opens a session with a new token, so that a token planted before the sign-in gives no access.
    *
    * @param language of the reader, in which the account gets mails from now on
+   * @param identity with which the reader has signed in
+   * @throws AccountError `not_found` when the account does not have that identity any more
    */
-  async create(accountId: string, userAgent: string | undefined, language?: Language): Promise<IssuedSession> {
+  async create(
+    accountId: string,
+    userAgent: string | undefined,
+    language?: Language,
+    identity?: IdentityKey,
+  ): Promise<IssuedSession> {
     const token = createToken('s');
     const id = randomUUIDv7();
     const expiresAt = new Date(Date.now() + maxAgeDays * 24 * 60 * 60 * 1000);
     return this.#database.fork().transactional(async (transaction) => {
+      if (identity !== undefined) await requireIdentity(transaction, accountId, identity);
       await transaction.execute(
         `insert into session (id, account_id, token_sha256, user_agent, expires_at)
          values (?, ?, ?, ?, to_timestamp(?::float8 / 1000))`,
@@ -185,6 +197,13 @@ type SessionRow = Row<typeof Session, 'id' | 'account_id'> &
   Row<typeof Account, 'name' | 'email' | 'avatar_url'> & { readonly digest: string };
 
 type SessionListRow = Row<typeof Session, 'id' | 'user_agent' | 'created_at' | 'last_used_at' | 'expires_at'>;
+
+/** A removal holds the same lock: it comes first and is seen here, or it ends the session that is made here. */
+async function requireIdentity(transaction: EntityManager, accountId: string, identity: IdentityKey): Promise<void> {
+  await lockAccount(transaction, accountId);
+  if ((await readOwner(transaction, identity))?.accountId !== accountId)
+    throw new AccountError('not_found', 'The account does not have this sign-in any more.');
+}
 
 function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer');

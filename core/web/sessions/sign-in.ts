@@ -1,4 +1,5 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import type { IdentityKey } from '#core/business/accounts/identities.ts';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
@@ -78,10 +79,17 @@ export function sessionOf({ auth }: Request): SessionWithRoles | undefined {
 /**
  * Signs an account in, for routes of hapi such as the callback of a sign-in provider. The previous session of the browser
  * ends.
+ *
+ * @throws AccountError `not_found` when the account does not have the identity any more
  */
-export async function signIn(request: Request, h: ResponseToolkit, accountId: string): Promise<void> {
+export async function signIn(
+  request: Request,
+  h: ResponseToolkit,
+  accountId: string,
+  identity?: IdentityKey,
+): Promise<void> {
   const host = request.server.host();
-  await startSession(request, h, cookiesOf(request, host), sessionsOf(host), accountId);
+  await startSession(request, h, cookiesOf(request, host), sessionsOf(host), accountId, identity);
 }
 
 export async function startSession(
@@ -90,11 +98,12 @@ export async function startSession(
   cookies: Cookies,
   sessions: Sessions,
   accountId: string,
+  identity: IdentityKey | undefined,
 ): Promise<void> {
   const { token: previous } = cookies;
   const { headers } = request.raw.req;
   const language = chooseLanguage(cookies.get('language'), headers['accept-language']);
-  const { token, expiresAt } = await sessions.create(accountId, headers['user-agent'], language);
+  const { token, expiresAt } = await sessions.create(accountId, headers['user-agent'], language, identity);
   if (isSessionToken(previous)) await sessions.revokeToken(previous);
   cookies.setToken(h, token, expiresAt);
 }

@@ -31,7 +31,7 @@ export async function finishSignIn(request: Request, h: ResponseToolkit, provide
     return failTo(h, isStale(request.auth.error) ? 'expired' : 'failed', next, link !== '');
   }
   if (link !== '') return finishLink(request, h, person, link);
-  const outcome = await admit(host, person, (accountId) => signIn(request, h, accountId), next);
+  const outcome = await admit(host, person, (...of) => signIn(request, h, ...of), next);
   if (outcome.refused !== undefined) return failTo(h, outcome.refused, next, false);
   return redirect(h, outcome.path);
 }

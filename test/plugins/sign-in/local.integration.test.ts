@@ -2,8 +2,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { insertAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
+import type { IdentityKey } from '#core/business/accounts/identities.ts';
+import { removeSignIn } from '#core/business/accounts/recovery.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
+import { admit } from '../../../plugins/sign-in/admit.ts';
 import { PageClient } from '../../support/page-client.ts';
 
 let gateway: TestGateway;
@@ -124,6 +129,17 @@ describe('local sign-in', () => {
     await gateway.database.query(`update account set blocked_at = now() where email = 'blocked@example.com'`);
     const { reply } = await signIn('blocked@example.com');
     expect([reply.status, reply.text]).toEqual([422, expect.stringContaining('This account is blocked.')]);
+  });
+
+  it('has expired when it is removed before its session begins', async () => {
+    const { database } = gateway;
+    await using host = Object.assign(createTestHost(), { database });
+    const profile = { provider: 'local', subject: 'gone@example.com', email: 'gone@example.com', name: '' };
+    const begin = async (accountId: string, identity: IdentityKey) => {
+      await removeSignIn(host, accountId, 'local');
+      await new Sessions(database).create(accountId, undefined, undefined, identity);
+    };
+    expect(await admit(host, { ...profile, avatarUrl: undefined }, begin, '/')).toEqual({ refused: 'expired' });
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { signInWith, type SignInProfile } from '#core/business/accounts/identities.ts';
+import { lockIdentity, signInWith, type SignInProfile } from '#core/business/accounts/identities.ts';
 import { linkIdentity, listIdentities, unlinkIdentity } from '#core/business/accounts/identity-links.ts';
 import { changeEmail, moveSignIn, removeSignIn } from '#core/business/accounts/recovery.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
@@ -350,6 +350,53 @@ describe('recovery', () => {
     expect(await signInWith(host, sari)).toEqual({ accountId: to, isNew: false });
     expect([await sessions.list(from), await sessions.list(to)]).toEqual([[], []]);
     await expect(moveSignIn(host, from, 'google', to)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+
+  it.each([
+    ['removed', (from: string) => removeSignIn(host, from, 'google')],
+    ['moved', async (from: string) => moveSignIn(host, from, 'google', await newAccount())],
+  ])('opens no session for a sign-in that is %s before its session begins', async (_name, change) => {
+    const sari = person();
+    const accountId = await newAccount(sari);
+    const sessions = new Sessions(database);
+    await sessions.create(accountId, 'Firefox', undefined, sari);
+    await change(accountId);
+    await expect(sessions.create(accountId, 'Firefox', undefined, sari)).rejects.toMatchObject({ kind: 'not_found' });
+    expect(await sessions.list(accountId)).toEqual([]);
+  });
+
+  it.each([
+    ['removal', (from: string) => removeSignIn(host, from, 'google')],
+    ['move', async (from: string, to: string) => moveSignIn(host, from, 'google', to)],
+    ['unlinking', (from: string, _to: string, sari: SignInProfile) => unlinkIdentity(database, from, sari)],
+  ])('has a %s wait for a sign-in that uses the identity', async (_name, change) => {
+    const sari = person();
+    const [from, to] = [await newAccount(sari), await newAccount()];
+    let changing: Promise<unknown> | undefined;
+    await database.fork().transactional(async (transaction) => {
+      await lockIdentity(transaction, sari);
+      changing = change(from, to, sari);
+      await vi.waitFor(async () => {
+        expect(await database.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).toHaveLength(
+          1,
+        );
+      }, 5_000);
+    });
+    await changing;
+  });
+
+  it.each([String, (id: string) => id.toUpperCase()])('moves no sign-in to its own account', async (spell) => {
+    const accountId = await newAccount();
+    await expect(moveSignIn(host, accountId, 'google', spell(accountId))).rejects.toMatchObject({
+      kind: 'same_account',
+    });
+  });
+
+  it('moves a sign-in between accounts whose ids are in upper case', async () => {
+    const sari = person();
+    const [from, to] = [await newAccount(sari), await newAccount()];
+    await moveSignIn(host, from.toUpperCase(), 'google', to.toUpperCase());
+    expect(await signInWith(host, sari)).toEqual({ accountId: to, isNew: false });
   });
 
   it('moves no sign-in to an operator', async () => {

@@ -206,7 +206,11 @@ export function cleanProfile(profile: SignInProfile): SignInProfile {
     provider: profile.provider,
     subject: profile.subject,
     email: /^[^@\s]+@[^@\s]+$/.test(email) && email.isWellFormed() && email.length <= maxEmail ? email : undefined,
-    name: oneLine(profile.name).slice(0, maxName).toWellFormed() || email.split('@')[0] || profile.provider,
+    name: cleanName(profile.name) || cleanName(email.split('@')[0] ?? '') || profile.provider,
     avatarUrl: /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(avatarUrl) && avatarUrl.length <= maxUrl ? avatarUrl : undefined,
   };
+}
+
+function cleanName(text: string): string {
+  return oneLine(text).slice(0, maxName).toWellFormed();
 }

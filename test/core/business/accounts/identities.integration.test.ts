@@ -174,6 +174,11 @@ describe('a sign-in', () => {
     expect(name).toHaveLength(100);
   });
 
+  it('stores no longer name of an address that is none', async () => {
+    const accountId = await newAccount(person({ name: '', email: `${'x'.repeat(99)}\u{1f600}${'x'.repeat(5000)}` }));
+    expect((await findAccount(database, accountId)).name).toBe(`${'x'.repeat(99)}\ufffd`);
+  });
+
   it('names a person without a name after the e-mail address', async () => {
     const accountId = await newAccount(person({ name: ' ', email: 'tono@example.com' }));
     expect((await findAccount(database, accountId)).name).toBe('tono');

@@ -5,6 +5,7 @@ import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { newCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
+import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -185,6 +186,17 @@ describe('a refund of a gift', () => {
     // What has been used of the gift comes off the other day with `whole` only.
     expect(Math.abs((await secondsOf(friend)) - 86_400)).toBeLessThan(60);
     expect((await read(order)).gift).toMatchObject({ state: 'redeemed', redeemedBy: friend });
+  });
+
+  it.each(['unused', 'whole'] as const)('is known as what ended the days of its receiver: %s', async (days) => {
+    const order = await give();
+    await redeem(friend, await codeOf(order));
+    await refund(order, days);
+    expect(await readRefundedEnd(database, friend)).toBe('gift');
+    const own = await pay(await startOrder(host, buyer, 1));
+    expect(await readRefundedEnd(database, buyer)).toBeUndefined();
+    await refund(own, days);
+    expect(await readRefundedEnd(database, buyer)).toBe('order');
   });
 
   it('that leaves the days leaves the code, too', async () => {

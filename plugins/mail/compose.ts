@@ -89,7 +89,11 @@ function contextOf(host: Host, { texts }: MailKind, mail: ClaimedMail & Reader):
       home: { label: t('open', { service: name }), url: `${baseUrl}/` },
       renew: { label: t('renew'), url: `${baseUrl}/buy` },
     },
-    pages: { connect: `${baseUrl}${wellKnownPaths.connect}`, status: `${baseUrl}${wellKnownPaths.status}` },
+    pages: {
+      connect: `${baseUrl}${wellKnownPaths.connect}`,
+      key: `${baseUrl}${wellKnownPaths.key}`,
+      status: `${baseUrl}${wellKnownPaths.status}`,
+    },
   };
 }
 

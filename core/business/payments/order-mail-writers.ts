@@ -39,10 +39,11 @@ export const receipt: MailWriter<'order.paid'> = {
       paragraphs: [
         t('mail.receipt.text'),
         ...(order.isLate ? [t('mail.receipt.late')] : []),
+        t('mail.receipt.key', { url: pages.key }),
         t('mail.receipt.connect', { url: pages.connect }),
         ...waiting(stored, context),
       ],
-      links: [{ text: pages.connect, url: pages.connect }, ...links],
+      links: [...[pages.key, pages.connect].map((url) => ({ text: url, url })), ...links],
       facts,
       action: {
         label: t('mail.receipt.link'),

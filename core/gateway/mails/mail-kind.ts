@@ -49,7 +49,7 @@ export interface MailContext<Name extends EventName = EventName> {
   };
   readonly buttons: Readonly<Record<'home' | 'renew', MailButton>>;
   /** URLs of pages. */
-  readonly pages: Readonly<Record<'connect' | 'status', string>>;
+  readonly pages: Readonly<Record<'connect' | 'key' | 'status', string>>;
 }
 
 /** The customer. It has an address, and is neither blocked nor deleted. */

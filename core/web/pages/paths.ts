@@ -4,6 +4,7 @@ export const wellKnownPaths = {
   dashboard: '/dashboard',
   connect: '/dashboard/connect',
   account: '/account',
+  key: '/account/key',
   operator: '/operator',
 } as const;
 

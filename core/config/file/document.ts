@@ -204,7 +204,12 @@ class Reader {
             'write ${NAME}, ${NAME:-default} or ${file:/path}, or $${ for a literal ${',
           );
         for (const name of unknown)
-          report(`the variable ${name} is not set`, `set it, or give it a default: \${${name}:-…}`);
+          report(
+            `the variable ${name} is not set`,
+            /KEY|SECRET|PASSWORD|TOKEN/.test(name)
+              ? 'set it, in .env beside gateway.yaml or in the environment'
+              : `set it, or give it a default: \${${name}:-…}`,
+          );
         // The provider of secrets may still be starting.
         for (const { wrong, right, isMissing } of unreadable) report(wrong, right, isMissing);
         const isUnfilled = unknown.length + malformed.length + unreadable.length > 0;

@@ -165,6 +165,12 @@ describe('variables', () => {
     expect(nameOf(text, environment)).toBe(value);
   });
 
+  it('are to be set in .env when they hold a secret, which no default does', () => {
+    expect(mistakesIn('service:\n  name: ${MIDTRANS_SERVER_KEY}')).toEqual([
+      'gateway.yaml:2:9 service.name: the variable MIDTRANS_SERVER_KEY is not set; set it, in .env beside gateway.yaml or in the environment',
+    ]);
+  });
+
   it('are refused when unset, each by its name', () => {
     expect(mistakesIn('service:\n  name: ${NAME}\n  contact: mailto:${WHO}@${WHERE}')).toEqual([
       'gateway.yaml:2:9 service.name: the variable NAME is not set; set it, or give it a default: ${NAME:-…}',

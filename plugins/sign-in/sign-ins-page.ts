@@ -80,7 +80,10 @@ export const signInsPage: Page = {
       adding: undefined,
       identities,
       sessions,
-      offered: configuredProviders(host).map(({ name, title }) => ({ name, title })),
+      offered: configuredProviders(host).map(({ name, title }) => {
+        const isLinked = identities.some(({ provider }) => provider === name);
+        return { name, label: t(isLinked ? 'sign_in.add_another' : 'sign_in.add', { provider: title }) };
+      }),
     };
   },
   forms: [linkForm, unlinkForm, revokeForm, revokeAllForm],

@@ -1,7 +1,9 @@
+import { service } from '#core/config/sections/core-sections.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import { FieldErrors } from '#core/web/pages/page.ts';
 import { companyLengths, readCompany } from './company.ts';
-import { sellerSection } from './section.ts';
+import { sellerSection, taxOn } from './section.ts';
 
 /** A company's receipt, asked for before it is paid: the receipt names the company from the start. */
 export const companyStep: CheckoutStep = {
@@ -9,7 +11,12 @@ export const companyStep: CheckoutStep = {
   fields: companyLengths,
   show({ host, t }) {
     if (host.section(sellerSection).name === undefined) return undefined;
+    const tax = taxOn(
+      host.section(sellerSection),
+      localTime(new Date(host.now()), host.section(service).time_zone).day,
+    );
     return {
+      ...(tax === undefined ? {} : { sentence: [{ text: t('receipts.prices_include', { tax: tax.name }) }] }),
       fold: {
         title: t('receipts.checkout'),
         text: t('receipts.checkout_more'),

@@ -32,7 +32,7 @@ export const ownPage: Page = {
   path: ownPath,
   role: 'account',
   title: 'consents.title',
-  navigation: { label: 'consents.title', icon: 'account', order: 86, place: 'menu' },
+  navigation: { label: 'consents.title', icon: 'check', order: 86, place: 'menu' },
   isListed: (host) => declaredConsents(host).length > 0,
   template: 'consents/own.eta',
   async show(request) {

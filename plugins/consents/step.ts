@@ -28,7 +28,7 @@ export const consentStep: CheckoutStep = {
     return {
       boxes: asked.map(({ label }, index) => ({ name: boxAt(index), label: label[language] })),
       hidden: { consents, consents_in: language },
-      sentence: [{ text: t('consents.any_time') }, { text: t('consents.title'), path: ownPath }, { text: '.' }],
+      boxNote: [{ text: t('consents.any_time') }, { text: t('consents.title'), path: ownPath }, { text: '.' }],
     };
   },
   submit({ consents = '', consents_in: shownIn, ...ticks }, { host }) {

@@ -34,6 +34,8 @@ export interface CheckoutPart {
   /** Sent with the form, by name. */
   readonly hidden?: Readonly<Record<string, string>>;
   readonly boxes?: readonly CheckoutBox[];
+  /** Below the boxes. */
+  readonly boxNote?: readonly SentencePiece[];
   /** Folded until the buyer opens it. */
   readonly fold?: { readonly title: string; readonly text?: string; readonly fields: readonly CheckoutField[] };
 }

@@ -63,6 +63,7 @@ export async function describeSteps(steps: CheckoutSteps, request: PageRequest) 
     boxes: parts
       .flatMap(({ boxes = [] }) => boxes)
       .map((box) => ({ ...box, isTicked: request.form.values[box.name] === '1' })),
+    boxNotes: parts.flatMap(({ boxNote }) => (boxNote === undefined ? [] : [boxNote])),
     folds,
     /** What is wrong, above the plans: a phone shows the top of the page, and fields are at its end. */
     problem: Object.entries(request.form.errors).find(([name]) => name !== 'days')?.[1] ?? '',

@@ -46,5 +46,7 @@ export const sellerSection = {
     address: string({}),
     registrations: array({ items: string({}), default: [] }),
     keep_years: integer({ default: 10 }),
+    /** `none`, one, or several of which each begins on a day. */
+    tax: {},
   }),
 } as const;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { currencySection, inText, plansSection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import {
   backupSection,
@@ -45,18 +46,19 @@ function fill(draft: string, values: Readonly<Record<string, string | undefined>
 
 /** Values by the names of places; undefined, or not there, for those that only the operator knows. */
 function valuesIn(language: Language, host: ReviewedHost): Readonly<Record<string, string | undefined>> {
-  const { name, base_url: site, contact } = host.section(service);
+  const { name, base_url: site, contact, time_zone: timeZone } = host.section(service);
   const seller = host.section(sellerSection);
   const { keep_days: days } = logOptions(host);
   const { provider, order_minutes: minutes } = host.section(paymentsSection);
   return {
-    date: new Date().toISOString().slice(0, 10),
+    date: localTime(new Date(), timeZone).day,
     service: name,
     site: site === undefined || site === '' ? undefined : site.replace(/\/+$/, ''),
     contact: contact === undefined || contact === exampleContact ? undefined : linkTo(contact),
     seller: seller.name,
     address: seller.address?.replaceAll(/\s*\n\s*/g, ', '),
     plans: plansIn(language, host),
+    tax: taxIn(language, seller.tax),
     order_minutes: String(minutes),
     keep_days: days === undefined ? undefined : String(days),
     keep_years: String(seller.keep_years),
@@ -85,6 +87,13 @@ function plansIn(language: Language, host: ReviewedHost): string {
     return `| ${days} ${shown} | ${inText(price, currency)} |`;
   });
   return [head, '|---|---:|', ...rows].join('\n');
+}
+
+function taxIn(language: Language, stated: unknown): string {
+  const taxes = [stated].flat().filter((one) => typeof one === 'object') as { readonly name: string }[];
+  const names = [...new Set(taxes.map(({ name }) => name))].join(', ');
+  if (names === '') return '';
+  return language === 'en' ? `They include ${names}.` : `Harga sudah termasuk ${names}.`;
 }
 
 function contentIn(language: Language, host: ReviewedHost): string {
@@ -160,5 +169,5 @@ function signInIn(language: Language, host: ReviewedHost): string {
   const list = new Intl.ListFormat(language, { type: 'disjunction' }).format(providers);
   return language === 'en'
     ? `You sign in with ${list}, who tell us your name and e-mail address.`
-    : `Kamu masuk lewat ${list}, yang memberi kami nama dan alamat e-mail kamu.`;
+    : `Kamu masuk lewat ${list}, yang memberi kami nama dan alamat email kamu.`;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { pagesReview } from '../../../plugins/shop-pages/review.ts';
@@ -118,7 +118,7 @@ it('drafts of the privacy page name consents and requests about data where gatew
     /\n\| consents that you gave[^\n]+\n\| what you asked us [^\n]+7 years[^\n]+\n\| mails that we sent/,
   );
   expect(id).toMatch(/\[Persetujuan\]\(\/account\/consents\): “Kirimi saya kabar\.” dan “Kirimi saya penawaran\.”\./);
-  expect(id).toMatch(/\n\| persetujuan yang [^\n]+\n\| permintaanmu [^\n]+7 tahun[^\n]+\n\| e-mail yang/);
+  expect(id).toMatch(/\n\| persetujuan yang [^\n]+\n\| permintaanmu [^\n]+7 tahun[^\n]+\n\| email yang/);
   expect(id).toContain('dalam 2 × 24 jam.');
   const without = await privacy('en');
   expect(without).toMatch(/\| 30 days \|\n\| mails that we sent/);
@@ -203,4 +203,28 @@ describe('pages that an open shop needs', () => {
   ])('%s', (_, files, sections, expected) => {
     expect(missingIn(files, sections)).toBe(expected);
   });
+});
+
+it.each([
+  ['en', 'none', 'total prices. An order'],
+  ['en', { name: 'PPN', rate: 12 }, 'total prices. They include PPN. An order'],
+  [
+    'id',
+    [
+      { name: 'PPN', rate: 11 },
+      { name: 'PPN', rate: 12, from: '2025-01-01' },
+    ],
+    'Harga sudah termasuk PPN. Pesanan',
+  ],
+])('drafted terms in %s with the tax %j say "%s"', async (language, tax, said) => {
+  const seller = { name: 'Rani', tax };
+  const all = new Map(await writeDrafts(host({}, { sections: { seller } })));
+  expect(all.get(`./pages/terms.${language}.md`)?.replaceAll('\n', ' ')).toContain(said);
+});
+
+it('drafts are dated in the time zone of the shop', async () => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 10, 29, 21, 33), toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sections = { service: { time_zone: 'Asia/Jakarta' } };
+  expect((await writeDrafts(host({}, { sections })))[0]?.[1]).toContain('version: 2026-11-30');
 });

@@ -66,7 +66,7 @@ export const ownPage: Page = {
   path: ownPath,
   role: 'account',
   title: 'data_requests.own_title',
-  navigation: { label: 'data_requests.own_title', icon: 'account', order: 85, place: 'menu' },
+  navigation: { label: 'data_requests.own_title', icon: 'list', order: 85, place: 'menu' },
   isListed: (host) => host.section(dataRequestsSection).enabled,
   template: 'data-requests/own.eta',
   styles: ['data-requests/own.css'],

@@ -100,7 +100,11 @@ describe('the rate limit', () => {
 
   it('names the rate where fewer may be sent at once', () => {
     const { label, unit, text } = describeRate({ ...allowance, burst: 20, resetAfter: 0 }, '', reader());
-    expect([label, unit, text]).toEqual(['Rate limit, 60 a minute', 'of 20 available now', '2 of 8 running']);
+    expect([label, unit, text]).toEqual([
+      'Rate limit, 60 a minute',
+      'of a burst of 20 available now',
+      '2 of 8 running',
+    ]);
   });
 
   it.each([

@@ -91,9 +91,9 @@ function plansIn(language: Language, host: ReviewedHost): string {
 
 function taxIn(language: Language, stated: unknown): string {
   const taxes = [stated].flat().filter((one) => typeof one === 'object') as { readonly name: string }[];
-  const names = [...new Set(taxes.map(({ name }) => name))].join(', ');
-  if (names === '') return '';
-  return language === 'en' ? `They include ${names}.` : `Harga sudah termasuk ${names}.`;
+  const included = [...new Set(taxes.map(({ name }) => name))].join(', ');
+  if (included === '') return '';
+  return language === 'en' ? `They include ${included}.` : `Harga sudah termasuk ${included}.`;
 }
 
 function contentIn(language: Language, host: ReviewedHost): string {

@@ -71,6 +71,9 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
   });
 }
 
+/** The kind of pass that a refund has ended: one of the account's own orders, or a gift of another's. */
+export type RefundedPass = 'order' | 'gift';
+
 /**
  * Whether the last time of an account ended by a refund: of its own order, or of a gift that another account had paid. Undefined if it ended
  * by itself.
@@ -78,7 +81,7 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
 export async function readRefundedEnd(
   database: Pick<Database, 'query'>,
   accountId: string,
-): Promise<'order' | 'gift' | undefined> {
+): Promise<RefundedPass | undefined> {
   const [last] = await database.query<{ is_refunded: boolean; is_gift: boolean }>(
     `select p.reason = 'refund' or (p.reason = 'revoke' and p.note like 'refund %' and p.ends_at <= p.created_at + interval '1 minute')
          as is_refunded, coalesce(o.account_id <> p.account_id, false) as is_gift

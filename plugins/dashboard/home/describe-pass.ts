@@ -1,3 +1,4 @@
+import type { RefundedPass } from '#core/business/accounts/plan-end.ts';
 import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
@@ -68,7 +69,7 @@ export function describeReminder(
   now: number,
   path: string,
   { t, format }: Reader,
-  refunded?: 'order' | 'gift',
+  refunded?: RefundedPass,
 ) {
   const action = path === '' ? undefined : { path, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
   if (kind === 'ended' && endsAt !== undefined)

@@ -1,3 +1,4 @@
+import { commandWord } from '#core/process/command-word.ts';
 import { refuseInspector, StopSignals } from '#core/process/stop-signals.ts';
 import { endQuietly, surviveLostOutput } from '#core/platform/output.ts';
 
@@ -5,8 +6,9 @@ import { endQuietly, surviveLostOutput } from '#core/platform/output.ts';
 const exitGrace = 250;
 
 const words = process.argv.slice(2);
+const command = commandWord(words);
 // Before anything slow: until there is a listener, a signal ends the process as the system sees fit.
-const signals = words.includes('start') ? new StopSignals() : undefined;
+const signals = command === 'start' ? new StopSignals() : undefined;
 if (signals === undefined) {
   refuseInspector();
   endQuietly();
@@ -15,4 +17,4 @@ const { runCommandLine } = await import('#core/process/command-line.ts');
 
 process.exitCode = await runCommandLine(words, signals);
 // What a failure or a dry start of plugins has left open, a timer say, must not keep the process.
-if (process.exitCode !== 0 || words.includes('check')) setTimeout(() => process.exit(), exitGrace).unref();
+if (process.exitCode !== 0 || command === 'check') setTimeout(() => process.exit(), exitGrace).unref();

@@ -22,7 +22,7 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
  * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The file has
  * another name until the account is stored: after a crash between the two, the next start uses the key in that file.
  *
- * @returns undefined in production, and when no account has the key of the file but other accounts exist
+ * @returns undefined in production, while the account is blocked, and when no account has the key of the file but other accounts exist
  */
 export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
   if (host.isProduction) return undefined;
@@ -33,6 +33,7 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
   const known = kept === undefined ? undefined : (await readAccounts(database, 'digest', [digestApiKey(kept)]))[0];
   if (kept !== undefined && known !== undefined) {
     await publish(draft, path);
+    if (known.blockedAt !== undefined) return undefined;
     if (activePeriod(known, known.readAt) === undefined) await grantDays(database, known.id, period);
     return { accountId: known.id, key: kept, hint: hintOfApiKey(kept, service.prefix) };
   }
@@ -72,7 +73,7 @@ async function writeKey(folder: string, path: string, key: string): Promise<void
   await file.sync();
 }
 
-/** Renames atomically, so that the key file exists only with a stored account's key; the first file wins. */
+/** Renames atomically, so that the key file exists only with a stored account's key. Does nothing without a draft. */
 async function publish(draft: string, path: string): Promise<void> {
   await rename(draft, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

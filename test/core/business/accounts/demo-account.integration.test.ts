@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
+import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { ensureDemoAccount } from '#core/business/accounts/demo-account.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { clearDatabase, createTestDatabase } from '../../../support/database.ts';
@@ -102,6 +103,14 @@ describe('the demo account', () => {
     await writeFile(join(dataFolder, 'demo-key'), key);
     await ensure();
     expect((await findAccount(database, key)).periods).toHaveLength(1);
+  });
+
+  it('gets no days and is not shown while it is blocked', async () => {
+    const { key, accountId } = await createAccount(database, 'dp', { name: 'Demo' });
+    await writeFile(join(dataFolder, 'demo-key'), key);
+    await blockAccount(database, accountId, 'test');
+    expect(await ensure()).toBeUndefined();
+    expect((await findAccount(database, key)).periods).toEqual([]);
   });
 
   it('is not created beside other accounts', async () => {

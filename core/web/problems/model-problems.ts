@@ -1,4 +1,5 @@
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { describeBreaker } from '../pages/breaker-state.ts';
@@ -6,7 +7,7 @@ import { describeFaultText } from '../pages/fault-text.ts';
 import { describeModelState } from '../pages/model-state.ts';
 import { inBrackets, type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
-/** Models, and upstreams with open breakers; a line counts the remaining models. */
+/** Models, and upstreams with open breakers; a line counts the remaining ones. */
 const maxListed = 10;
 const maxExplained = 2;
 
@@ -20,13 +21,18 @@ export const modelProblems = (gateway: StatusReports): ProblemKind => ({
 
 export function describeModels(health: readonly ModelHealth[], reader: ProblemReader): Problem[] {
   const models = findTroubled(health).toSorted(
-    (one, other) => severityOf(one.state) - severityOf(other.state) || (one.since ?? 0) - (other.since ?? 0),
+    (one, other) =>
+      severityOf(one.state) - severityOf(other.state) || beganAt(one, reader.host) - beganAt(other, reader.host),
   );
-  const more = models.slice(maxListed);
   return [
     ...models.slice(0, maxListed).map((model) => describeModel(model, reader)),
-    ...(more.length > 0 ? [describeMore(more, reader)] : []),
+    ...describeMore(models.slice(maxListed), reader),
   ];
+}
+
+/** One without an incident is in trouble since now. */
+function beganAt({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
+  return since ?? now();
 }
 
 function findTroubled(health: readonly ModelHealth[]): readonly ModelHealth[] {
@@ -37,7 +43,7 @@ const severities = { down: 'bad', degraded: 'warn', unknown: 'info', working: 'i
 
 function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
   const { t, host } = reader;
-  const { id, state, trouble, traffic, since } = model;
+  const { id, state, trouble, traffic } = model;
   const counts = { failed: traffic?.failed ?? 0, all: (traffic?.failed ?? 0) + (traffic?.answered ?? 0) };
   const cause = state === 'unknown' ? 'unknown' : (trouble?.cause ?? 'failing');
   const seen = counts.all === 0 ? '' : ` ${t('problem.model_seen', counts)}`;
@@ -51,7 +57,7 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
       { text: seen },
       { text: describeRoutesOf(model, reader) },
     ],
-    since: trouble === undefined ? undefined : new Date(since ?? host.now()),
+    since: trouble === undefined ? undefined : new Date(beganAt(model, host)),
     step: { path: '/operator/routes', label: t('problem.routes_of', { name: id }) },
     ...(state === 'degraded' && { runbook: 'model-degraded' }),
   };
@@ -70,14 +76,19 @@ function reasonOf({ reason }: RouteStatus, { t }: ProblemReader): string {
   return reason === null ? '' : inBrackets(describeFaultText(reason, t));
 }
 
-function describeMore(models: readonly ModelHealth[], { t, host }: ProblemReader): Problem {
-  return {
-    severity: models.some(({ state }) => state === 'down') ? 'bad' : 'warn',
-    title: t('problem.model_more'),
-    pieces: [{ text: t('problem.model_more.text', { count: models.length }) }],
-    since: new Date(Math.min(...models.map(({ since }) => since ?? Infinity), host.now())),
-    step: { path: '/operator/routes' },
-  };
+/** @param models the worst first */
+function describeMore(models: readonly ModelHealth[], { t, host }: ProblemReader): Problem[] {
+  const [worst] = models;
+  if (worst === undefined) return [];
+  return [
+    {
+      severity: severities[worst.state],
+      title: t('problem.model_more'),
+      pieces: [{ text: t('problem.model_more.text', { count: models.length }) }],
+      since: new Date(Math.min(...models.map((model) => beganAt(model, host)))),
+      step: { path: '/operator/routes' },
+    },
+  ];
 }
 
 /**
@@ -103,12 +114,25 @@ export function describeBreakers(
   const open = [...statuses.values()]
     .filter(({ route, state }) => state !== 'closed' && !shown.has(route))
     .toSorted((one, other) => openedAt(one) - openedAt(other));
-  const byUpstream = Map.groupBy(open, ({ route }) => route.slice(0, route.indexOf('/')));
-  return [...byUpstream].slice(0, maxListed).flatMap(([upstream, [oldest, ...others]]) => {
+  const byUpstream = [...Map.groupBy(open, ({ route }) => route.slice(0, route.indexOf('/')))];
+  const listed = byUpstream.slice(0, maxListed).flatMap(([upstream, [oldest, ...others]]) => {
     if (oldest === undefined) return [];
     const name = others.length === 0 ? oldest.route : upstream;
     return describeOpen(name, others.length + 1, oldest, new Date(openedAt(oldest)), reader);
   });
+  const more = byUpstream.slice(maxListed);
+  const oldest = more[0]?.[1][0];
+  return oldest === undefined ? listed : [...listed, describeMoreOpen(more.length, new Date(openedAt(oldest)), reader)];
+}
+
+function describeMoreOpen(count: number, since: Date, { t }: ProblemReader): Problem {
+  return {
+    severity: 'warn',
+    title: t('problem.breaker_more'),
+    pieces: [{ text: t('problem.breaker_more.text', { count }) }],
+    since,
+    step: { path: '/operator/routes' },
+  };
 }
 
 function describeOpen(name: string, count: number, oldest: RouteStatus, since: Date, reader: ProblemReader): Problem {

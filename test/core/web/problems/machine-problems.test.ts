@@ -135,6 +135,34 @@ it('more models than ten share a line', async () => {
   expect(needs.at(-1)).toMatchObject({ kind: 'bad', text: '3 more models are in trouble.' });
 });
 
+it('more models than ten that had no traffic are no warning', async () => {
+  const needs = await needsOf(
+    Array.from({ length: 11 }, (_, index) => modelIn('unknown', `dp/${index}`, now)),
+    [],
+  );
+  expect(needs.at(-1)).toMatchObject({ kind: 'info', text: '1 more model is in trouble.' });
+});
+
+it('a model without an incident is listed as the latest', async () => {
+  const never = { ...modelIn('unknown', 'dp/never', now), trouble: undefined, since: undefined };
+  const needs = await needsOf([never, modelIn('unknown', 'dp/silent', now - minute)], []);
+  expect(needs.map(({ text }) => /dp\/\w+/.exec(text)?.[0])).toEqual(['dp/silent', 'dp/never']);
+});
+
+it('more upstreams than ten with open breakers share a line', async () => {
+  const needs = await needsOf(
+    [],
+    Array.from({ length: 13 }, (_, index) => open(`up${index}/a`, index * minute)),
+  );
+  expect(needs).toHaveLength(11);
+  expect(needs.at(-1)).toEqual({
+    kind: 'warn',
+    text: '3 more upstreams have breakers that are not closed.',
+    since: '2 min ago',
+    path: '/operator/routes',
+  });
+});
+
 it('breakers that are open are listed by upstream, since the first opened, with the reason', async () => {
   const needs = await needsOf([], [open('one/a', minute), open('one/b', 3 * minute), open('two/x/y', 2 * minute)]);
   expect(needs).toMatchObject([

@@ -107,6 +107,12 @@ describe('adding a sign-in', () => {
     expect((await browser.get(page)).text).not.toContain(ask);
   });
 
+  it('at the provider that the account has is offered as another account of it', async () => {
+    const { text } = await (await newReader()).get(page);
+    expect(text).toContain('>Add another Google account</button>');
+    expect(text).toContain('>Add GitHub</button>');
+  });
+
   it('is refused with the token of a form for something else', async () => {
     newGitHubUser(here.github);
     const browser = await newReader();

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** The ids that Anthropic accepts; every other format takes them too. */
+/** Ids accepted by Anthropic and by every other format. */
 const plain = /^[A-Za-z0-9_-]+$/;
-/** Longer ids are hashed before a number is added: OpenAI's Chat endpoint takes 40 characters. */
+/** Longer ids are hashed before a number is appended: OpenAI's Chat endpoint accepts 40 characters. */
 const longestStem = 34;
 
-/** The id as every vendor of Messages accepts it: of letters, digits, - and _; any other id becomes its hash. */
+/** Keeps an id of letters, digits, - and _, which every vendor of Messages accepts; hashes any other id. */
 export function plainId(id: string): string {
   return plain.test(id) ? id : hashed(id);
 }
 
-/** An id made of a given one and a number. Valid for every vendor, except those that require a form of their own. */
+/** Appends a number to an id. The result is valid for every vendor, except those that require a special form. */
 export function numberedId(id: string, number: number): string {
   if (id === '') return `call_${number}`;
   const stem = plainId(id);
@@ -21,20 +21,20 @@ function hashed(id: string): string {
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
 
-/** How ids are written. */
+/** Rules for the ids that a format or vendor accepts. */
 export interface IdForm {
-  /** The id to prefer for a call; empty if the given one cannot be used. */
+  /** Preferred id of a call; empty if the given id cannot be used. */
   own(id: string, name: string): string;
-  /** Another id, where that is taken. */
+  /** Alternative id, for when the preferred one is already used. */
   numbered(id: string, name: string, number: number): string;
-  /** True where the number is the call's place among all calls, not that among the calls of its id. */
+  /** True if the number is the call's position among all calls rather than among the calls with its id. */
   readonly isByPlace?: true;
 }
 
-/** Ids stay as they are, except those that repeat. */
+/** Only repeated ids are changed. */
 export const anyId: IdForm = { own: (id) => id, numbered: (id, _name, number) => numberedId(id, number) };
 
-/** Ids of at most so many characters; a longer one becomes its hash. */
+/** Allows ids of up to `length` characters and hashes longer ones. */
 export function idsUpTo(length: number): IdForm {
   return { ...anyId, own: (id) => (id.length <= length ? id : hashed(id)) };
 }
@@ -42,10 +42,10 @@ export function idsUpTo(length: number): IdForm {
 /** Letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
 export const plainIds: IdForm = { ...anyId, own: plainId };
 
-/** Gives each call an id that no call before it has. Depends only on the calls before, so prompt caches hit. */
+/** Gives each call a new id. The id depends only on earlier calls, so that prompt caches keep hitting. */
 export class UniqueIds {
   readonly #form: IdForm;
-  readonly #taken = new Set<string>();
+  readonly #used = new Set<string>();
   readonly #counts = new Map<string, number>();
 
   constructor(form: IdForm = anyId) {
@@ -53,26 +53,26 @@ export class UniqueIds {
   }
 
   next(given: string, name = ''): string {
-    const id = this.#free(given, name);
-    this.#taken.add(id);
+    const id = this.#findUnused(given, name);
+    this.#used.add(id);
     return id;
   }
 
-  #free(given: string, name: string): string {
+  #findUnused(given: string, name: string): string {
     const count = (this.#counts.get(given) ?? 0) + 1;
     this.#counts.set(given, count);
-    const own = this.#form.own(given, name);
-    if (own !== '' && !this.#taken.has(own)) return own;
+    const preferred = this.#form.own(given, name);
+    if (preferred !== '' && !this.#used.has(preferred)) return preferred;
     let number = given === '' ? count : Math.max(count, 2);
-    if (this.#form.isByPlace === true) number = this.#taken.size;
+    if (this.#form.isByPlace === true) number = this.#used.size;
     for (; ; number++) {
       const id = this.#form.numbered(given, name, number);
-      if (!this.#taken.has(id)) return id;
+      if (!this.#used.has(id)) return id;
     }
   }
 }
 
-/** The calls of the last turn with this id. */
+/** The calls of the latest turn that share an id. */
 interface OpenCalls {
   readonly turn: number;
   readonly ids: string[];
@@ -80,9 +80,9 @@ interface OpenCalls {
 }
 
 /**
- * Pairs the calls and results of a history, read in order, under ids that are unique. Some vendors number their calls anew in
- * each turn, or give all calls one id: a result belongs to the nearest call before it with its id; if a turn has several,
- * results follow in their order.
+ * Pairs the calls and results of a history under unique ids; its methods are called in the order of the history. Some vendors
+ * restart numbering in each turn or give all calls one id: a result belongs to the nearest preceding call with its id. If a turn has
+ * several such calls, results are assigned in order.
  */
 export class CallIds {
   readonly #unique: UniqueIds;
@@ -101,7 +101,7 @@ export class CallIds {
     return id;
   }
 
-  /** The id of the call that a result belongs to; undefined if there is none. A repeated result gets that of the last call. */
+  /** Unique id of the call that a result belongs to; undefined if no call matches. Surplus results get the id of the last call. */
   result(given: string): string | undefined {
     this.endTurn();
     const open = this.#open.get(given);
@@ -111,7 +111,7 @@ export class CallIds {
     return id;
   }
 
-  /** Ends the model's turn: something that is not the model's follows. */
+  /** Call it at the first item that is not the model's. */
   endTurn(): void {
     this.#turn++;
   }

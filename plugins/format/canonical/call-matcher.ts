@@ -1,7 +1,6 @@
 /**
- * Matches calls and results that have no ids, as Gemini allows, and Responses for results: a result without one answers the first
- * open call of its name, in the latest turn that has one. New ids depend only on the calls before, so that they stay the same from
- * turn to turn.
+ * Matches calls and results without ids, which Gemini allows, and Responses for results: such a result answers the first open call
+ * of its name in the latest turn that has one. New ids depend only on earlier calls, so that they stay the same from turn to turn.
  */
 export class CallMatcher {
   #count = 0;
@@ -15,7 +14,11 @@ export class CallMatcher {
     return id;
   }
 
-  /** The id of the call that a result belongs to; a new one when there is none. @param name left out: that of any call */
+  /**
+   * Id of the call that a result belongs to; a new id if no call matches.
+   *
+   * @param name undefined to match a call of any name
+   */
   result(name: string | undefined, given: string | undefined): string {
     const isNamed = (call: { readonly name: string }) => name === undefined || call.name === name;
     const byId = this.#open.findLast(({ id }) => id === given);

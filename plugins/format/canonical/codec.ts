@@ -11,19 +11,23 @@ import type { ToolNames } from './tool-names.ts';
 /** The upstream side of a format: requests are encoded, replies are decoded. */
 export interface UpstreamCodec {
   /**
-   * Writes the request for an upstream. What the format cannot express is left out or approximated, and noted.
+   * Writes the request for an upstream. Features that the format cannot express are dropped or approximated, and noted.
    *
    * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve in any way
    */
   encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject;
-  /** Creates a decoder for one reply of an upstream. @param profile of the route, for vendors' deviations */
+  /**
+   * Creates a decoder for one reply of an upstream.
+   *
+   * @param profile profile of the route, which lists the vendor's deviations
+   */
   createDecoder(profile?: Profile): ReplyDecoder;
 }
 
 /** The client side of a format: requests are decoded, replies are encoded. */
 export interface ClientCodec {
   /**
-   * Reads a client's request. Unknown members and those without a place in a conversation are noted, not refused.
+   * Reads a client's request. Members that are unknown or that a conversation cannot hold are noted, not refused.
    *
    * @throws GatewayError `invalid_request` naming the parameter whose type or range is wrong,
    *   `messages[2].content[0].image_url` for instance
@@ -37,37 +41,37 @@ export interface Codec extends UpstreamCodec, ClientCodec {}
 
 /** The route that a request is encoded for. */
 export interface EncodeTarget {
-  /** The model's name there. */
+  /** The upstream's name for the model. */
   readonly model: string;
   readonly profile: Profile;
   readonly isStream: boolean;
   readonly names: ToolNames;
   readonly notes: Notes;
-  /** The data of a state that this upstream has made; undefined for any other. */
+  /** Data of an opaque state that this upstream created; undefined for the state of another upstream. */
   ownState(state: OpaqueState | undefined): string | undefined;
 }
 
-/** Tolerates every deviation of vendors, and never throws. */
+/** Reads a reply of an upstream. Tolerates deviations from the format and never throws. */
 export interface ReplyDecoder {
   /**
    * Takes one event of a stream.
    *
    * @param name the `event:` line; undefined when there is none
-   * @param event the same one, from those who skim: it is parsed once for all, and the numbers in inputs need not keep their digits
+   * @param event the parsed event, if the caller only skims: it is shared by all readers, and large numbers in it may lose digits
    */
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[];
   /**
-   * Takes an event behind the first content, mostly without parsing it, and without a fragment for its text. Undefined for an event
-   * that must be read. Missing in formats that no client has.
+   * Takes an event after the first content, usually without parsing it and without emitting a fragment for its text. Returns
+   * undefined if the event must be read with `event`. Missing in formats that have no clients.
    *
-   * @param content takes the text; where it is given, an event whose text is not found so must be read
+   * @param content receives the text; if present, an event whose text cannot be found by skimming must be read
    */
   skim?(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined;
-  /** Takes a whole reply. Ends with `end`, or with an `error`. */
+  /** Takes a whole reply. The fragments end with `end` or `error`. */
   whole(body: JsonObject): Fragment[];
 }
 
-/** Takes the texts of events that are skimmed. */
+/** Receives the texts of skimmed events. */
 export interface SkimmedContent {
   text(text: string): void;
   reasoning(text: string): void;
@@ -80,19 +84,23 @@ export interface ReplyContext {
   /** The name that the client requested. */
   readonly model: string;
   readonly created: number; // seconds since 1970
-  /** The client's request, for formats that repeat it in the reply. */
+  /** The client's request, for formats whose replies repeat parts of it. */
   readonly request: JsonObject;
-  /** The same without the middle of its long texts; missing where `request` costs nothing. */
+  /** `request` without the middle of its long texts; missing if reading `request` costs nothing. */
   readonly outline?: JsonObject;
 }
 
 /** Turns ordered events into the client's bytes. */
 export interface ReplyEncoder {
-  /** The whole answer as it was written last; missing in formats whose answers are not stored. */
+  /** The complete answer as last rendered; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
-  /** Complete server-sent events; the empty string when there is nothing to send. */
+  /** Complete server-sent events; empty if the event is not sent in this format. */
   event(event: ReplyEvent): string;
   whole(reply: CompleteReply): JsonObject;
-  /** Writes the error that ends a stream, in the shape of the format. @param usage of the answer so far */
+  /**
+   * Renders the error that ends a stream.
+   *
+   * @param usage usage of the answer so far
+   */
   failure(error: GatewayError, usage?: Usage): string;
 }

@@ -1,14 +1,14 @@
 import type { Fragment } from './reply.ts';
 
-const longestOverlap = 4_096; // characters before the seam that are searched for a repetition
-const surelyMeant = 12; // characters; such a repetition is never a coincidence
-const perhapsMeant = 3; // characters; a shorter repetition counts only if it begins with a word
+const maxOverlap = 4_096; // characters before the seam that are searched for a repetition
+const certainOverlap = 12; // characters; a repetition this long is never a coincidence
+const minOverlap = 3; // characters; below `certainOverlap`, a repetition counts only if it begins with a word
 const beginsWithLetter = /^\p{L}/u;
 const endsInWord = /[\p{L}\p{N}_]$/u;
 
 /**
- * Joins the text of two routes. Models tend to repeat the end of the text that they continue: the repetition is left out,
- * and so is their reasoning about it. Text is held back while it may still be such a repetition.
+ * Joins the texts of two routes. Models tend to repeat the end of the text that they continue: the repetition is removed,
+ * and so is any reasoning. Text is held back while it may still turn out to be a repetition.
  */
 export class ContinuationSeam {
   readonly #tail: string;
@@ -17,7 +17,7 @@ export class ContinuationSeam {
   #hasContent = false;
 
   constructor(sent: string) {
-    this.#tail = sent.slice(-longestOverlap);
+    this.#tail = sent.slice(-maxOverlap);
   }
 
   get hasContent(): boolean {
@@ -36,10 +36,10 @@ export class ContinuationSeam {
       case 'reasoning_state':
         return [];
       case 'break':
-        // Ends reasoning that is left out: the text before the seam continues.
+        // The break closes removed reasoning: the text before the seam continues.
         return this.#hasContent ? [fragment] : [];
       case 'citation':
-        // Offsets count from the seam, and the block began before it.
+        // Offsets are relative to the seam, but the block began before it.
         return [{ ...fragment, citation: { ...fragment.citation, start: undefined, end: undefined } }];
       case 'finish':
       case 'end':
@@ -81,7 +81,7 @@ export class ContinuationSeam {
   }
 }
 
-/** Characters at the beginning of `text` that repeat the end of `tail`; undefined while more text may make it longer. */
+/** Characters at the start of `text` that repeat the end of `tail`; undefined while more text could extend the repetition. */
 function countRepeated(tail: string, text: string): number | undefined {
   for (let begin = 0; begin < tail.length; begin++) {
     const length = tail.length - begin;
@@ -91,10 +91,10 @@ function countRepeated(tail: string, text: string): number | undefined {
   return 0;
 }
 
-/** A few characters, digits above all, may repeat by coincidence. White space does not: models do not begin with it. */
+/** Short repetitions, especially of digits, may be coincidence. Repeated white space is not: models do not begin with it. */
 function isRepetition(tail: string, begin: number): boolean {
   const end = tail.slice(begin);
-  if (end.length >= surelyMeant || end.trim() === '') return true;
-  if (end.length < perhapsMeant || !beginsWithLetter.test(end)) return false;
+  if (end.length >= certainOverlap || end.trim() === '') return true;
+  if (end.length < minOverlap || !beginsWithLetter.test(end)) return false;
   return !endsInWord.test(tail.slice(0, begin));
 }

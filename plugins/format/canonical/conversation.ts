@@ -1,13 +1,13 @@
 import type { JsonObject } from '#core/platform/json.ts';
 
 /**
- * A client's request, independent of vendors: a superset of all text formats. Decoders write it, encoders read it.
+ * A client's request, independent of vendors: a superset of all text formats. Decoders create it, encoders read it.
  *
- * Invariants, which decoders keep and encoders rely on:
- * - instructions precede the dialogue; a later system message is an item in its place, so that the beginning of a prompt
- *   stays the same from turn to turn and vendors' prompt caches hit;
- * - no text part is empty, no message has no parts;
- * - after `normalizeCalls` every call has exactly one result, results follow their run of calls in the calls' order.
+ * Invariants that decoders guarantee and encoders rely on:
+ * - instructions precede the dialogue; a later system message stays where it is, so that the beginning of a prompt does not
+ *   change from turn to turn and vendors' prompt caches hit;
+ * - no text part is empty, every message has at least one part;
+ * - after `normalizeCalls` every call has exactly one result, and results follow their run of calls in the calls' order.
  */
 export interface Conversation extends Settings {
   readonly instructions: readonly string[];
@@ -16,36 +16,36 @@ export interface Conversation extends Settings {
   readonly toolChoice: ToolChoice | undefined;
   readonly reasoning: ReasoningRequest | undefined;
   readonly output: OutputFormat | undefined;
-  /** True when the cache key is derived from the user, not requested by the client. */
+  /** True if the cache key was derived from the user instead of being requested by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;
-  /** True when the client wants the prompt up to the end of the instructions to be cached. */
+  /** True if the client wants the prompt cached up to the end of the instructions. */
   readonly areInstructionsCached?: true | undefined;
-  /** How long the client wants the beginning of the prompt to be cached, where it is longer than by default. */
+  /** Requested lifetime of the prompt cache, if longer than the default. */
   readonly cacheLife?: '1h' | undefined;
 }
 
-/** Settings of a request in parameters of its own, see contract/parameters.ts. */
+/** Settings that have a parameter of their own, see contract/parameters.ts. */
 export interface Settings {
   readonly sampling: Sampling;
-  /** False: one call at a time. */
+  /** False to allow only one call per turn. */
   readonly parallelToolCalls?: boolean | undefined;
   readonly maxOutputTokens?: number | undefined; // tokens, reasoning included
   readonly stop: readonly string[];
   readonly verbosity?: string | undefined;
-  /** The caller's own end user. */
+  /** The end user as named by the client. */
   readonly user?: string | undefined;
-  /** OpenAI's own name of the end user; other vendors know only `user`. */
+  /** OpenAI's `safety_identifier`; other vendors know only `user`. */
   readonly safetyId?: string | undefined;
-  /** Shared by requests with the same beginning. */
+  /** Shared by requests whose prompts begin alike. */
   readonly cacheKey?: string | undefined;
-  /** How long OpenAI keeps that beginning: `in_memory`, `24h`. */
+  /** OpenAI's retention of the prompt cache: `in_memory`, `24h`. */
   readonly cacheRetention?: string | undefined;
   readonly serviceTier?: string | undefined;
-  /** True for a client that wants images beside the text; models that make them may need to be asked. */
+  /** True if the client wants images besides text; some models generate them only on request. */
   readonly wantsImages?: boolean | undefined;
-  /** The most likely tokens wanted beside each token of the answer, for a client that wants log probabilities. */
+  /** Number of alternatives per token; undefined if the client does not want log probabilities. */
   readonly topLogprobs?: number | undefined;
-  /** The client's own labels; undefined when there are none. */
+  /** The client's labels; undefined if it sent none. */
   readonly metadata?: JsonObject | undefined;
   /** Number of answers requested; 1 by default. */
   readonly candidates: number;
@@ -64,11 +64,11 @@ export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | V
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
-  /** True where the client wants the prompt up to here to be cached. */
+  /** True if the client wants the prompt cached up to here. */
   readonly isBreakpoint?: true | undefined;
 }
 
-/** The assistant's refusal, in place of an answer. */
+/** A refusal by the assistant instead of an answer. */
 export interface RefusalPart {
   readonly type: 'refusal';
   readonly text: string;
@@ -80,7 +80,7 @@ export interface ImagePart {
   readonly detail: string | undefined;
 }
 
-/** A document: PDF, text. */
+/** A document such as a PDF or a text file. */
 export interface FilePart {
   readonly type: 'file';
   readonly source: Source;
@@ -100,39 +100,39 @@ export interface AudioPart {
 
 export type Source =
   | MediaSource
-  /** A file that was uploaded to the vendor of a format; others cannot read it. */
+  /** A file uploaded to the vendor; no other vendor can read it. */
   | { readonly type: 'id'; readonly id: string; readonly vendor: FileVendor };
 
-/** Whose files a request refers to: both of OpenAI's formats know the same. */
+/** The vendor that stores an uploaded file. OpenAI's two formats share their files. */
 export type FileVendor = 'openai' | 'anthropic' | 'google';
 
-/** Media that anyone can read. */
+/** Media that any vendor can read. */
 export type MediaSource =
   | { readonly type: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly type: 'url'; readonly url: string };
 
-/** A model's reasoning, as returned by the client. */
+/** Reasoning of the model, as sent back by the client. */
 export interface Reasoning {
   readonly type: 'reasoning';
-  /** Visible text, several parts joined by a blank line; may be empty. */
+  /** Visible text, its parts joined by blank lines; may be empty. */
   readonly text: string;
-  /** The vendor's opaque form of it; undefined when it has no tag of ours and its origin is unknown. */
+  /** The vendor's opaque state; undefined if it lacks the gateway's tag, so that its origin is unknown. */
   readonly state: OpaqueState | undefined;
 }
 
 /** Opaque reasoning state: signature, encrypted content, thought signature. Only the upstream that made it can use it. */
 export interface OpaqueState {
   readonly kind: StateKind;
-  /** Of the upstream that made it, see opaque-state.ts. */
+  /** Tag of the upstream that created the state, see opaque-state.ts. */
   readonly origin: string;
-  /** Exactly as that upstream wrote it. */
+  /** Exactly as the upstream sent it. */
   readonly data: string;
 }
 
 /**
- * - `signature`, `redacted`: of Messages; the latter has no visible text
- * - `encrypted`: of Responses, `ITEM_ID:ENCRYPTED_CONTENT`
- * - `thought`: of Gemini
+ * - `signature`, `redacted`: Messages; the latter has no visible text
+ * - `encrypted`: Responses, `ITEM_ID:ENCRYPTED_CONTENT`
+ * - `thought`: Gemini
  * - `none`: the upstream has no such state; the tag only names the origin of the text
  */
 export type StateKind = 'signature' | 'redacted' | 'encrypted' | 'thought' | 'none';
@@ -149,7 +149,7 @@ export interface ToolCall {
 
 export interface ToolResult {
   readonly type: 'tool_result';
-  /** Id of its call. */
+  /** Id of the call. */
   readonly id: string;
   readonly parts: readonly Part[]; // may be empty
   readonly isError: boolean;
@@ -158,22 +158,22 @@ export interface ToolResult {
 /**
  * - `function`: takes a JSON object
  * - `freeform`: takes raw text
- * - `tool_search`: a function by which the client loads more tools (Codex)
+ * - `tool_search`: a function that lets the client load more tools (Codex)
  */
 export type ToolForm = 'function' | 'freeform' | 'tool_search';
 
 export interface ClientTool {
   readonly form: ToolForm;
   readonly name: string;
-  /** The group of the tool; its calls must carry it too. */
+  /** Group of the tool, which its calls must repeat. */
   readonly namespace: string | undefined;
   readonly description: string | undefined;
-  /** JSON Schema of the input; undefined when it takes nothing, or is freeform. */
+  /** JSON Schema of the input; undefined for a tool that is freeform or has no input. */
   readonly schema: JsonObject | undefined;
   readonly strict: Strictness | undefined;
   /** The grammar of a freeform input. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | undefined;
-  /** The client wants the prompt up to here to be cached. */
+  /** True if the client wants the prompt cached up to here. */
   readonly isBreakpoint?: true;
 }
 
@@ -192,17 +192,17 @@ export interface SearchOptions {
   readonly place?: SearchPlace | undefined;
 }
 
-/** Where the user is: city, country, region and time zone, as far as they are known. */
+/** Location of the user: city, country, region and time zone, as far as known. */
 export type SearchPlace = Readonly<Record<string, string>>;
 
 export type Tool = ClientTool | HostedTool;
 
 export interface ToolChoice {
-  /** `required`: some call; `tool`: that of `name`. */
+  /** `required`: at least one call of any tool; `tool`: a call of the tool `name`. */
   readonly type: 'auto' | 'required' | 'none' | 'tool';
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
-  /** Only these may be called. */
+  /** Names of the only tools that may be called. */
   readonly allowed?: readonly string[] | undefined;
 }
 
@@ -212,7 +212,7 @@ export type Effort = (typeof efforts)[number];
 export interface ReasoningRequest {
   readonly effort: Effort | undefined;
   readonly budget: number | undefined; // tokens for thinking
-  /** False when the client does not want the text. */
+  /** False if the client does not want the reasoning text. */
   readonly wantsText: boolean;
 }
 
@@ -227,8 +227,8 @@ export type OutputFormat =
     };
 
 /**
- * Whether a schema is enforced: as the client says in a format that lets it choose, or `fitting`: the client's format always
- * enforces it, so another one does where its vendor's rules allow it.
+ * Whether a schema is enforced. A boolean is the client's choice. `fitting` stands for a client format that always enforces
+ * schemas: another format enforces the schema if its vendor's rules allow it.
  */
 export type Strictness = boolean | 'fitting';
 

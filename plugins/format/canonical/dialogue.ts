@@ -3,20 +3,19 @@ import type { Conversation, Item, Message, Part, Reasoning, ToolCall, ToolResult
 import { isMedia } from './media.ts';
 import type { Notes } from './notes.ts';
 
-/** One side's turn, for formats that speak in turns. */
+/** A turn of one side, for formats that group messages into turns. */
 export type DialogueTurn = AssistantTurn | UserTurn | SystemTurn;
 
-/** The model's turn. */
 export interface AssistantTurn {
   readonly role: 'assistant';
-  /** In order: reasoning, text, calls. */
+  /** Reasoning, text and calls, in their original order. */
   readonly items: (Message | Reasoning | ToolCall)[];
 }
 
 /** The input to the model: results of its calls, and the user's message. */
 export interface UserTurn {
   readonly role: 'user';
-  /** Results of the calls of the previous turn, in their order; they come first. */
+  /** Results of the previous turn's calls, in the order of the calls; they precede `parts`. */
   readonly results: ToolResult[];
   readonly parts: Part[];
 }
@@ -31,8 +30,8 @@ interface SystemTurn {
  * Pairs calls and results, as every vendor requires but not every client's history does: cancelled turns leave calls
  * without results, compaction leaves results without calls, messages come in between, and ids repeat.
  *
- * - Every call has an id of its own, see `CallIds`.
- * - The results of a run of calls follow it directly, in the order of the calls; what was between them comes after.
+ * - Every call gets a unique id, see `CallIds`.
+ * - The results of a run of calls follow it directly, in the order of the calls; items in between are moved after them.
  * - A call without a result gets a placeholder.
  * - A result without a call becomes a user message.
  */
@@ -87,7 +86,7 @@ function orphan({ parts }: ToolResult): Item[] {
   return parts.length === 0 ? [] : [{ type: 'message', role: 'user', parts }];
 }
 
-/** Groups normalized items into turns; adjacent items of the same side become one. */
+/** Groups normalized items into turns: adjacent items of the same side are combined. */
 export function toTurns(items: readonly Item[]): DialogueTurn[] {
   const turns: DialogueTurn[] = [];
   for (const item of items) {
@@ -115,21 +114,21 @@ function assistantTurn(turns: DialogueTurn[]): AssistantTurn {
   return turn;
 }
 
-/** The media of tool results in a format whose results hold only text: a user message after them shows these. */
+/** Media of tool results, for formats whose results hold only text: a user message after the results shows them. */
 export function shownMedia(results: readonly ToolResult[], notes: Notes): Part[] {
   const media = results.flatMap(({ parts }) => parts.filter(isMedia));
   if (media.length > 0) notes.approximate('images in tool results as user message');
   return media;
 }
 
-/** A tool result in a format whose results hold only text, without a flag for errors. Some vendors refuse an empty text. */
+/** A tool result as text, for formats without media and error flags in results. Never empty: some vendors refuse that. */
 export function resultText({ parts, isError }: ToolResult): string {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
-  const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
+  const text = [textOf(parts), ...hint].filter((section) => section !== '').join('\n\n') || '(no output)';
   return isError ? `Error: ${text}` : text;
 }
 
-/** The items of an assistant's turn, for formats that have one place for each kind. */
+/** Splits an assistant's turn by kind of item, for formats with one member per kind. */
 export function splitAnswer({ items }: AssistantTurn) {
   return {
     parts: items.flatMap((item) => (item.type === 'message' ? item.parts : [])),
@@ -139,23 +138,27 @@ export function splitAnswer({ items }: AssistantTurn) {
   };
 }
 
-/** Notes a prefilled answer towards a vendor whose models do not continue it. */
+/** Notes a prefilled answer, for vendors whose models do not continue it. */
 export function notePrefill(items: readonly Item[], notes: Notes): void {
   const last = items.at(-1);
   if (last?.type === 'message' && last.role === 'assistant') notes.approximate('a prefilled answer as an earlier one');
 }
 
-/** A system message as the text of a user message, for formats that allow none in its place. */
+/** A system message as text of a user message, for formats without system messages inside the dialogue. */
 export function asReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
-/** The text of parts; media have none. */
+/** Joins the text and refusal parts; media are skipped. */
 export function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n\n');
 }
 
-/** All instructions as one text. @param more of the gateway's own, behind them */
+/**
+ * Joins all instructions.
+ *
+ * @param more instruction that the gateway appends
+ */
 export function instructionText({ instructions }: Pick<Conversation, 'instructions'>, more = ''): string {
-  return [instructions.join('\n\n'), more].filter((one) => one !== '').join('\n\n');
+  return [instructions.join('\n\n'), more].filter((text) => text !== '').join('\n\n');
 }

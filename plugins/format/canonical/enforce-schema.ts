@@ -16,8 +16,8 @@ interface EnforcedSchema {
 /**
  * Prepares the schema of structured output for a vendor.
  *
- * @param subset undefined where any schema is taken
- * @returns undefined where the vendor has no form for it, so that the model can only be instructed
+ * @param subset undefined if the vendor accepts any schema
+ * @returns undefined if the vendor cannot enforce the schema, so that the model can only be instructed
  */
 export function enforceSchema(
   schema: JsonObject,
@@ -34,19 +34,19 @@ export function enforceSchema(
   return { schema, isStrict: false };
 }
 
-/** Undefined when the vendor would refuse it, or would not enforce it. */
+/** Undefined if the vendor would refuse the schema or not enforce it. */
 function fit(
   schema: JsonObject,
   strict: Strictness | undefined,
   subset: SchemaSubset,
   notes: Notes,
 ): EnforcedSchema | undefined {
-  const own = new Notes();
+  const schemaNotes = new Notes();
   const isChecked = subset.isComplete === true && strict === 'fitting';
-  const fitted = fitSchema(schema, subset, own, isChecked ? 'unsaid' : undefined);
+  const fitted = fitSchema(schema, subset, schemaNotes, isChecked ? 'unsaid' : undefined);
   if (fitted === undefined || (subset.isRootObject === true && !isPlainObject(fitted))) return undefined;
   if (isChecked && !isComplete(fitted)) return undefined;
-  notes.include(own);
+  notes.include(schemaNotes);
   return { schema: fitted, isStrict: strict === true || isChecked };
 }
 
@@ -54,7 +54,7 @@ function isPlainObject(schema: JsonObject): boolean {
   return isObject(schema) && schema['anyOf'] === undefined;
 }
 
-/** True for a schema that vendors enforce strictly: each object requires all of its members and allows no others. */
+/** Whether vendors enforce the schema strictly: each object requires all of its members and allows no others. */
 function isComplete(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every(isComplete);
   if (!isJsonObject(value)) return true;
@@ -72,11 +72,15 @@ function isComplete(value: JsonValue | undefined): boolean {
 
 interface EnforcedInput {
   readonly schema: JsonObject;
-  /** Undefined if the client sets nothing. */
+  /** Undefined if the client did not choose. */
   readonly strict: boolean | undefined;
 }
 
-/** Prepares the schema of a tool's input. @param subset undefined where any schema is taken */
+/**
+ * Prepares the schema of a tool's input for a vendor.
+ *
+ * @param subset undefined if the vendor accepts any schema
+ */
 export function enforceInput(
   tool: ClientTool,
   schema: JsonObject | undefined,

@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** Average characters per token, over languages and tokenizers. */
+/** Average across languages and tokenizers. */
 const charactersPerToken = 4;
-/** Tokens of an image, a document or a recording. Source: Anthropic docs, "Vision": about 1,600 at most. */
+/** Tokens of an image, a document or a recording. Source: Anthropic docs, "Vision": at most about 1,600. */
 const tokensPerAttachment = 1_500;
-/** An image that a model makes, in characters of text with as many tokens. */
+/** Characters of text that take as many tokens as a generated image. */
 export const charactersPerImage = tokensPerAttachment * charactersPerToken;
-const tokensPerObject = 3; // tokens that roles and delimiters add to every message, tool and block
-/** Members whose text is data, not words. */
+const tokensPerObject = 3; // roles and delimiters of every message, tool and block
+/** Members whose text is encoded data rather than words. */
 const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
 /** Members that hold opaque reasoning state. */
 const stateNames = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
-/** Top-level members of all formats that a model reads; all others are settings. */
+/** Top-level members that are part of the prompt, in any format; all others are settings. */
 const promptNames = new Set([
   'messages',
   'input',
@@ -27,21 +27,29 @@ const promptNames = new Set([
 
 type TextEstimate = (text: string) => number;
 
-/** A cheap estimate, where the upstream has not counted and the answer must not wait for a tokenizer. */
+/** Cheap estimate for when the upstream did not count and the answer must not wait for a tokenizer. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }
 
-/** Tokens that a request takes, in any format. @param ofText left out, texts are measured, not read */
+/**
+ * Estimates the prompt tokens of a request in any format.
+ *
+ * @param ofText estimates the tokens of a text; by default from its length, without reading it
+ */
 export function promptTokens(request: JsonObject, ofText: TextEstimate = ofLength): number {
-  // A request to count tokens at Google holds the request for an answer.
+  // Google's requests for counting tokens contain the request to be counted.
   const packed = request['generateContentRequest'];
   let tokens = isJsonObject(packed) ? promptTokens(packed, ofText) : 0;
   for (const name of promptNames) tokens += tokensOf(name, request[name], ofText);
   return tokens;
 }
 
-/** Tokens that a part of a request or of a reply takes. @param name of the member that holds it */
+/**
+ * Estimates the tokens of a part of a request or reply.
+ *
+ * @param name name of the member that holds the part
+ */
 function tokensOf(name: string, value: JsonValue | undefined, ofText: TextEstimate = ofLength): number {
   if (typeof value === 'string') return stringTokens(name, value, ofText);
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + tokensOf(name, entry, ofText), 0);
@@ -60,12 +68,12 @@ function stringTokens(name: string, value: string, ofText: TextEstimate): number
   return isAttachment(name, value) ? tokensPerAttachment : ofText(value);
 }
 
-/** True for long base64 in a member that holds data; a short text there is text. */
+/** Whether the text is encoded data; short texts of these members are words. */
 function isAttachment(name: string, value: string): boolean {
   return attachmentNames.has(name) && (value.length > 256 || value.startsWith('data:'));
 }
 
-/** Member names of the format are not part of the prompt, but names of a tool's parameters are. */
+/** The format's own member names are not part of the prompt, but names of tool parameters are. */
 function nameTokens(name: string): number {
   return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

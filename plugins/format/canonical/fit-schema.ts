@@ -3,21 +3,21 @@ import { findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 import { annotations, hints, holders, namedHolders, type SchemaSubset } from './schema-subsets.ts';
 
-/** The most levels of schemas: the body itself allows no more. */
+/** Nesting of schemas; request bodies cannot be nested deeper. */
 const maxDepth = 200;
-/** References that are inlined, at most: mutual references multiply. */
+/** Inlined references; the limit keeps mutual references from multiplying. */
 const maxInlined = 500;
 
-/** Objects closed to unlisted members: all, as the vendor requires, or those that say nothing. */
+/** Which objects are closed to unlisted members: all, if the vendor requires that, or those that do not specify it. */
 type Closing = 'always' | 'unsaid' | 'never';
 
 /**
- * Translates a JSON Schema into the subset that a vendor enforces. Keywords that it refuses go into the description, as
- * Anthropic's own SDK does it; `oneOf` becomes `anyOf`. Keywords that it takes stay. A value that fits the original fits the
- * result, unless the vendor allows no members besides the listed ones.
+ * Translates a JSON Schema into the subset that a vendor enforces. Keywords that the vendor refuses move into the description, as
+ * in Anthropic's SDK; `oneOf` becomes `anyOf`. Supported keywords stay. Any value that is valid under the original schema is valid
+ * under the result, unless the vendor allows listed members only.
  *
- * @param notes gets an entry for each kind of rule that is no longer enforced
- * @returns undefined for a schema that has no form there: one that contains itself, or that allows anything
+ * @param notes receives an entry for each kind of rule that is no longer enforced
+ * @returns undefined if the subset cannot express the schema: it contains itself, or allows any value
  */
 export function fitSchema(
   schema: JsonObject,
@@ -45,7 +45,7 @@ class Fitter {
     this.#closing = closing;
   }
 
-  /** Anything that is not an object, such as `true`, allows any value. */
+  /** A schema that is not an object, such as `true`, allows any value. */
   fit(value: JsonValue | undefined): JsonObject {
     const schema = isJsonObject(value) ? value : {};
     if (this.#depth > maxDepth) return {};
@@ -55,13 +55,13 @@ class Fitter {
     return this.#closed(fitted, schema);
   }
 
-  /** With alternatives, tuples and references in the form that the vendor has. */
+  /** Rewrites alternatives, tuples and references into the vendor's forms. */
   #reshaped(schema: JsonObject): JsonObject {
     const merged = this.#merged(schema);
     return this.#withTypes(this.#withOneList(this.#withEntries(this.#withReference(merged))));
   }
 
-  /** Without an `allOf` that the vendor refuses, or whose closed objects no value would fit. */
+  /** Merges an `allOf` that the vendor refuses, or whose parts, once closed, no value could satisfy. */
   #merged(schema: JsonObject, isPart = false): JsonObject {
     const { allOf, ...beside } = schema;
     if (!Array.isArray(allOf)) return schema;
@@ -81,7 +81,7 @@ class Fitter {
     return target === undefined ? schema : mergeSchemas(target, beside);
   }
 
-  /** A reference cannot stand next to other keywords: as the only alternative it needs none. */
+  /** A reference cannot stand next to other keywords, so it is wrapped as the only alternative. */
   #withReference(schema: JsonObject): JsonObject {
     const { $ref, ...beside } = schema;
     if ($ref === undefined || !Object.keys(beside).some((name) => !name.startsWith('$') && name !== 'definitions')) {
@@ -90,7 +90,7 @@ class Fitter {
     return beside['anyOf'] === undefined ? { anyOf: [{ $ref }], ...beside } : this.#resolved(schema);
   }
 
-  /** The entries of a tuple become alternatives; entries after them have no form there unless the schema describes them. */
+  /** The entries of a tuple become alternatives. Further entries are allowed only if the schema describes them. */
   #withEntries(schema: JsonObject): JsonObject {
     const { items, prefixItems } = schema;
     const tuple = [prefixItems, items].find((list) => Array.isArray(list));
@@ -110,8 +110,8 @@ class Fitter {
     const { type, ...beside } = schema;
     if (!Array.isArray(type) || this.#subset.hasTypeLists || beside['anyOf'] !== undefined) return schema;
     const { description, title, ...rules } = beside;
-    const named = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
-    return { ...named, anyOf: type.map((one) => (one === 'null' ? { type: one } : { ...rules, type: one })) };
+    const labels = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+    return { ...labels, anyOf: type.map((name) => (name === 'null' ? { type: name } : { ...rules, type: name })) };
   }
 
   #typed(schema: JsonObject): JsonObject {
@@ -130,7 +130,7 @@ class Fitter {
       if (value === undefined) continue;
       if (this.#takes(name, value)) {
         const member = this.#member(name, value);
-        // A value that an alternative no longer refuses would fit two of them, and so none of `oneOf`.
+        // A relaxed alternative may accept values of another one, and `oneOf` would then reject them.
         if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) taken.push([name, member]);
         else if (schema['anyOf'] === undefined) taken.push([this.#anyOfInstead(), member]);
         else moved.push([name, value]);
@@ -171,7 +171,7 @@ class Fitter {
   }
 }
 
-/** Keywords that say which type a value has. */
+/** Keywords that determine the type of a value. */
 const typed = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
 const implying: readonly (readonly [readonly string[], string])[] = [
   [['properties', 'additionalProperties', 'required', 'patternProperties', 'minProperties', 'maxProperties'], 'object'],
@@ -181,17 +181,16 @@ const implying: readonly (readonly [readonly string[], string])[] = [
 ];
 const plainTypes = ['string', 'number', 'boolean', 'null'];
 
-/** True for a part of an `allOf` that has to be one object with the others. */
+/** Whether a part of an `allOf` must be merged with the other parts into one object. */
 function isStructured(schema: JsonObject): boolean {
   return isObject(schema) || ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined);
 }
 
-/** True for a schema of objects. */
 export function isObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties);
 }
 
-/** The schema with keywords as words, below its description. */
+/** Appends keywords as text to the description of the schema. */
 export function describe(schema: JsonObject, keywords: readonly (readonly [string, JsonValue])[]): JsonObject {
   if (keywords.length === 0) return schema;
   const words = `{${keywords.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ')}}`;
@@ -200,7 +199,6 @@ export function describe(schema: JsonObject, keywords: readonly (readonly [strin
   return { ...schema, description: isThere ? `${description}\n\n${words}` : words };
 }
 
-/** True for a schema that contains itself. */
 function isRecursive(root: JsonObject): boolean {
   const settled = new Set<JsonValue>();
   const open = new Set<JsonValue>();

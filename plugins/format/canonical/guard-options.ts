@@ -6,11 +6,11 @@ import type { ToolNames } from './tool-names.ts';
 
 interface ReceivedContent {
   take(fragment: Fragment): void;
-  /** The client gets something else than what was taken. */
+  /** Called when the client's answer differs from the upstream's. */
   noteChange(change: 'arguments' | 'images_as_text' | 'tool_names'): void;
 }
 
-/** The part that depends on the route of an answer. */
+/** The options that depend on the route of an answer. */
 export interface GuardedRoute {
   readonly names: ToolNames;
   readonly tag: StateTagger;
@@ -19,23 +19,23 @@ export interface GuardedRoute {
 export interface GuardOptions extends GuardedRoute {
   /** Id of the exchange; calls without an id get one derived from it. */
   readonly id: string;
-  /** Estimates the tokens of the request, where the upstream has not counted them. */
+  /** Estimates the tokens of the request, if the upstream did not count them. */
   readonly inputTokens: () => number;
-  /** True when clients take the last block for the answer: reasoning behind it is left out. */
+  /** True if clients take the last block for the answer: reasoning after it is dropped. */
   readonly endsWithAnswer?: boolean | undefined;
-  /** True when the client did not ask for reasoning: it is kept, but left out of the answer. */
+  /** True if the client did not request reasoning: it is recorded, but left out of the answer. */
   readonly hidesReasoning?: boolean | undefined;
-  /** The images that the client's format has in answers; any when left out. */
+  /** The images that the client's format allows in answers; any by default. */
   readonly images?: ShownImages | undefined;
-  /** The ids that clients accept for calls; any when left out. */
+  /** The ids that clients accept for calls; any by default. */
   readonly callIds?: IdForm | undefined;
   readonly hasLogprobs?: boolean | undefined;
-  /** True when the client's format has a finish reason for answers that pause for the vendor's own tools. */
+  /** True if the client's format has a finish reason for answers that pause for the vendor's own tools. */
   readonly hasPauses?: boolean | undefined;
-  /** True when the client has asked for an output format, which a paragraph between texts would break. */
+  /** True if the client requested an output format, which a blank line between texts would break. */
   readonly isStructured?: boolean | undefined;
-  /** Takes the content of the answer as the upstream has sent it; optional. */
+  /** Receives the content of the answer as sent by the upstream. */
   readonly received?: ReceivedContent | undefined;
-  /** Called with the answer once it is complete, hidden reasoning included. */
+  /** Called with the complete answer, hidden reasoning included. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }

@@ -25,8 +25,8 @@ import { UsageTally } from './usage-tally.ts';
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
 /**
- * Turns any sequence of fragments into one start, well-nested blocks one after the other, and one finish. See
- * `ReplyEvent` for the invariants.
+ * Turns any sequence of fragments into one start, a sequence of well-nested blocks, and one finish. See `ReplyEvent` for
+ * the invariants.
  */
 export class GrammarGuard {
   failure: GatewayError | undefined;
@@ -44,15 +44,15 @@ export class GrammarGuard {
   #hasStarted = false;
   #hasLost = false;
   #hasText = false;
-  /** True when the next text does not continue the one before. */
+  /** True if the next text does not continue the previous one. */
   #isNewParagraph = false;
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #tier: string | undefined;
-  /** Of tokens whose text has not arrived yet. */
+  /** Log probabilities of tokens whose text has not arrived yet. */
   readonly #logprobs: Logprob[] = [];
   #outputBytes = 0;
-  /** `#outputBytes` when the upstream gave its finish reason. */
+  /** Value of `#outputBytes` when the finish reason arrived. */
   #finishedAt = 0;
   #reply: CompleteReply | undefined;
 
@@ -65,12 +65,12 @@ export class GrammarGuard {
       emit: (event) => this.#emit(event),
       tag: (kind, data) => this.#route.tag(kind, data),
       hidesReasoning: options.hidesReasoning === true,
-      // The client learns that the answer has begun.
+      // A hidden event still starts the client's answer.
       onHidden: () => this.#start(),
     });
   }
 
-  /** Takes fragments and returns the events that they complete; none after the end or a failure. */
+  /** Takes fragments and returns the resulting events; none after the end or a failure. */
   push(fragments: readonly Fragment[]): ReplyEvent[] {
     for (const fragment of fragments) {
       if (this.isOver) break;
@@ -80,7 +80,7 @@ export class GrammarGuard {
     return this.#emitted();
   }
 
-  /** The upstream has closed without its last event: an answer with a finish reason counts as complete. */
+  /** Call it if the upstream closed without its last event: an answer with a finish reason counts as complete. */
   close(): ReplyEvent[] {
     if (!this.isOver && this.#finish !== undefined) this.#complete();
     return this.#emitted();
@@ -90,12 +90,12 @@ export class GrammarGuard {
     return this.#reply !== undefined || this.failure !== undefined;
   }
 
-  /** True when nothing has followed the finish reason that belongs before it. */
+  /** True if no content has followed the finish reason. */
   get isFinished(): boolean {
     return this.#reply !== undefined || (this.#finish !== undefined && this.#outputBytes === this.#finishedAt);
   }
 
-  /** True when the vendor has withheld or cut the answer because of its policy. */
+  /** True if the vendor withheld or truncated the answer because of its policy. */
   get isPolicyRefusal(): boolean {
     return this.#finish === 'content_filter';
   }
@@ -104,7 +104,7 @@ export class GrammarGuard {
     return this.#reply;
   }
 
-  /** Characters that are kept of the answer. */
+  /** Characters of the answer held in memory. */
   get held(): number {
     return this.#outputBytes;
   }
@@ -113,20 +113,20 @@ export class GrammarGuard {
     return this.#hasStarted;
   }
 
-  /** Undefined until the upstream has counted, or a part of the answer has come. */
+  /** Undefined until the upstream has reported counts or a part of the answer has arrived. */
   get usage(): Usage | undefined {
     if (this.#reply !== undefined) return { ...this.#usage.worked, isEstimated: this.#usage.isEstimated };
     if (this.#hasStarted) return { ...this.#usage.interrupted, isEstimated: true };
     return Object.keys(this.#usage.reported).length === 0 ? undefined : this.#usage.reported;
   }
 
-  /** The text so far of an unfinished answer; undefined when it has a call, a refusal or unfinished reasoning. */
+  /** Text so far of an unfinished answer; undefined if it has a call, a refusal or unfinished reasoning. */
   get plainText(): string | undefined {
     if (this.#reply !== undefined || this.#finish !== undefined || this.#calls.size > 0) return undefined;
     return this.#queue.plainText;
   }
 
-  /** Another route continues the answer, after one that broke off where `plainText` ends. */
+  /** Lets another route continue the answer, after the previous route broke off at the end of `plainText`. */
   resume(route: GuardedRoute): void {
     this.#route = route;
     this.failure = undefined;
@@ -201,7 +201,7 @@ export class GrammarGuard {
     if (this.#options.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
     else if (this.#hasRoom(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
     else return;
-    // Text comes with its tokens, and with those before it that have none.
+    // The text carries its own tokens and any earlier tokens without text.
     this.#text('text', text);
   }
 
@@ -234,7 +234,7 @@ export class GrammarGuard {
     this.#queue.close(block);
   }
 
-  /** A format without images gets words in its place. */
+  /** Formats without images get a description instead. */
   #image(source: MediaSource): void {
     const { images = 'any' } = this.#options;
     if (images === 'any' || (images === 'data' && source.type === 'base64')) {
@@ -256,7 +256,7 @@ export class GrammarGuard {
     if (this.#hasRoom(JSON.stringify(citation).length)) this.#queue.cite(tail, citation);
   }
 
-  /** Closes the open block at the end of the queue, so that a new one follows. Calls end by themselves. */
+  /** Closes the last open block, so that a new block follows. Calls close themselves. */
   #closeTail(): void {
     const tail = this.#queue.last;
     if (tail === undefined || tail instanceof CallBlock) return;
@@ -322,7 +322,7 @@ export class GrammarGuard {
     if (this.#hasRoom(text.length)) this.#queue.append(block, text, logprobs);
   }
 
-  /** Counts the kept part of the answer, and fails an answer that becomes too large. */
+  /** Counts the characters held in memory, and fails an answer that becomes too large. */
   #hasRoom(size: number): boolean {
     this.#outputBytes += size;
     if (this.#outputBytes <= bounds.translatedReply) return true;
@@ -360,7 +360,7 @@ export class GrammarGuard {
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 
-  /** True for an unintended empty answer: a model may end without text, but then counts a token for it. */
+  /** Whether the answer is empty by mistake: a model may end without text, but then reports a token for it. */
   get #isSilent(): boolean {
     if (this.#hasLost && this.#finish !== undefined) return false;
     return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.reported.output ?? 0) === 0);

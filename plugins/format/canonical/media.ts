@@ -14,16 +14,15 @@ import type {
 import { mediaTypeIn } from './made-images.ts';
 import type { Notes } from './notes.ts';
 
-/** Paths of parts in the client's request, for error messages. Parts made by the gateway have none. */
+/** Paths of parts in the client's request, for error messages. Parts created by the gateway have none. */
 const paths = new WeakMap<Part, string>();
 
-/** Remembers the path of parts, unless they have a longer one already. */
+/** Records the path of parts that do not have a more specific one yet. */
 export function placeParts(parts: Part[], path: string): Part[] {
   for (const part of parts) if (part.type !== 'text' && !paths.has(part)) paths.set(part, path);
   return parts;
 }
 
-/** The error for a part that the model cannot read. */
 export function unsupported(what: string, part: Part): GatewayError {
   const param = paths.get(part);
   return new GatewayError(
@@ -34,9 +33,9 @@ export function unsupported(what: string, part: Part): GatewayError {
 }
 
 /**
- * The id of a file at the vendor of a route.
+ * Id of a file at the route's vendor.
  *
- * @throws GatewayError `unsupported_content` for a file that was uploaded to another one
+ * @throws GatewayError `unsupported_content` if the file was uploaded to another vendor
  */
 export function uploadedFile(source: Extract<Source, { type: 'id' }>, vendor: FileVendor, part: Part): string {
   if (source.vendor === vendor) return source.id;
@@ -49,7 +48,7 @@ export function uploadedFile(source: Extract<Source, { type: 'id' }>, vendor: Fi
   );
 }
 
-/** A file as what its media type says: audio, video, an image or a document. */
+/** Turns a file into the kind of part that matches its media type: audio, video, image or document. */
 export function mediaPart(
   source: Source,
   name: string | undefined,
@@ -63,25 +62,25 @@ export function mediaPart(
   return { type: 'file', source, name };
 }
 
-/** `audio/mpeg` and `audio/x-wav` are mp3 and wav in all formats but Google's. */
+/** All formats except Google's call `audio/mpeg` mp3 and `audio/x-wav` wav. */
 function audioFormat(subtype: string): string {
   const plain = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
   return plain === 'mpeg' ? 'mp3' : plain === 'wave' ? 'wav' : plain;
 }
 
-/** The name of a file that has none: vendors go by its ending. */
+/** Default name for a file without one: vendors rely on the extension. */
 export function fileNameOf(mediaType: string): string {
   if (mediaType.startsWith('text/')) return 'document.txt';
   return `document.${/^application\/(json|xml|zip|rtf)$/.exec(mediaType)?.[1] ?? 'pdf'}`;
 }
 
-/** The types of images that Anthropic and OpenAI read. Sources: Anthropic docs, "Vision"; OpenAI docs, "Images and vision". */
+/** Image types that Anthropic and OpenAI accept. Sources: Anthropic docs, "Vision"; OpenAI docs, "Images and vision". */
 const commonImages: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /**
- * Refuses an image of a type that no model behind a format reads, so that another route is tried.
+ * Refuses an image type that no model behind a format can read, so that another route is tried.
  *
- * @param isCommon true where only the common types are read; elsewhere, all but drawings are let through
+ * @param isCommon true to accept only the common types; otherwise, every type except drawings is accepted
  * @throws GatewayError `unsupported_content`
  */
 export function checkImageType(source: Source, isCommon: boolean, part: Part): void {
@@ -91,7 +90,7 @@ export function checkImageType(source: Source, isCommon: boolean, part: Part): v
   if (isRefused) throw unsupported(`images of the type ${type}`, part);
 }
 
-/** The text of a text file, which models without file support can read too; undefined for any other file. */
+/** Text of a text file, which models without file support can read, too; undefined for other files. */
 export function fileText(source: Source): string | undefined {
   if (source.type !== 'base64' || !isText(source.mediaType)) return undefined;
   return Buffer.from(source.data, 'base64').toString();
@@ -101,7 +100,7 @@ function isText(mediaType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
 }
 
-/** True for images, files, audio and video, which tools and assistants of most formats cannot send. */
+/** Whether a part is an image, a file, audio or video, which tools and assistants of most formats cannot send. */
 export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPart> {
   return part.type !== 'text' && part.type !== 'refusal';
 }
@@ -115,7 +114,11 @@ export function assistantText(parts: readonly Part[], notes: Notes): (TextPart |
   });
 }
 
-/** A text as parts: none when it is empty. @param isBreakpoint true to cache the prompt up to here */
+/**
+ * Wraps a text in a list of parts, which is empty for an empty text.
+ *
+ * @param isBreakpoint true to cache the prompt up to here
+ */
 export function textPart(text: string, isBreakpoint = false): Part[] {
   return text === '' ? [] : [{ type: 'text', text, ...(isBreakpoint && { isBreakpoint }) }];
 }
@@ -137,16 +140,16 @@ export function writeDataUrl({ mediaType, data }: { mediaType: string; data: str
   return `data:${mediaType};base64,${data}`;
 }
 
-/** `image/jpg` is not a media type, but clients send it and vendors refuse it. */
+/** Corrects `image/jpg`, which is no media type: clients send it and vendors refuse it. */
 export function plainMediaType(mediaType: string): string {
   return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
 }
 
 /**
- * Standard base64 with padding, as data URLs and Anthropic define it. google-genai for Python writes the url-safe alphabet,
- * which Gemini takes too; white space and missing padding are common. Data that is standard already is returned itself.
+ * Converts to standard base64 with padding, which data URLs and Anthropic require. google-genai for Python uses the URL-safe
+ * alphabet, which Gemini accepts as well; white space and missing padding are common. Standard data is returned unchanged.
  *
- * @param path of the member, for errors
+ * @param path path of the member, for errors
  * @throws GatewayError `invalid_request`
  */
 export function standardBase64(data: string, path: string): string {
@@ -159,7 +162,7 @@ export function standardBase64(data: string, path: string): string {
   return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
 }
 
-/** @param end of the digits; -1 where nothing follows them */
+/** @param end end of the base64 digits; -1 if nothing follows them */
 function isWhole(data: string, end: number): boolean {
   return data.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(data.slice(end)));
 }

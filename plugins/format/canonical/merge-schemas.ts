@@ -25,7 +25,7 @@ function decodeStep(step: string): string {
 /** Keywords that hold alternatives. */
 export const choices = ['anyOf', 'oneOf'] as const;
 
-/** A schema with the rules of both. Of two values for one keyword the second counts, and the first is described. */
+/** Combines the rules of two schemas. If both set a keyword that cannot be merged, the second wins. */
 export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObject {
   const merged: Editable<GeminiSchema> = { ...first, ...second };
   const properties = mergeProperties(first.properties, second.properties);
@@ -34,14 +34,14 @@ export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObj
     merged.required = [...new Set([...first.required, ...second.required])];
   }
   for (const [name, tighter] of tightest) {
-    const [one, other] = [first[name], second[name]];
-    if (typeof one === 'number' && typeof other === 'number') merged[name] = tighter(one, other);
+    const [a, b] = [first[name], second[name]];
+    if (typeof a === 'number' && typeof b === 'number') merged[name] = tighter(a, b);
   }
   const described = mergeDescriptions(first.description, second.description);
   return mergeChoices(first, second, described === undefined ? merged : { ...merged, description: described });
 }
 
-const tightest = new Map<keyof GeminiSchema, (one: number, other: number) => number>([
+const tightest = new Map<keyof GeminiSchema, (a: number, b: number) => number>([
   ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
   ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
 ]);

@@ -1,19 +1,19 @@
 const whiteSpace = /\s/;
 
 /**
- * The end of a whole text behind the part of it that has come, which may differ in white space: some servers trim a text or strip its
- * lines when they repeat it. Undefined for another text; empty where nothing but white space is missing.
+ * The rest of a text after the part that has been received. White space may differ: some servers trim a text or its lines when they
+ * repeat it. Undefined if the part does not match; empty if only white space is missing.
  */
-export function missingEnd(whole: string, had: string): string | undefined {
-  if (whole.startsWith(had)) return whole.slice(had.length);
-  let at = 0;
-  for (let index = 0; index < had.length; index++) {
-    const character = had.charAt(index);
+export function missingEnd(whole: string, received: string): string | undefined {
+  if (whole.startsWith(received)) return whole.slice(received.length);
+  let position = 0;
+  for (let index = 0; index < received.length; index++) {
+    const character = received.charAt(index);
     if (whiteSpace.test(character)) continue;
-    while (whiteSpace.test(whole.charAt(at))) at++;
-    if (whole.charAt(at) !== character) return undefined;
-    at++;
+    while (whiteSpace.test(whole.charAt(position))) position++;
+    if (whole.charAt(position) !== character) return undefined;
+    position++;
   }
-  const rest = whole.slice(at);
+  const rest = whole.slice(position);
   return rest.trim() === '' ? '' : rest;
 }

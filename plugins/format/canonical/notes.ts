@@ -1,29 +1,29 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { cutMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
 
-const maxNoteLength = 120; // characters of a note, which travels in a header
+const maxNoteLength = 120; // characters; notes are sent in a header
 
-/** A part of a request that has no place in a conversation. */
+/** A part of a request that a conversation cannot hold. */
 interface DroppedPart {
   readonly what: string;
   readonly path: string;
 }
 
 /**
- * Collects what a translation has left out or approximated, for client and operator, each once. Notes name parameters and
- * features, never values.
+ * Collects what a translation dropped or approximated, for client and operator, without duplicates. Notes name parameters
+ * and features, never values.
  */
 export class Notes {
   readonly #entries = new Set<string>();
   #isCut = false;
   #lastPart: DroppedPart | undefined;
 
-  /** @param what a parameter, `logit_bias`, or a feature, `images in tool results` */
+  /** @param what a parameter such as `logit_bias` or a feature such as `images in tool results` */
   drop(what: string): void {
     this.#add(`dropped ${what}`);
   }
 
-  /** @param path of the part, such as `messages[2].content[0]` */
+  /** @param path path of the part, such as `messages[2].content[0]` */
   dropPart(what: string, path: string): void {
     this.drop(what);
     this.#lastPart = { what, path };
@@ -33,17 +33,17 @@ export class Notes {
     return this.#lastPart;
   }
 
-  /** @param how the parameter and what it became, `json_schema as instruction` */
+  /** @param how the parameter and its replacement, such as `json_schema as instruction` */
   approximate(how: string): void {
     this.#add(`approximated ${how}`);
   }
 
-  /** @param what a part of the reply that the upstream left out */
+  /** @param what a part that is missing in the upstream's reply */
   miss(what: string): void {
     this.#add(`missing ${what}`);
   }
 
-  /** @param what something that accounts share elsewhere */
+  /** @param what a resource that accounts otherwise share */
   separate(what: string): void {
     this.#add(`separated ${what}`);
   }
@@ -54,7 +54,11 @@ export class Notes {
     }
   }
 
-  /** Notes those of some members that are set. @param holder as in `allowed_callers of tools` */
+  /**
+   * Notes each of the named members that is set.
+   *
+   * @param holder such as `tools` in `allowed_callers of tools`
+   */
   dropMembers<T extends object>(object: T, names: readonly (keyof T & string)[], holder: string): void {
     for (const name of names) {
       const value: unknown = object[name];
@@ -71,7 +75,7 @@ export class Notes {
     return this.#isCut ? [...this.#entries, cutMark] : [...this.#entries];
   }
 
-  /** For a header: visible ASCII only, without the semicolon that separates notes. */
+  /** Notes are sent in a header: only visible ASCII is allowed, without the separating semicolon. */
   #add(entry: string): void {
     const plain = entry
       .replace(/[^\x20-\x7e]/g, '?')
@@ -84,9 +88,9 @@ export class Notes {
 }
 
 /**
- * Refuses a request whose last message consisted of parts of unknown types only: without them it is empty.
+ * Refuses a request whose last message consists only of parts of unknown types and would be empty without them.
  *
- * @param path of that message, which has left nothing in the conversation
+ * @param path path of the last message, none of which is in the conversation
  * @throws GatewayError `unsupported_content` naming the part
  */
 export function refuseUnread(path: string, { lastPart }: Notes): void {

@@ -3,17 +3,17 @@ import { describe } from './fit-schema.ts';
 import { choices, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 
-/** Schemas that are merged, at most: mutual references multiply. */
+/** Merged schemas; the limit keeps mutual references from multiplying. */
 const maxSchemas = 500;
-/** Further keywords that vendors refuse at the top of a tool's input. */
+/** Keywords besides alternatives that vendors refuse at the top level of a tool's input. */
 const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
 
 /**
- * The schema of a tool's input, which is an object.
+ * Ensures that the schema of a tool's input describes an object.
  *
- * @param isPlain true where the vendor refuses alternatives at its top: they become one object with the members of all, and go
- *   into the description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema
- *   must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
+ * @param isPlain true if the vendor refuses alternatives at the top level: they are combined into one object and repeated in the
+ *   description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema must have
+ *   type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
  */
 export function objectSchema(schema: JsonObject | undefined, isPlain: boolean, notes: Notes): JsonObject {
   const plain = isPlain && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
@@ -30,16 +30,16 @@ class Flattener {
     this.#notes = notes;
   }
 
-  /** The schema as one object. Returns the same one if it has no alternatives. */
+  /** Combines alternatives into one object; returns a schema without alternatives unchanged. */
   flatten(schema: JsonObject): JsonObject {
     this.#count++;
     if (this.#count > maxSchemas) return {};
     const whole = this.#merged(schema);
-    const name = choices.find((one) => Array.isArray(whole[one]));
+    const name = choices.find((keyword) => Array.isArray(whole[keyword]));
     return this.#described(name === undefined ? whole : this.#united(whole, name));
   }
 
-  /** Without a reference and `allOf`. */
+  /** Resolves a reference or merges the parts of `allOf`. */
   #merged(schema: JsonObject): JsonObject {
     const { $ref: reference, allOf, ...beside } = schema;
     if (typeof reference === 'string') {
@@ -52,7 +52,7 @@ class Flattener {
     return entries.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), beside);
   }
 
-  /** One object with the members of all alternatives, which requires those that all of them require. */
+  /** An object with the members of all alternatives; it requires only the members that every alternative requires. */
   #united(schema: JsonObject, name: string): JsonObject {
     const { [name]: listed = [], ...beside } = schema;
     this.#notes.approximate(`${name} at the top of a tool as description`);
@@ -73,27 +73,27 @@ class Flattener {
     const refused = Object.entries(schema).filter(([name]) => refusedAtTop.has(name));
     if (refused.length === 0) return schema;
     for (const [name] of refused) this.#notes.approximate(`${name} at the top of a tool as description`);
-    const kept = Object.entries(schema).filter(([name]) => !refusedAtTop.has(name));
+    const accepted = Object.entries(schema).filter(([name]) => !refusedAtTop.has(name));
     return describe(
-      Object.fromEntries(kept),
+      Object.fromEntries(accepted),
       refused.map(([name, value]) => [name, value as JsonValue] as const),
     );
   }
 }
 
-/** The members of all objects. One that differs has alternatives. */
+/** The members of all objects; members with differing schemas get alternatives. */
 function membersOf(objects: readonly JsonObject[]): JsonObject {
   const members = new Map<string, Map<string, JsonValue>>();
   for (const { properties } of objects) {
     for (const [name, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
-      const known = members.get(name) ?? new Map<string, JsonValue>();
-      members.set(name, known.set(JSON.stringify(value), value as JsonValue));
+      const variants = members.get(name) ?? new Map<string, JsonValue>();
+      members.set(name, variants.set(JSON.stringify(value), value as JsonValue));
     }
   }
   return Object.fromEntries(
-    [...members].map(([name, known]) => {
-      const [only, ...others] = known.values();
-      return [name, others.length === 0 ? only : { anyOf: [...known.values()] }];
+    [...members].map(([name, variants]) => {
+      const [only, ...others] = variants.values();
+      return [name, others.length === 0 ? only : { anyOf: [...variants.values()] }];
     }),
   );
 }

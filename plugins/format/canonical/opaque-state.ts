@@ -3,11 +3,11 @@ import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { OpaqueState, StateKind } from './conversation.ts';
 
 /**
- * Vendors refuse opaque reasoning state that another vendor has made, and with it every later request of the conversation.
- * The gateway therefore puts a tag with the origin in front of it, and sends it back only to that origin. State without a
- * tag is of unknown origin and is dropped.
+ * Vendors refuse opaque reasoning state of another vendor, and with it every later request of the conversation. The gateway
+ * therefore prefixes the state with a tag that names its origin, and sends it back only to that origin. State without a tag
+ * has no known origin and is dropped.
  *
- * `dps1` kind origin `.` data, for instance `dps1s4fa61b0c.EqQBCkYIBRgC…`
+ * Format: `dps1` kind origin `.` data, for example `dps1s4fa61b0c.EqQBCkYIBRgC…`
  */
 const prefix = 'dps1';
 const letters: Readonly<Record<StateKind, string>> = {
@@ -21,7 +21,7 @@ const kinds = new Map(Object.entries(letters).map(([kind, letter]) => [letter, k
 const tagPattern = /^dps1([sxetn])([0-9a-f]{8})\./;
 const headLength = prefix.length + 1 + 8 + 1;
 
-/** Eight hex digits for an upstream: name and address, because another account of the same vendor is another origin. */
+/** Eight hex digits derived from an upstream's name and URL: another account of the same vendor is a different origin. */
 export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
   let origin = origins.get(upstream);
   if (origin === undefined) {
@@ -31,15 +31,15 @@ export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
   return origin;
 }
 
-/** Cached, because every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
+/** Cached: every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
 const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
 
-/** Opaque state as a client gets it. */
+/** Opaque state in the form sent to clients. */
 export function tagState({ kind, origin, data }: OpaqueState): string {
   return `${prefix}${letters[kind]}${origin}.${data}`;
 }
 
-/** Undefined when it has no tag of ours. */
+/** Undefined if the text does not have the gateway's tag. */
 export function readTaggedState(text: string): OpaqueState | undefined {
   const match = tagPattern.exec(text);
   const kind = kinds.get(match?.[1] ?? '');

@@ -10,9 +10,9 @@ import type { ChatAudio, ChatResponseFormat } from '../wire/chat.ts';
 import type { ResponsesFormat, ResponsesPart } from '../wire/responses.ts';
 
 /**
- * Reads the output format of OpenAI's formats. Source: OpenAI docs, "Structured model outputs".
+ * Reads the output format of a request in OpenAI's formats. Source: OpenAI docs, "Structured model outputs".
  *
- * @param schemaName the member that holds the JSON Schema format, where the format nests it
+ * @param schemaName name of the member that holds the JSON Schema format, if the format nests it
  * @throws GatewayError `invalid_request`
  */
 export function readOutputFormat<T extends object>(
@@ -31,16 +31,16 @@ export function readOutputFormat<T extends object>(
     type,
     name: wanted.maybeText('name'),
     description: wanted.maybeText('description'),
-    // Chat allows a format without a schema.
+    // In Chat, the schema is optional.
     schema: schemaName === undefined ? wanted.object('schema').value : (wanted.maybeObject('schema')?.value ?? {}),
     strict: wanted.maybeBoolean('strict'),
   };
 }
 
 /**
- * Reads content of OpenAI's formats: a string or a list of parts.
+ * Reads content in OpenAI's formats: a string or a list of parts.
  *
- * @param readPart returns nothing for a part that is empty or unknown
+ * @param readPart returns an empty list for a part that is empty or unknown
  * @throws GatewayError `invalid_request`
  */
 export function readContentParts<T extends object>(
@@ -63,12 +63,12 @@ export function refusalPart(text: string | undefined): Part[] {
   return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
 }
 
-/** True for a part with OpenAI's mark for caches, or that of Anthropic, which OpenRouter and LiteLLM pass on. */
+/** Whether a part has OpenAI's cache breakpoint or Anthropic's, which OpenRouter and LiteLLM pass on. */
 export function hasBreakpoint(part: JsonObject): boolean {
   return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
 }
 
-/** Takes a system message at the beginning of a history. */
+/** Reads a system message at the beginning of a history. */
 export function readInstructions(
   to: { readonly instructions: string[]; areInstructionsCached: true | undefined },
   parts: readonly Part[],
@@ -84,10 +84,10 @@ export function readAudio(audio: Placed<ChatAudio>): AudioPart {
   return { type: 'audio', data: standardBase64(audio.text('data'), audio.at('data')), format: audio.text('format') };
 }
 
-/** Audio formats that OpenAI’s models accept. */
+/** Audio formats that OpenAI's models accept. */
 const openaiAudio: ReadonlySet<string> = new Set(['wav', 'mp3']);
 
-/** @throws GatewayError `unsupported_content` when the model does not listen, or not to this format */
+/** @throws GatewayError `unsupported_content` if the model accepts no audio, or not in this format */
 export function writeAudio(
   audio: AudioPart,
   { profile }: EncodeTarget,
@@ -108,35 +108,36 @@ export function readUrl(url: string, path: string): Source {
 }
 
 /**
- * A file of a part: its data, its URL where the format has one, or its id.
+ * Reads the data, URL or id of a file part.
  *
- * @throws GatewayError `invalid_request` for a part without any
+ * @param hasUrl whether the format allows URLs
+ * @throws GatewayError `invalid_request` for a part that has none of them
  */
 export function readFilePart(file: Placed<ResponsesPart>, hasUrl: boolean): Part {
   const data = file.maybeText('file_data');
   const url = hasUrl ? file.maybeText('file_url') : undefined;
   const id = file.maybeText('file_id');
-  const named = (source: Source) => mediaPart(source, file.maybeText('filename'));
-  if (data) return named(readFileData(data, file.at('file_data')));
-  if (url) return named(readUrl(url, file.at('file_url')));
-  if (id) return named({ type: 'id', id, vendor: 'openai' });
+  const partOf = (source: Source) => mediaPart(source, file.maybeText('filename'));
+  if (data) return partOf(readFileData(data, file.at('file_data')));
+  if (url) return partOf(readUrl(url, file.at('file_url')));
+  if (id) return partOf({ type: 'id', id, vendor: 'openai' });
   const others = hasUrl ? 'a file_url or a file_id' : 'a file_id';
   throw invalid(file.at('file_data'), `the data of a file, unless there is ${others}`);
 }
 
-/** The data of a file. Bare base64 has no media type; what clients send without one is PDF. */
+/** Bare base64 has no media type; clients send PDF files this way. */
 function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
   if (isUrl) return readUrl(data, path);
   return { type: 'base64', mediaType: 'application/pdf', data: standardBase64(data, path) };
 }
 
-/** OpenAI's limits; it refuses a request over them. */
+/** OpenAI's limits; it refuses requests that exceed them. */
 const maxMembers = 16;
 const maxNameLength = 64;
 const maxValueLength = 512;
 
-/** True for metadata that every upstream accepts. Some proxies allow more. */
+/** Whether every upstream accepts the metadata. Some proxies allow more. */
 export function isPlainMetadata(metadata: JsonObject): boolean {
   const entries = Object.entries(metadata);
   return (
@@ -147,7 +148,7 @@ export function isPlainMetadata(metadata: JsonObject): boolean {
   );
 }
 
-/** The end user in OpenAI's formats. Only OpenAI has two names for it; others may refuse the newer one. */
+/** Writes the end user in OpenAI's formats. Only OpenAI has two members for it; other vendors may refuse the newer one. */
 export function writeEndUser({ user, safetyId }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   if (safetyId === undefined) return { user: user && shortenId(user) };
   const safety_identifier = shortenId(safetyId);
@@ -157,15 +158,15 @@ export function writeEndUser({ user, safetyId }: Conversation, { profile, notes 
   return { user: safety_identifier };
 }
 
-/** OpenAI's limit for ids of calls, users and caches, in characters. */
+/** OpenAI's limit for call ids, users and cache keys, in characters. */
 export const maxIdLength = 64;
 
-/** The id, or its hash when it is too long. */
+/** Replaces an id that is too long by its hash. */
 export function shortenId(id: string): string {
   return id.length <= maxIdLength ? id : hash(id);
 }
 
-/** The id of a call for vendors that accept only nine letters or digits. */
+/** Call id for vendors that require exactly nine letters or digits. */
 export function nineCharacters(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9);
 }
@@ -174,7 +175,7 @@ function hash(id: string): string {
   return createHash('sha256').update(id).digest('hex');
 }
 
-/** How long a cache is kept, where the model accepts the value. */
+/** The requested cache retention; undefined if the model does not accept the value. */
 export function takenRetention(wanted: string, { profile }: EncodeTarget): string | undefined {
-  return profile.quirks.cache_retention.find((taken) => taken === wanted);
+  return profile.quirks.cache_retention.find((accepted) => accepted === wanted);
 }

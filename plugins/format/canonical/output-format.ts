@@ -8,31 +8,32 @@ import { subsetOf } from './schema-subsets.ts';
 /** How an output format is requested: by a parameter, an instruction, or both. */
 export interface WrittenFormat {
   readonly format: JsonObject | undefined;
-  /** Goes before the dialogue. */
+  /** Precedes the dialogue. */
   readonly instruction: string | undefined;
 }
 
 /**
- * Requests JSON in the strictest way that the model supports.
+ * Requests JSON output in the strictest way that the model supports.
  *
- * @param known kinds of formats that it has a parameter for
- * @param vendor whose rules schemas must keep, unless the profile names another
+ * @param supported output formats that can be requested by a parameter
+ * @param vendor vendor whose schema rules apply, unless the profile names another
  */
 export function writeFormat(
   conversation: Conversation,
   { profile, notes }: EncodeTarget,
-  known = profile.capabilities.structured_output,
+  supported = profile.capabilities.structured_output,
   vendor?: Parameters<typeof subsetOf>[1],
 ): WrittenFormat {
   const { output } = conversation;
   if (output === undefined) return { format: undefined, instruction: undefined };
-  if (output.type === 'json_schema' && known === 'schema') return writeSchema(output, subsetOf(profile, vendor), notes);
+  if (output.type === 'json_schema' && supported === 'schema')
+    return writeSchema(output, subsetOf(profile, vendor), notes);
   if (output.type === 'json_schema') notes.approximate('json_schema as instruction');
-  else if (known === 'none') notes.approximate('json_object as instruction');
-  const format = known === 'none' ? undefined : { type: 'json_object' };
-  // json_object is refused unless the input contains the word; instructions do not count.
-  const isSet = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
-  return { format, instruction: isSet ? undefined : instructionFor(output) };
+  else if (supported === 'none') notes.approximate('json_object as instruction');
+  const format = supported === 'none' ? undefined : { type: 'json_object' };
+  // json_object is refused unless the input contains the word JSON; instructions do not count.
+  const isEnough = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
+  return { format, instruction: isEnough ? undefined : instructionFor(output) };
 }
 
 function writeSchema(
@@ -55,17 +56,16 @@ function writeSchema(
   return { format, instruction: undefined };
 }
 
-/** Notes the description of a schema in a format that has no place for it. */
+/** Notes the description of a schema, for formats that cannot express it. */
 export function noteDescription(output: OutputFormat | undefined, notes: EncodeTarget['notes']): void {
   if (output?.type === 'json_schema' && output.description !== undefined) notes.drop('description of json_schema');
 }
 
-/** A name is required, of up to 64 letters, digits, - and _. */
+/** The name is required: up to 64 letters, digits, - and _. */
 function plainName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }
 
-/** The instruction that requests an output format. */
 export function instructionFor(output: OutputFormat): string {
   if (output.type === 'json_object') return 'Answer with one JSON object and nothing else.';
   return `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(output.schema)}`;

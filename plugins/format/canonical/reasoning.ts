@@ -4,7 +4,7 @@ import { invalid, type Placed } from '../wire/read.ts';
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
 import type { Notes } from './notes.ts';
 
-/** The thinking budget of an effort, in tokens. Vendors publish no such table, and other gateways differ. */
+/** Thinking budget for each effort, in tokens. Vendors publish no such table, and other gateways use different values. */
 const budgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,
@@ -19,18 +19,18 @@ export function budgetOf(effort: Effort): number {
   return budgets[effort];
 }
 
-/** Fewest tokens of a budget. Source: Anthropic API reference, "Create a Message". */
-export const leastBudget = 1_024;
+/** Tokens. Source: Anthropic API reference, "Create a Message". */
+export const minBudget = 1_024;
 
-/** The budget of thinking, lowered where the whole answer may not be longer; undefined if there is no room for thinking. */
-export function fitBudget(asked: number, maxTokens: number, notes: Notes): number | undefined {
-  const enough = Math.max(asked, leastBudget);
+/** Thinking budget, reduced to leave room within the limit of the answer; undefined if there is no room for thinking. */
+export function fitBudget(requested: number, maxTokens: number, notes: Notes): number | undefined {
+  const enough = Math.max(requested, minBudget);
   const fitting = enough < maxTokens ? enough : Math.floor(maxTokens / 2);
-  if (fitting < leastBudget) {
+  if (fitting < minBudget) {
     notes.drop('reasoning: the answer has no room for it');
     return undefined;
   }
-  if (fitting !== asked) notes.approximate(`the budget of thinking as ${fitting}`);
+  if (fitting !== requested) notes.approximate(`the budget of thinking as ${fitting}`);
   return fitting;
 }
 
@@ -42,26 +42,30 @@ function effortOf(budget: number): Effort {
   return budget <= 24_576 ? 'high' : 'xhigh';
 }
 
-/** Undefined for `default`, Groq's word for leaving it out. @throws GatewayError `invalid_request` */
+/**
+ * Reads a reasoning effort; undefined for `default`, which Groq uses for an omitted effort.
+ *
+ * @throws GatewayError `invalid_request`
+ */
 export function readEffort<T extends object>(holder: Placed<T>, member: keyof T & string): Effort | undefined {
   const name = holder.maybeText(member);
   if (name === 'default') return undefined;
-  const effort = efforts.find((one) => one === name);
+  const effort = efforts.find((known) => known === name);
   if (name !== undefined && effort === undefined) throw invalid(holder.at(member), `one of ${efforts.join(', ')}`);
   return effort;
 }
 
-/** The effort that a request asks for, by name or by its budget. */
+/** The requested effort, given by name or derived from the budget. */
 export function requestedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
   return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortOf(reasoning.budget));
 }
 
-/** The nearest effort that a model supports: a lower one if there is any, except `none`. */
-export function clampEffort(effort: Effort, known: readonly Effort[]): Effort {
-  if (known.includes(effort)) return effort;
+/** Nearest effort that a model supports, preferring a lower effort other than `none`. */
+export function clampEffort(effort: Effort, supported: readonly Effort[]): Effort {
+  if (supported.includes(effort)) return effort;
   const rank = efforts.indexOf(effort);
-  const lower = known.filter((one) => efforts.indexOf(one) < rank && one !== 'none');
-  const higher = known.filter((one) => efforts.indexOf(one) > rank);
+  const lower = supported.filter((candidate) => efforts.indexOf(candidate) < rank && candidate !== 'none');
+  const higher = supported.filter((candidate) => efforts.indexOf(candidate) > rank);
   return lower.toSorted(byRank).at(-1) ?? higher.toSorted(byRank)[0] ?? effort;
 }
 
@@ -69,18 +73,17 @@ function byRank(a: Effort, b: Effort): number {
   return efforts.indexOf(a) - efforts.indexOf(b);
 }
 
-/** True when the vendor insists on having the reasoning of an assistant's message back. */
+/** Whether the vendor requires the reasoning of an assistant message to be sent back. */
 export function wantsReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
   const { replay_reasoning: when } = quirks;
   return capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
 }
 
-/** True when the route can be asked for reasoning. */
 export function canReason({ capabilities, quirks }: Profile): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
-/** Notes an effort that a route cannot be asked for. A model that does not reason needs no word to leave it. */
+/** Notes an effort that cannot be requested from a route. `none` needs no note if the model does not reason anyway. */
 export function noteUnservedEffort(
   wanted: Effort | undefined,
   { profile, notes }: { readonly profile: Profile; readonly notes: Notes },
@@ -89,7 +92,7 @@ export function noteUnservedEffort(
   else if (profile.capabilities.reasoning) notes.drop('reasoning effort none');
 }
 
-/** True for an effort that is not known there, or where efforts are not known at all. */
+/** Whether the model does not know this effort, or no efforts at all. */
 export function isForeignEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
   if (typeof effort !== 'string') return false;
   if (effort === 'default') return !quirks.default_effort;

@@ -4,7 +4,7 @@ import { type Fragment, isAside } from './reply.ts';
 type Key = string | number;
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
-/** A call that may be a repetition: its id and name are those of a complete one. */
+/** A call that may be a repetition: a complete call has the same id and name. */
 interface DoubtfulCall {
   readonly key: Key;
   readonly twin: Key;
@@ -13,12 +13,12 @@ interface DoubtfulCall {
 }
 
 /**
- * Leaves out a call that an answer repeats: one that comes again under its own id, name and arguments, after it was complete.
- * With other arguments it is another call, which the guard gives another id. Its fragments are held back until that is known.
+ * Removes repeated calls from an answer: a call with the id, name and arguments of an earlier, complete call. A call with other
+ * arguments is a new call and gets a new id from the guard. Its fragments are held back until its arguments are known.
  */
 export class RepeatedCalls {
   readonly #inputOf: (key: Key) => string;
-  readonly #known = new Map<Key, CallFragment>();
+  readonly #calls = new Map<Key, CallFragment>();
   readonly #complete = new Set<Key>();
   #doubtful: DoubtfulCall | undefined;
 
@@ -26,7 +26,7 @@ export class RepeatedCalls {
     this.#inputOf = inputOf;
   }
 
-  /** True for a fragment that is taken as it is. */
+  /** Whether a fragment need not be filtered. */
   passes({ type }: Fragment): boolean {
     return this.#doubtful === undefined && type !== 'call' && type !== 'call_end';
   }
@@ -40,16 +40,16 @@ export class RepeatedCalls {
         this.#doubtful = { key: fragment.key, twin, fragments: [fragment], input: '' };
         return [];
       }
-      if (fragment.id !== undefined && fragment.name !== undefined) this.#known.set(fragment.key, fragment);
+      if (fragment.id !== undefined && fragment.name !== undefined) this.#calls.set(fragment.key, fragment);
     } else if (fragment.type === 'call_end') this.#complete.add(fragment.key);
     return [fragment];
   }
 
   #twinOf({ key, id, name, isBeside }: CallFragment): Key | undefined {
     if (id === undefined || id === '' || name === undefined || isBeside === true) return undefined;
-    for (const [known, call] of this.#known) {
-      const isSame = known !== key && call.id === id && call.name === name;
-      if (isSame && this.#complete.has(known)) return known;
+    for (const [other, call] of this.#calls) {
+      const isSame = other !== key && call.id === id && call.name === name;
+      if (isSame && this.#complete.has(other)) return other;
     }
     return undefined;
   }
@@ -76,7 +76,7 @@ export class RepeatedCalls {
     return [...doubtful.fragments, ...this.filter(fragment)];
   }
 
-  /** True if the call is a repetition. */
+  /** Returns whether the call is a repetition. */
   #settle(input: string): boolean {
     const twin = this.#doubtful?.twin;
     this.#doubtful = undefined;

@@ -7,11 +7,11 @@ type Places = Required<Omit<Settings, 'sampling'>> & {
   [Name in keyof Sampling as `sampling.${Name}`]-?: Sampling[Name];
 };
 
-/** Where a conversation has a setting: `sampling.temperature`, `stop`. */
+/** Path of a setting in a conversation, such as `sampling.temperature` or `stop`. */
 export type SettingPlace = keyof Places;
 export type SettingIn<P extends SettingPlace> = NonNullable<Places[P]>;
 
-/** Settings of a request without parameters. All have one shape: objects of many shapes are slow to read. */
+/** Empty settings. All settings share one object shape: objects of many shapes are slow to read. */
 export function noSettings(): Settings {
   const sampling: { readonly [Name in keyof Sampling]-?: undefined } = {
     temperature: undefined,
@@ -44,7 +44,6 @@ const samplingNames = new Map(
   Object.keys(noSettings().sampling).map((name) => [`sampling.${name}`, name as keyof Sampling]),
 );
 
-/** The setting in a place; undefined where there is none. */
 export function settingIn(settings: Settings, place: SettingPlace): JsonValue | undefined {
   const name = samplingNames.get(place);
   const value = name === undefined ? settings[place as keyof Settings] : settings.sampling[name];
@@ -65,7 +64,7 @@ const unlessZero =
     if (setting !== 0) notes.drop(name);
   };
 
-/** Notes on lost settings, in the order of the notes. Every upstream has a place for the other settings. */
+/** Notes on lost settings, in the order in which they are noted. Every upstream supports the other settings. */
 const losses: { readonly [P in SettingPlace]?: Loss } = {
   wantsImages: 'image output',
   stop: noteCutting,
@@ -82,15 +81,15 @@ const losses: { readonly [P in SettingPlace]?: Loss } = {
   cacheRetention: 'prompt_cache_retention',
   serviceTier: 'service_tier',
   metadata: 'metadata',
-  topLogprobs: (notes, most) => {
+  topLogprobs: (notes, count) => {
     notes.drop('logprobs');
-    if (most !== 0) notes.drop('top_logprobs');
+    if (count !== 0) notes.drop('top_logprobs');
   },
 };
 
 export const lossyPlaces = Object.keys(losses) as readonly SettingPlace[];
 
-/** Notes that a setting has no place at an upstream. */
+/** Notes a setting that an upstream does not support. */
 export function noteLoss(place: SettingPlace, conversation: Conversation, notes: Notes): void {
   const setting = settingIn(conversation, place);
   const loss = losses[place];

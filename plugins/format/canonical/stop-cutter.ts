@@ -4,17 +4,17 @@ import type { Notes } from './notes.ts';
 import { droppedPart, type Fragment, isAside, textFragment } from './reply.ts';
 
 /**
- * Truncates the answer before the first stop sequence that the upstream does not support. The rest is read to its end
- * for the usage, and dropped.
+ * Truncates the answer before the first stop sequence, for upstreams that do not support stop sequences. The rest of the
+ * reply is read for its usage and dropped.
  */
 export class StopCutter implements ReplyDecoder {
   readonly #decoder: ReplyDecoder;
   readonly #sequences: readonly string[];
-  /** The end of the text so far, which may be the beginning of a sequence. */
+  /** End of the text so far, which may be the beginning of a stop sequence. */
   #held = '';
   #isCut = false;
 
-  /** @param sequences none of them empty */
+  /** @param sequences must not contain an empty string */
   constructor(decoder: ReplyDecoder, sequences: readonly string[]) {
     this.#decoder = decoder;
     this.#sequences = sequences;
@@ -31,7 +31,7 @@ export class StopCutter implements ReplyDecoder {
   #take(fragment: Fragment): Fragment[] {
     if (isAside(fragment)) return this.#isCut && fragment.type === 'dropped' ? [] : [fragment];
     if (this.#isCut) return isLast(fragment) ? [{ type: 'end' }] : [];
-    // Tokens do not end where the text is cut.
+    // Log probabilities are dropped: tokens may span the cut.
     if (fragment.type === 'text') return [...noteTokens(fragment), ...this.#text(fragment.text)];
     const held = this.#held;
     this.#held = '';
@@ -54,7 +54,7 @@ export class StopCutter implements ReplyDecoder {
     return textFragment('text', all.slice(0, from));
   }
 
-  /** The sequence that is complete first, where the upstream would have stopped. */
+  /** The sequence that is completed first, at which the upstream would have stopped. */
   #firstIn(text: string): Match | undefined {
     return this.#sequences
       .map((sequence) => ({ at: text.indexOf(sequence), sequence }))
@@ -62,7 +62,7 @@ export class StopCutter implements ReplyDecoder {
       .toSorted((a, b) => endOf(a) - endOf(b) || a.at - b.at)[0];
   }
 
-  /** Where at the end of a text a sequence may begin; its length when none does. */
+  /** Position at the end of a text where a sequence may begin; the length of the text if none does. */
   #beginningIn(text: string): number {
     const longest = Math.max(...this.#sequences.map(({ length }) => length));
     let at = Math.max(0, text.length - longest + 1);
@@ -84,12 +84,12 @@ function endOf({ at, sequence }: Match): number {
   return at + sequence.length;
 }
 
-/** An error after the cut does not concern the client. */
+/** An error after the cut counts as the end: the client's answer is already complete. */
 function isLast({ type }: Fragment): boolean {
   return type === 'end' || type === 'error';
 }
 
-/** Notes that stop sequences are left out of the request. */
+/** Notes that stop sequences are not sent to the upstream. */
 export function noteCutting(notes: Notes): void {
   notes.approximate('stop by cutting the answer');
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClientTool, Conversation, ToolForm } from './conversation.ts';
 
-/** The tool behind a name on the wire. */
+/** The tool that a wire name stands for. */
 export interface NamedTool {
   readonly name: string;
   readonly namespace: string | undefined;
@@ -11,9 +11,9 @@ export interface NamedTool {
 /** The tool names that an upstream allows. */
 export interface NameRules {
   readonly maxLength: number;
-  /** Characters that are not allowed, global. */
+  /** Characters that are not allowed; needs the flag `g`. */
   readonly forbidden: RegExp;
-  /** A name must begin with one of these. */
+  /** Characters with which a name may begin. */
   readonly begin: RegExp;
 }
 
@@ -21,8 +21,8 @@ export interface NameRules {
 export const plainNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_-]/g, begin: /^[A-Za-z0-9_-]/ };
 
 /**
- * Maps the tool names of a conversation to those on the wire and back: groups are flattened, and characters and lengths
- * that the upstream refuses are replaced. The same conversation always gets the same names.
+ * Maps the tool names of a conversation to wire names and back: groups are flattened, characters that the upstream refuses
+ * are replaced, and names that are too long are shortened. The same conversation always gets the same names.
  */
 export class ToolNames {
   readonly #rules: NameRules;
@@ -40,7 +40,7 @@ export class ToolNames {
     return this.#wire.get(keyOf(name, namespace)) ?? this.#fit(flatten(name, namespace));
   }
 
-  /** The tool that a model calls by a name; models also call tools that do not exist. */
+  /** The tool with this wire name; models also call tools that do not exist. */
   fromWire(wireName: string): NamedTool {
     return this.#tools.get(wireName) ?? { name: wireName, namespace: undefined, form: 'function' };
   }
@@ -58,18 +58,18 @@ export class ToolNames {
   #fit(name: string): string {
     const { maxLength, forbidden, begin } = this.#rules;
     const clean = name.replace(forbidden, '_');
-    const begun = begin.test(clean) ? clean : `_${clean}`;
-    return begun.length <= maxLength && begun === name ? begun : this.#shorten(begun, name);
+    const prefixed = begin.test(clean) ? clean : `_${clean}`;
+    return prefixed.length <= maxLength && prefixed === name ? prefixed : this.#shorten(prefixed, name);
   }
 
-  /** Ends in a hash of the original, so that names stay distinct. */
+  /** Appends a hash of the original, so that names stay distinct. */
   #shorten(name: string, original: string): string {
     const hash = createHash('sha256').update(original).digest('hex').slice(0, 8);
     return `${name.replace(this.#rules.forbidden, '_').slice(0, this.#rules.maxLength - 9)}_${hash}`;
   }
 }
 
-/** True for a tool that the client runs, not the vendor. */
+/** Whether the client, not the vendor, runs the tool. */
 export function isClientTool(tool: Conversation['tools'][number]): tool is ClientTool {
   return 'name' in tool;
 }

@@ -7,12 +7,16 @@ import { parseInput } from '../wire/members.ts';
 import type { ChatToolBody, ChatToolFormat } from '../wire/chat.ts';
 import type { MessagesTool } from '../wire/messages.ts';
 
-/** The name of a tool or of a call. @throws GatewayError `invalid_request` when it is missing */
+/**
+ * Reads the name of a tool or call.
+ *
+ * @throws GatewayError `invalid_request` if it is missing
+ */
 export function readName(placed: Placed<{ readonly name?: JsonValue | undefined }>): string {
   return placed.filled('name', 'a name');
 }
 
-/** The tools of a request. Of two tools with one name, the first counts. */
+/** The tools of a request. If two tools share a name, the first wins. */
 export class ToolSet {
   readonly #tools = new Map<string, Tool>();
 
@@ -26,7 +30,11 @@ export class ToolSet {
   }
 }
 
-/** Reads a function. @param schemaName of the member with its JSON Schema */
+/**
+ * Reads a function tool.
+ *
+ * @param schemaName name of the member with the JSON Schema
+ */
 export function readFunctionTool(
   tool: Placed<ChatToolBody & MessagesTool>,
   schemaName: 'parameters' | 'input_schema' = 'parameters',
@@ -43,7 +51,11 @@ export function readFunctionTool(
   };
 }
 
-/** Reads a custom tool of OpenAI. @param grammarIn the grammar is a member of this name, or the format itself */
+/**
+ * Reads a custom tool of OpenAI.
+ *
+ * @param grammarIn name of the member that holds the grammar; undefined if the format itself is the grammar
+ */
 export function readFreeformTool(tool: Placed<ChatToolBody>, grammarIn?: 'grammar', namespace?: string): ClientTool {
   const format = tool.maybeObject<ChatToolFormat>('format');
   const name = readName(tool);
@@ -57,15 +69,15 @@ function readGrammar(grammar: Placed<ChatToolFormat>): ClientTool['grammar'] {
   return { syntax: grammar.text('syntax'), definition: grammar.text('definition') };
 }
 
-/** True for `web_search`, `web_search_preview` and their dated names. */
+/** Whether the type is `web_search`, `web_search_preview` or a dated variant. */
 export function isWebSearch(type: string): boolean {
   return /^web_search(_|$)/.test(type);
 }
 
-/** The note for a forced web search, which no format can express. */
+/** Note on a forced web search, which no format can express. */
 export const forcedSearch = 'tool_choice web_search as auto';
 
-/** A `tool_choice` of OpenAI's formats that allows certain tools. */
+/** Reads a `tool_choice` of OpenAI's formats that allows only certain tools. */
 export function allowedChoice(
   choice: Placed<{ readonly mode?: JsonValue | undefined }>,
   allowed: readonly string[],
@@ -75,7 +87,7 @@ export function allowedChoice(
   return { type: mode === 'required' ? 'required' : 'auto', allowed };
 }
 
-/** The input of a call as an object, even if the model wrote something else. */
+/** The input of a call as an object. Input that is not one goes under `_raw`. */
 export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject {
   if (form === 'freeform') return { input };
   if (input.trim() === '') return {};
@@ -84,26 +96,25 @@ export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject
   return parsed ?? { _raw: input };
 }
 
-/** True for a tool whose input the client wants enforced. */
+/** Whether the client wants the input of the tool enforced. */
 export function isEnforced({ strict }: ClientTool): boolean {
   return strict !== undefined && strict !== false;
 }
 
-/** Description and input of a tool in a format or at a vendor that knows functions only. */
+/** Description and schema of a tool, for formats and vendors that support functions only. */
 export function asFunction(tool: ClientTool, notes: Notes): Pick<ClientTool, 'description' | 'schema'> {
   if (tool.form !== 'freeform') return tool;
   notes.approximate('freeform tools as functions');
   return { description: describeFreeform(tool), schema: freeformSchema() };
 }
 
-/** The description contains the grammar. */
 function describeFreeform({ description, grammar }: ClientTool): string | undefined {
   if (grammar === undefined) return description;
   const rule = `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
   return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 
-/** The whole text is the member `input`. */
+/** Schema of a function whose member `input` holds the whole freeform text. */
 function freeformSchema(): JsonObject {
   return {
     type: 'object',

@@ -4,24 +4,24 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { estimateTokens, promptTokens } from './estimate.ts';
 import { member } from '../wire/members.ts';
 
-/** Numbers of deltas that are read. */
-const samples = { wanted: 4, most: 16 };
-/** Members of a reply that hold text of the model, in all formats. */
+/** Number of deltas to measure, and limit of deltas to parse for that. */
+const samples = { wanted: 4, max: 16 };
+/** Members of a reply that hold the model's text, in all formats. */
 const answers = ['choices', 'content', 'output', 'candidates'] as const;
-/** Members of an answer that are not text of the model. */
+/** Members of an answer that are not the model's text. */
 const frames = new Set(
   (
     'role type id index object status call_id finish_reason finishReason annotations logprobs ' +
     'signature encrypted_content thoughtSignature data result b64_json'
   ).split(' '),
 );
-/** Members of a tool call that are entirely text of the model, including their names. */
+/** Members of a tool call that were written by the model entirely, including member names. */
 const inputs = new Set(['input', 'args']);
 
 /**
- * Estimates the tokens of a reply that passes through, in case its upstream does not count them. Only the first deltas of
- * a stream are read: they show how many characters of an event surround its text, and the others are measured by their
- * length without that many.
+ * Estimates the tokens of a pass-through reply, in case its upstream does not report them. Only the first deltas of a stream
+ * are parsed: they show how many characters surround the text of an event. The text of the other deltas is estimated as
+ * their length minus that number.
  */
 export class UsageMeter {
   readonly #request: { readonly body: JsonObject };
@@ -33,23 +33,23 @@ export class UsageMeter {
   #whole: number | undefined;
   #isMiscounted = false;
 
-  /** @param request whose body is asked for only when its tokens are estimated */
+  /** @param request its body is read only when its tokens must be estimated */
   constructor(request: { readonly body: JsonObject }) {
     this.#request = request;
   }
 
   delta(event: StreamEvent): void {
-    if (this.#measured < samples.wanted && this.#sampled < samples.most) this.#sample(event);
+    if (this.#measured < samples.wanted && this.#sampled < samples.max) this.#sample(event);
     else this.#characters += Math.max(1, event.text.length - this.#frame);
   }
 
-  /** Takes the whole answer, which counts more than its deltas. */
+  /** Takes the whole answer, which takes precedence over its deltas. */
   whole(reply: JsonObject): void {
     const characters = answers.reduce((sum, name) => sum + charactersOf(reply[name]), 0);
     if (characters > 0) this.#whole = estimateTokens(characters);
   }
 
-  /** Ignores the output that the upstream has reported, because it did so before the end. */
+  /** Makes the reported output tokens a lower bound, because the upstream reported them before the end. */
   distrustOutput(): void {
     this.#isMiscounted = true;
   }
@@ -65,7 +65,7 @@ export class UsageMeter {
   /**
    * The upstream's counts, with estimates for missing ones.
    *
-   * @param isOver false for a broken reply, whose counts are not final
+   * @param isOver false for a truncated reply, whose counts are not final
    */
   complete(counted: Usage | undefined, isOver: boolean): Usage {
     const { input, output } = counted ?? {};
@@ -86,17 +86,17 @@ export class UsageMeter {
   }
 }
 
-/** Characters that the model has written in an answer or a delta, escapes included. */
+/** Characters of an answer or delta that the model wrote, escapes included. */
 function charactersOf(value: JsonValue | undefined): number {
   if (typeof value === 'string') return JSON.stringify(value).length - 2;
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + charactersOf(entry), 0);
   if (!isJsonObject(value)) return 0;
-  // A choice has its delta beside members about it.
+  // A choice holds its delta next to metadata.
   const inner = member(value, 'delta') ?? member(value, 'content');
   if (isJsonObject(inner)) return charactersOf(inner);
   let characters = 0;
   for (const [name, part] of Object.entries(value)) {
-    // The same text under its second name.
+    // Some vendors send the same text under both names.
     if (name === 'reasoning' && value['reasoning_content'] === part) continue;
     if (inputs.has(name) && isJsonObject(part)) characters += JSON.stringify(part).length;
     else if (!frames.has(name)) characters += charactersOf(part);

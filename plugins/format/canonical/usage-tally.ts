@@ -3,8 +3,8 @@ import { estimateTokens } from './estimate.ts';
 import type { FullUsage } from './reply.ts';
 
 /**
- * Counts the tokens of an answer as its upstream reports them, and estimates missing counts. An answer written by several
- * routes has the counts of all of them.
+ * Counts the tokens of an answer as reported by its upstream, and estimates missing counts. An answer written by several
+ * routes includes the counts of all of them.
  */
 export class UsageTally {
   readonly #estimateInput: () => number;
@@ -14,15 +14,15 @@ export class UsageTally {
   /** Usage of the routes whose answers were truncated. */
   readonly #broken: FullUsage[] = [];
 
-  /** @param estimateInput estimates the tokens of the client's request; called at most once */
+  /** @param estimateInput estimates the tokens of the client's request; called once at most */
   constructor(estimateInput: () => number) {
     this.#estimateInput = estimateInput;
   }
 
   /** Later counts replace earlier ones, member by member. */
   take(usage: Usage): void {
-    const known = Object.entries(usage).filter(([, value]) => value !== undefined);
-    this.#reported = { ...this.#reported, ...Object.fromEntries(known) };
+    const reported = Object.entries(usage).filter(([, value]) => value !== undefined);
+    this.#reported = { ...this.#reported, ...Object.fromEntries(reported) };
   }
 
   wrote(characters: number): void {
@@ -48,25 +48,25 @@ export class UsageTally {
     return this.#broken.length > 0 || this.#reported.input === undefined || this.#reported.output === undefined;
   }
 
-  /** For the client: its prompt counts once for all routes, their outputs are added up. */
+  /** Usage for the client: the prompt counts once, the outputs of all routes are added up. */
   get full(): FullUsage {
     const routes = [...this.#broken, this.#ofRoute];
     const { output, reasoning } = sum(routes);
     return { ...(routes[0] as FullUsage), output, reasoning };
   }
 
-  /** For the record: the sum over all routes. */
+  /** Usage for accounting: the sum of all routes. */
   get worked(): FullUsage {
     return sum([...this.#broken, this.#ofRoute]);
   }
 
-  /** The same for an answer that no route continues. */
+  /** Usage for accounting of a truncated answer that no route continues. */
   get interrupted(): FullUsage {
     const isKnown = this.#hasWorked || this.#broken.length === 0;
     return sum(isKnown ? [...this.#broken, this.#ofBroken] : this.#broken);
   }
 
-  /** False for a route that has neither reported nor written anything. */
+  /** False if the route has neither reported nor written anything. */
   get #hasWorked(): boolean {
     return this.#written > 0 || Object.keys(this.#reported).length > 0;
   }
@@ -82,7 +82,7 @@ export class UsageTally {
     };
   }
 
-  /** Counts before the end are not final. */
+  /** Counts reported before the end are not final. */
   get #ofBroken(): FullUsage {
     const { output, ...usage } = this.#ofRoute;
     return { ...usage, output: Math.max(output, estimateTokens(this.#written)) };

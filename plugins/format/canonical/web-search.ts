@@ -16,9 +16,9 @@ const readMembers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a web search in any format. Members that it does not know are noted; those without an effect elsewhere are not.
+ * Reads a web search tool of any format. Unknown members are noted, except those listed in `silent`.
  *
- * @param silent members that say nothing about the search
+ * @param silent members that do not affect the search
  * @throws GatewayError `invalid_request`
  */
 export function readWebSearch(tool: Placed, notes: Notes, silent: readonly string[]): HostedTool {
@@ -43,7 +43,7 @@ function domainsIn(value: JsonValue | undefined): readonly string[] | undefined 
   return domains.length === 0 ? undefined : domains;
 }
 
-/** Chat has it one level deeper. */
+/** Chat nests the location in `approximate`. */
 function readPlace(location: JsonObject | undefined): SearchPlace | undefined {
   if (location === undefined) return undefined;
   const place = new Placed(location, 'user_location').maybeObject('approximate')?.value ?? location;
@@ -52,7 +52,11 @@ function readPlace(location: JsonObject | undefined): SearchPlace | undefined {
   );
 }
 
-/** Notes the options that a format cannot express. @param known those that it can */
+/**
+ * Notes the options that a format cannot express.
+ *
+ * @param known options that the format can express
+ */
 export function noteSearchOptions(
   { options = {} }: HostedTool,
   known: readonly (keyof SearchOptions)[],

@@ -15,7 +15,7 @@ import { showMadeImages } from './made-images.ts';
 import { assistantText, isMedia } from './media.ts';
 import type { Notes } from './notes.ts';
 
-/** A model's turn with its text, for formats that have one place for each kind of item. At least text or calls are there. */
+/** An assistant's turn by kind of item, for formats with one member per kind. Has text, calls or both. */
 export interface WrittenAnswer {
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -23,7 +23,7 @@ export interface WrittenAnswer {
   readonly hasReasoning: boolean;
 }
 
-/** Writes the messages of a format in which every result is a message, and holds nothing but text. */
+/** Writes the messages of a format in which every tool result is a message that holds only text. */
 interface MessageWriter<M> {
   system(text: string): M;
   result(result: ToolResult): M;
@@ -52,26 +52,26 @@ export function writeAsMessages<M>(
   });
 }
 
-/** A message with all that one side says until the other one answers. */
+/** A message with everything that one side says until the other side answers. */
 interface WrittenTurn<Block> {
   readonly role: string;
   readonly content: Block[];
 }
 
-/** Writes the blocks of a format in which a user begins, both sides alternate, and no message is empty. */
+/** Writes the blocks of a format in which the user begins, both sides alternate, and no message is empty. */
 interface BlockWriter<Block> {
   readonly assistantRole: string;
   assistant(turn: AssistantTurn): Block[];
-  /** The parts of a user; none for an empty text. */
+  /** Blocks for the user's parts; none for an empty text. */
   input(parts: readonly Part[]): Block[];
-  /** @param moved the media that do not fit in the result: they follow all results */
+  /** @param moved media that the result cannot hold: they are placed after all results */
   result(result: ToolResult, moved: readonly Part[]): Block;
   holdsMedia(result: ToolResult): boolean;
-  /** True where the format takes a system message; elsewhere it becomes a user's. */
+  /** Whether the format accepts a system message at this point; otherwise it becomes a user message. */
   takesSystem?(last: string | undefined, next: DialogueTurn | undefined): boolean;
 }
 
-/** The user's text where a conversation begins with something else. */
+/** First user message for a conversation that does not begin with one. */
 const opening = 'Begin.';
 
 export function writeAlternating<Block>(

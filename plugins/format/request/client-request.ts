@@ -15,18 +15,18 @@ import { fold, type ParameterRules } from '../formats/contract/parameters.ts';
 import { RequestContent } from './request-content.ts';
 import type { Thread } from './thread.ts';
 
-/** Data of a request outside of its body. */
-interface Said {
+/** Properties of a request besides its body. */
+interface RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
   /** See `ModelEndpoint`. */
   readonly upstreamPath?: string | undefined;
-  /** The model's name: as the client wrote it, and as answers carry it once the model has been found. */
+  /** Name of the model: as requested by the client, and as used in answers once the model has been found. */
   readonly model: string;
   readonly isStream: boolean;
-  /** Id of the response that this request continues. The response's items are in the body then, and its id is not. */
+  /** Id of the continued response. If set, the body contains the response's items instead of its id. */
   readonly previousId?: string | undefined;
-  /** The reasoning of earlier turns, for clients that cannot return it. */
+  /** Stored reasoning of earlier turns, for clients that cannot send it back. */
   readonly kept?: KeptReasoning | undefined;
   readonly thread?: Thread | undefined;
   /** End user of requests to upstreams; omitted if none is sent. */
@@ -35,8 +35,8 @@ interface Said {
   readonly notes?: readonly string[] | undefined;
 }
 
-/** The client's request, read once; every attempt starts from it. */
-export class ClientRequest implements Said {
+/** The client's request. It is read once; every attempt starts from it. */
+export class ClientRequest implements RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
   readonly upstreamPath: string | undefined;
@@ -49,21 +49,21 @@ export class ClientRequest implements Said {
   readonly notes: readonly string[] | undefined;
   readonly content: RequestContent;
 
-  constructor(said: Said, content: RequestContent) {
-    this.format = said.format;
-    this.purpose = said.purpose;
-    this.upstreamPath = said.upstreamPath;
-    this.model = said.model;
-    this.isStream = said.isStream;
-    this.previousId = said.previousId;
-    this.kept = said.kept;
-    this.thread = said.thread;
-    this.endUser = said.endUser;
-    this.notes = said.notes;
+  constructor(properties: RequestProperties, content: RequestContent) {
+    this.format = properties.format;
+    this.purpose = properties.purpose;
+    this.upstreamPath = properties.upstreamPath;
+    this.model = properties.model;
+    this.isStream = properties.isStream;
+    this.previousId = properties.previousId;
+    this.kept = properties.kept;
+    this.thread = properties.thread;
+    this.endUser = properties.endUser;
+    this.notes = properties.notes;
     this.content = content;
   }
 
-  /** The whole body. Where the middle of long texts does not matter, `outline` costs less. */
+  /** The whole body. Use the cheaper `outline` if the middle of long texts does not matter. */
   get body(): JsonObject {
     return this.content.body;
   }
@@ -72,26 +72,26 @@ export class ClientRequest implements Said {
     return this.content.outline;
   }
 
-  with(changes: Partial<Said>, content: RequestContent = this.content): ClientRequest {
+  with(changes: Partial<RequestProperties>, content: RequestContent = this.content): ClientRequest {
     return new ClientRequest({ ...this, ...changes }, content);
   }
 }
 
-/** The hashed end user for a route; undefined if the route gets the client's own, and for counting tokens. */
+/** Hashed end user for a route; undefined if the route gets the client's own value, and when counting tokens. */
 export function endUserFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   return purpose === 'answer' && upstream.endUser === 'hash' ? endUser : undefined;
 }
 
 const markLength = 16; // characters: 96 bits
 
-/** The mark of the account in prompts for a route whose cache it does not share; another one than the end user's id. */
+/** Mark of the account in prompts for a route that isolates caches by account. It differs from the end user's id. */
 export function cacheMarkFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   if (purpose !== 'answer' || upstream.isolatesCache !== true || endUser === undefined) return undefined;
   return hash('sha256', `prompt cache of ${endUser}`, 'base64url').slice(0, markLength);
 }
 
 /**
- * @throws GatewayError `invalid_request` when no model is named, or what reading the body throws
+ * @throws GatewayError `invalid_request` if no model is named, or an error of reading the body
  */
 export async function readClientRequest(
   { params, body: source }: Exchange,
@@ -104,8 +104,8 @@ export async function readClientRequest(
   const { client } = format;
   const model = requireModel(client.isModelInPath === true ? params['id'] : body['model']);
   const streams = isStream ?? client.isStream?.(body) ?? body['stream'] === true;
-  const said = { format, purpose, upstreamPath, model, isStream: streams };
-  return new ClientRequest(said, await readContent(source, outline, format));
+  const properties = { format, purpose, upstreamPath, model, isStream: streams };
+  return new ClientRequest(properties, await readContent(source, outline, format));
 }
 
 /** @throws GatewayError `invalid_request` */
@@ -140,8 +140,8 @@ async function unambiguous(text: string, format: ClientFormat): Promise<RequestC
 }
 
 /**
- * What the reply to a client's request is written with. A class: for an object literal with a getter, V8 makes a map that keeps the
- * getter, and with it the request, in memory until the next full collection of garbage.
+ * Context for rendering the reply to a client's request. This is a class because V8 creates a map for an object literal with a
+ * getter, which keeps the getter and the request in memory until the next full garbage collection.
  */
 class ClientReplyContext implements ReplyContext {
   readonly id: string;
@@ -167,24 +167,24 @@ export function replyContext(exchange: Exchange, client: ClientRequest): ReplyCo
   return new ClientReplyContext(exchange, client);
 }
 
-/** The exchange's id without its prefix: each format has its own. */
+/** The exchange's id without its prefix: each format adds its own prefix. */
 export function shortId(id: string): string {
   return id.slice(id.indexOf('_') + 1);
 }
 
 /**
- * True when parsers may read different members in a body. It may have a member twice: some parsers take the first, others
- * the last. It may have one in another case: Go's encoding/json takes `Model` for `model`. Or Gemini's path names the model,
- * and its body names another. The gateway has authorised what JSON.parse has read, and the upstream must read the same.
+ * Whether parsers may read different members from a body. It may repeat a member: some parsers use the first value, others
+ * the last. A member may be written in another case: Go's encoding/json reads `Model` as `model`. Or Gemini's path and body
+ * may name different models. The gateway authorises what JSON.parse reads, and the upstream must read the same.
  *
- * Only the outermost members are compared. The gateway decides nothing by what is below: a message with two roles is the
- * client's to explain, and reaches the upstream as it is.
+ * Only top-level members are checked, because the gateway bases no decision on nested ones: a message with two roles is the
+ * client's responsibility and reaches the upstream unchanged.
  */
 function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
   const seen = new Set<string>();
   return someMember(text, (begin, end) => {
     const name = text.slice(begin + 1, end);
-    // No known name needs escapes, so an escape may hide a duplicate.
+    // No parameter name needs escapes, so an escape may hide a duplicate.
     if (name.includes('\\') || isVariant(name, parameters)) return true;
     if (isModelInPath === true && name === 'model') return true;
     const documented = parameters.documented.get(name) ?? name;
@@ -195,9 +195,9 @@ function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: Cl
 }
 
 /**
- * The text of a body with each member once, as the gateway has read it.
+ * Serializes a body with each member once, as read by the gateway.
  *
- * @param body with its numbers as they were written, see exact-json.ts
+ * @param body the body with numbers exactly as written, see exact-json.ts
  */
 function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
   const isRead = (name: string): boolean => {
@@ -208,12 +208,16 @@ function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPat
   return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isRead(name))));
 }
 
-/** True for the name of a parameter in another case. */
+/** Whether a name is that of a parameter in another case. */
 function isVariant(name: string, { documented, folded }: ParameterRules): boolean {
   return !documented.has(name) && folded.has(fold(name));
 }
 
-/** Finds the model of a short name, a public name or an alias. @throws GatewayError `model_not_found`, with the nearest name */
+/**
+ * Finds a model by its short name, public name or alias.
+ *
+ * @throws GatewayError `model_not_found`, with the nearest name
+ */
 export function findModel({ catalog }: Host, name: string): Model {
   const model = catalog.resolve(name);
   if (model !== undefined) return model;

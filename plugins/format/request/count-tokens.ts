@@ -4,8 +4,8 @@ import { promptTokens } from '../canonical/estimate.ts';
 import type { ClientRequest } from './client-request.ts';
 
 /**
- * Answers how many tokens a request would take, in the client's format, where no route counts by itself. An estimate:
- * clients decide by it when to shorten a conversation, and vendors count differently anyway.
+ * Estimates the tokens of a request and answers in the client's format, if no route can count them. An estimate is enough:
+ * clients use it to decide when to shorten a conversation, and vendors count differently anyway.
  */
 export function countTokens({ format, body }: ClientRequest): Reply {
   const tokens = promptTokens(body, sampledEstimate());
@@ -17,19 +17,19 @@ export function countTokens({ format, body }: ClientRequest): Reply {
   };
 }
 
-/** Characters of a prompt whose words are counted, which takes a millisecond for each ten thousand. */
-const longestSample = 131_072;
+/** Characters of a prompt that are analysed, which takes a millisecond per ten thousand. */
+const maxSample = 131_072;
 
-/** Counts the words at the beginning of a prompt, and takes the rest of a longer one to have as many. */
+/** Analyses the beginning of a prompt and extrapolates to the rest. */
 function sampledEstimate(): (text: string) => number {
   let [characters, tokens] = [0, 0];
   return (text) => {
-    const room = longestSample - characters;
+    const room = maxSample - characters;
     if (room <= 0) return Math.ceil((text.length * tokens) / characters);
     const sample = text.slice(0, room);
-    const counted = estimateTokenCount(sample);
+    const sampleTokens = estimateTokenCount(sample);
     characters += sample.length;
-    tokens += counted;
-    return sample.length === text.length ? counted : Math.ceil((text.length * counted) / sample.length);
+    tokens += sampleTokens;
+    return sample.length === text.length ? sampleTokens : Math.ceil((text.length * sampleTokens) / sample.length);
   };
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 
-/** The text fields of a form, and where they are. A file is an empty text. */
+/** The text fields of a form and the positions of its parts. Files are represented by empty texts. */
 export interface Form {
   readonly fields: JsonObject;
   readonly parts: ReadonlyMap<string, readonly Span[]>;
@@ -29,7 +29,7 @@ export function isForm(contentType: string | undefined): boolean {
 /**
  * Reads a form (RFC 7578) without copying its files.
  *
- * @throws GatewayError `invalid_request` for one that another parser may read differently
+ * @throws GatewayError `invalid_request` for a form that another parser may read differently
  */
 export function readForm(bytes: Buffer, contentType: string): Form {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType) ?? [];
@@ -39,17 +39,17 @@ export function readForm(bytes: Buffer, contentType: string): Form {
   const fields: JsonObject = Object.create(null) as JsonObject;
   const parts = new Map<string, Span[]>();
   for (const part of partsOf(bytes, delimiter)) {
-    const known = parts.get(part.name);
-    if (known !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
-    if (known === undefined) parts.set(part.name, [part]);
-    else known.push(part);
+    const earlier = parts.get(part.name);
+    if (earlier !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
+    if (earlier === undefined) parts.set(part.name, [part]);
+    else earlier.push(part);
     const isText = !part.isFile && part.end - part.begin <= bounds.smallBody;
     fields[part.name] = isText ? bytes.toString('utf8', part.begin, part.end) : '';
   }
   return { fields, parts, delimiter, bytes };
 }
 
-/** The same form with other values of fields; those that it lacks are put before its parts. */
+/** Replaces values of fields; missing fields are inserted before the first part. */
 export function withFields({ bytes, parts, delimiter }: Form, values: Readonly<Record<string, string>>): Buffer[] {
   const entries = Object.entries(values);
   const added = entries.filter(([name]) => !parts.has(name));
@@ -58,7 +58,7 @@ export function withFields({ bytes, parts, delimiter }: Form, values: Readonly<R
   const replaced = entries.flatMap(([name, value]) => (parts.get(name) ?? []).map((span) => ({ ...span, value })));
   const pieces: Buffer[] = added.map(head);
   let at = 0;
-  for (const { begin, end, value } of replaced.toSorted((one, other) => one.begin - other.begin)) {
+  for (const { begin, end, value } of replaced.toSorted((a, b) => a.begin - b.begin)) {
     pieces.push(bytes.subarray(at, begin), Buffer.from(value));
     at = end;
   }
@@ -70,7 +70,7 @@ const blankLine = Buffer.from('\r\n\r\n');
 
 function* partsOf(bytes: Buffer, delimiter: Buffer): Generator<Part> {
   const next = Buffer.concat([lineEnd, delimiter]);
-  // What precedes it is dropped by all readers, and none sends much.
+  // Parsers ignore the text before the first delimiter, and clients send little of it.
   let at = bytes.subarray(0, bounds.requestHead).indexOf(delimiter);
   if (at === -1 || (at > 0 && !bytes.subarray(at - 2, at).equals(lineEnd)))
     throw malformed('its first boundary is missing');
@@ -92,15 +92,15 @@ const parameter = /;\s*([^=;\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))\s*/gy
 
 /** The name in `Content-Disposition: form-data; name="model"`. */
 function readHead(head: string): Pick<Part, 'name' | 'isFile'> {
-  const [, values] = /^content-disposition\s*:\s*form-data\s*((?:;.*)?)$/im.exec(head) ?? [];
-  const found = new Map<string, string>();
-  for (const [, name = '', quoted, plain] of (values ?? '').matchAll(parameter)) {
-    if (found.has(name.toLowerCase())) throw malformed('a part has two names');
-    found.set(name.toLowerCase(), quoted ?? plain ?? '');
+  const [, list] = /^content-disposition\s*:\s*form-data\s*((?:;.*)?)$/im.exec(head) ?? [];
+  const values = new Map<string, string>();
+  for (const [, name = '', quoted, plain] of (list ?? '').matchAll(parameter)) {
+    if (values.has(name.toLowerCase())) throw malformed('a part has two names');
+    values.set(name.toLowerCase(), quoted ?? plain ?? '');
   }
-  const name = found.get('name');
-  if (name === undefined || found.has('name*')) throw malformed('a part has no name that every server reads');
-  return { name, isFile: found.has('filename') || found.has('filename*') };
+  const name = values.get('name');
+  if (name === undefined || values.has('name*')) throw malformed('a part has no name that every server reads');
+  return { name, isFile: values.has('filename') || values.has('filename*') };
 }
 
 function malformed(what: string): GatewayError {

@@ -5,30 +5,30 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest, replyContext } from './client-request.ts';
 
-/** Tool types and members that clients run themselves, in all formats. */
+/** Types and members of tools that clients run themselves, in all formats. */
 const clientTypes = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
 const lossNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
 
-/** True when a request has a tool that its vendor runs, such as a web search. */
+/** Whether a request has a tool that the vendor runs, such as a web search. */
 export function hasHostedTools({ tools, web_search_options: search }: JsonObject): boolean {
   return isJsonObject(search) || (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isHosted(tool)));
 }
 
-/** Gemini names tools by their members, the other formats by a type. */
+/** Gemini identifies tools by their members, the other formats by a type. */
 function isHosted(tool: JsonObject): boolean {
   const { type, name, functionDeclarations, function_declarations: declarations } = tool;
   if (typeof type === 'string') return !clientTypes.test(type);
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }
 
-/** True when the notes report that such a tool was dropped. */
+/** Whether the notes report that a hosted tool was dropped. */
 export function hasDroppedTool(notes: readonly string[] = []): boolean {
   return notes.some((note) => lossNote.test(note));
 }
 
 /**
- * The answer to a search of Claude Code that no route can run: its own tool reports that as a result, and would retry an
- * error. Undefined for other clients, who are better served by the refusal: nothing has been asked for them.
+ * Answers a web search of Claude Code that no route can run: its tool reports the answer as a result, but would retry an
+ * error. Undefined for other clients, for which the refusal is more useful.
  */
 export function answerUnavailableTools(
   exchange: Exchange,
@@ -45,12 +45,11 @@ export function answerUnavailableTools(
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body: answer };
 }
 
-/** Its list of models has another user agent than its calls. */
+/** Claude Code sends different user agents for its list of models and its calls. */
 export function isClaudeCode({ headers }: Exchange): boolean {
   return headers['x-app'] === 'cli' || /^claude-(?:cli|code)\b/.test(headers['user-agent'] ?? '');
 }
 
-/** Adds the model's name to the message of a refusal of tools. */
 export function addModelName(refusal: GatewayError, model: string): GatewayError {
   if (refusal.details.param !== 'tools') return refusal;
   const message = refusal.message.replace('this model', `the model "${model}"`);

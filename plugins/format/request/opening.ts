@@ -3,39 +3,39 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#core/
 import { member } from '../wire/members.ts';
 import { rawElement } from './raw-element.ts';
 
-const counted = 16_384; // characters that count
-const searched = 262_144; // bytes of a long body in which the first message is looked for
-/** Members in which the formats have the messages. */
+const maxOpening = 16_384; // characters
+const searchWindow = 262_144; // bytes of a long body that are searchWindow for the first message
+/** Members that hold the messages in the various formats. */
 const lists = ['messages', 'input', 'contents'];
 
 /**
- * The texts of the first user message: the same at each turn of a conversation, whether its body is long or short, and whether a client
- * writes a text as a string or as a part. Instructions and tools are left out, since agents write the time there. The beginning of
- * the request where it has no messages.
+ * The texts of the first user message. They are the same in each turn of a conversation, whether the body is long or short and
+ * whether the client writes a text as a string or as a part. Instructions and tools are excluded, since agents put the time there.
+ * Falls back to the beginning of the request if it has no messages.
  *
- * @param cut of a long body, whose texts are not whole in the outline
+ * @param cut outline of a long body, whose texts are incomplete in `outline`
  */
 export function openingOf(outline: JsonObject, cut?: BodyOutline): string {
   const list = lists.find((name) => outline[name] !== undefined);
   const messages = list === undefined ? undefined : outline[list];
-  if (list === undefined || messages === undefined) return JSON.stringify(outline).slice(0, counted);
+  if (list === undefined || messages === undefined) return JSON.stringify(outline).slice(0, maxOpening);
   if (!Array.isArray(messages)) return textsOf(messages);
   const first = Math.max(0, messages.findIndex(isOfUser));
   const whole = cut === undefined ? undefined : readWhole(cut, list, first);
   return textsOf(whole ?? messages[first] ?? '');
 }
 
-/** Only Gemini's messages may leave the role out, and have parts then. */
+/** Only Gemini's messages, which have parts, may omit the role. */
 function isOfUser(message: JsonValue): boolean {
   const role = member(message, 'role');
   return role === 'user' || (role === undefined && member(message, 'parts') !== undefined);
 }
 
-/** The texts of a message; of other parts, what they are. */
+/** The texts of a message; other parts are represented by their type. */
 function textsOf(message: JsonValue): string {
   const content = isJsonObject(message) ? (message['content'] ?? message['parts'] ?? message['text'] ?? null) : message;
   const texts: string[] = [];
-  let left = counted;
+  let left = maxOpening;
   for (const part of Array.isArray(content) ? content : [content]) {
     if (left <= 0) break;
     texts.push(textOf(part).slice(0, left));
@@ -49,7 +49,7 @@ function textOf(part: JsonValue): string {
   return typeof text === 'string' ? text : JSON.stringify(text);
 }
 
-/** The message as it came, if it is in the first part of the body. */
+/** The complete message, if it is found near the start of the body. */
 function readWhole({ pieces }: BodyOutline, list: string, index: number): JsonValue | undefined {
   const [first] = pieces;
   if (first === undefined) return undefined;
@@ -60,5 +60,5 @@ function readWhole({ pieces }: BodyOutline, list: string, index: number): JsonVa
 
 function beginningOf(pieces: readonly Buffer[]): Buffer {
   const all = pieces.reduce((bytes, { length }) => bytes + length, 0);
-  return Buffer.concat(pieces, Math.min(all, searched));
+  return Buffer.concat(pieces, Math.min(all, searchWindow));
 }

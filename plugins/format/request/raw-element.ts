@@ -3,10 +3,10 @@ import { RawJsonReader } from './raw-json-reader.ts';
 const [comma, colon, openArray, openObject] = [0x2c, 0x3a, 0x5b, 0x7b];
 
 /**
- * An element of an array that is a member of a JSON object, without reading what comes behind it.
+ * Finds an element of an array that is a member of a JSON object, without reading beyond the element.
  *
- * @param bytes the beginning of valid JSON
- * @returns undefined where it is not there, or is cut by the end
+ * @param bytes beginning of a valid JSON text
+ * @returns JSON text of the element; undefined if it is missing or truncated
  */
 export function rawElement(bytes: Buffer, member: string, index: number): string | undefined {
   const reader = new RawJsonReader(bytes);

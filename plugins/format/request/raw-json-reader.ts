@@ -2,15 +2,15 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Steps that one text may take: a byte outside of strings is one, a string as many as a search for its end costs. A body of 32 MB with a
- * million values takes less.
+ * Maximum steps for one text. A byte outside of strings is one step; each search for the end of a string counts as `stepsOfSearch`.
+ * A body of 32 MB with a million values takes fewer.
  */
-const mostSteps = 4_000_000;
+const maxSteps = 4_000_000;
 const stepsOfSearch = 8;
 
 /**
- * Walks through the bytes of JSON without parsing them: values are passed over, strings at the speed of a search. They may end anywhere. The
- * caller must know that they are valid, or validate what it uses.
+ * Walks through JSON bytes without parsing them: values are skipped, strings at the speed of a search. The bytes may be truncated
+ * anywhere. The caller must know that they are valid JSON, or validate the values that it uses.
  */
 export class RawJsonReader {
   readonly #bytes: Buffer;
@@ -21,18 +21,26 @@ export class RawJsonReader {
     this.#bytes = bytes;
   }
 
-  /** Behind what was passed. */
+  /** Current position. */
   get at(): number {
     return this.#at;
   }
 
-  /** Passes white space. @returns where something else begins */
+  /**
+   * Skips white space.
+   *
+   * @returns the position after it
+   */
   begin(): number {
     this.#skipSpace();
     return this.#at;
   }
 
-  /** Passes this byte, after white space. @returns false when another one is there */
+  /**
+   * Skips white space and this byte.
+   *
+   * @returns false if the next byte is a different one
+   */
   pass(byte: number): boolean {
     this.#skipSpace();
     if (this.#bytes[this.#at] !== byte) return false;
@@ -45,7 +53,11 @@ export class RawJsonReader {
     return this.#at === this.#bytes.length;
   }
 
-  /** Passes a value, after white space. @returns its bytes; undefined when it is not all there, or takes too long */
+  /**
+   * Skips white space and a value.
+   *
+   * @returns bytes of the value; undefined if it is truncated or takes too many steps
+   */
   value(): Buffer | undefined {
     const from = this.begin();
     return this.#skipValue() ? this.#bytes.subarray(from, this.#at) : undefined;
@@ -55,7 +67,7 @@ export class RawJsonReader {
     let depth = 0;
     do {
       const byte = this.#bytes[this.#at];
-      if (byte === undefined || ++this.#steps > mostSteps) return false;
+      if (byte === undefined || ++this.#steps > maxSteps) return false;
       if (byte === quote) {
         if (!this.#skipString()) return false;
         continue;
@@ -74,7 +86,7 @@ export class RawJsonReader {
     do {
       this.#steps += stepsOfSearch;
       end = this.#bytes.indexOf(quote, end + 1);
-      if (end < 0 || this.#steps > mostSteps) return false;
+      if (end < 0 || this.#steps > maxSteps) return false;
     } while (this.#isEscaped(end));
     this.#at = end + 1;
     return true;
@@ -86,7 +98,11 @@ export class RawJsonReader {
     return (at - before) % 2 === 0;
   }
 
-  /** A number or a word. @returns false when there is none */
+  /**
+   * Skips a number or a literal name.
+   *
+   * @returns false if there is none
+   */
   #skipWord(): boolean {
     const from = this.#at;
     while (isOfWord(this.#bytes[this.#at])) this.#at++;

@@ -7,18 +7,18 @@ import { runInTurns, turnFor } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';
 
 /**
- * The body of a client's request. Of a long one, only the outline has been parsed: that decides whether a route gets its bytes, and
- * the texts in it are read on demand.
+ * The body of a client's request. For a long body only the outline is parsed up front, which is enough to decide whether its bytes
+ * can be passed through; the full text is read on demand.
  */
 export class RequestContent {
-  /** The body, or the outline of a long one: without the middle of its long texts, see core/platform/json-outline. */
+  /** The body; for a long body, its outline without the middle of long texts, see core/platform/json-outline. */
   readonly outline: JsonObject;
   /** Undefined when `outline` is the whole body. */
   readonly cut: BodyOutline | undefined;
   #bytes: Buffer | undefined;
   #text: string | undefined;
   #body: JsonObject | undefined;
-  /** The body with the inputs of calls exactly as they were written. */
+  /** The body with the numbers in inputs of calls exactly as written. */
   #exact: JsonObject | undefined;
 
   private constructor(outline: JsonObject, cut: BodyOutline | undefined) {
@@ -30,7 +30,7 @@ export class RequestContent {
     return new RequestContent(cut.body, cut);
   }
 
-  /** @param body the value of the text */
+  /** @param body the parsed text */
   static whole(text: string, body: JsonObject, bytes: Buffer = Buffer.from(text)): RequestContent {
     const content = new RequestContent(body, undefined);
     content.#bytes = bytes;
@@ -39,12 +39,12 @@ export class RequestContent {
     return content;
   }
 
-  /** True when each step of reading it has a turn of the event loop. */
+  /** Whether each step of reading the body must take a separate turn of the event loop. */
   get isLong(): boolean {
     return (this.cut === undefined ? this.bytes.length : sizeOf(this.cut.pieces)) > bounds.stepwiseBody;
   }
 
-  /** The bytes as an upstream gets them: those of a long body as they have come. */
+  /** Bytes for an upstream; those of a long body are in pieces, as they were received. */
   get sent(): Buffer | readonly Buffer[] {
     return this.#bytes ?? this.cut?.pieces ?? [];
   }
@@ -67,9 +67,9 @@ export class RequestContent {
   }
 
   /**
-   * Reads the body whose texts are needed now, a long one in turns and not when it is first asked for.
+   * Reads the whole body in advance. A long body is read in separate turns of the event loop, which the getters cannot do.
    *
-   * @throws GatewayError `unavailable` when there is too little memory
+   * @throws GatewayError `unavailable` if memory is low
    */
   async load(source: BodySource): Promise<void> {
     await this.loadBody(source);
@@ -78,7 +78,7 @@ export class RequestContent {
     if (mayHoldLongNumbers(this.text)) this.#exact = (await runInTurns(exactInputSteps(this.text))) as JsonObject;
   }
 
-  /** Reads the body only, if long numbers need not stay as written. */
+  /** Reads the body without `exact`. */
   async loadBody(source: BodySource): Promise<void> {
     this.#body ??= await source.json();
     this.#text ??= await source.text();

@@ -2,40 +2,40 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { member } from '../wire/members.ts';
 
-/** Headers in which tools name their conversation: Claude Code, Codex, OpenCode. */
+/** Headers that identify a conversation: Claude Code, Codex, OpenCode. */
 const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
-const longest = 512; // characters that count of a name; tools put whole JSON texts there
+const maxName = 512; // characters of a name that are used; tools send whole JSON texts as names
 
-/** The client's name of the conversation, because vendors cache prompts by conversation. */
+/** The client's name for the conversation, because vendors cache prompts by conversation. */
 export function readSession(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
   const { prompt_cache_key: cacheKey } = body;
-  if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, longest);
+  if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, maxName);
   for (const name of sessionHeaders) {
     const value = headers[name];
-    if (typeof value === 'string' && value !== '') return value.slice(0, longest);
+    if (typeof value === 'string' && value !== '') return value.slice(0, maxName);
   }
   const user = member(body['metadata'], 'user_id');
-  return typeof user === 'string' && user !== '' ? user.slice(0, longest) : undefined;
+  return typeof user === 'string' && user !== '' ? user.slice(0, maxName) : undefined;
 }
 
-const longestOpening = 65_536; // characters that count of the beginning of a conversation
-/** The first message of the user, which stays the same in each turn of a conversation; instructions may tell the time. */
+const maxOpening = 65_536; // characters of the beginning of a conversation that are used
+/** The first user message, which stays the same in each turn of a conversation; instructions may contain the time. */
 export function firstQuestionOf({ messages }: JsonObject): string {
   const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;
   return beginningOf(first ?? null);
 }
 
-/** The JSON of a value up to the number of characters that count. */
+/** JSON of a value, truncated to `maxOpening`. */
 function beginningOf(value: JsonValue): string {
-  let left = longestOpening;
+  let left = maxOpening;
   const text = JSON.stringify(value, (name, inner: unknown) => {
-    // Clients move their cache breakpoints along with the end of the conversation.
+    // Clients move their cache breakpoints as the conversation grows.
     if (left < 0 || name === 'cache_control') return undefined;
     left -= 1;
     if (typeof inner !== 'string') return inner;
-    const counted = inner.length > left ? inner.slice(0, left + 1) : inner;
+    const beginning = inner.length > left ? inner.slice(0, left + 1) : inner;
     left -= inner.length;
-    return counted;
+    return beginning;
   });
-  return text.slice(0, longestOpening);
+  return text.slice(0, maxOpening);
 }

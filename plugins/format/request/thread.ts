@@ -4,15 +4,19 @@ import { member } from '../wire/members.ts';
 
 /** The message thread of a request. */
 export interface Thread {
-  /** Leads to the route and the key that began it. */
+  /** Session that selects the route and the key that began the thread. */
   readonly session: string;
-  /** Of the upstream that holds it, see opaque-state.ts; undefined for a new one. */
+  /** Tag of the upstream that stores the thread, see opaque-state.ts; undefined for a new thread. */
   readonly origin: string | undefined;
-  /** Lets the client continue with this answer. @param origin of the upstream that gave it */
+  /**
+   * Lets the client continue the thread from this answer.
+   *
+   * @param origin tag of the upstream that gave the answer
+   */
   keep(messageId: string, origin: string): void;
 }
 
-/** The body as parameters are checked: a thread whose last answer was paused continues without a new message. */
+/** The body for checking parameters: a thread whose last answer was paused continues without a new message. */
 export function checkedBody(body: JsonObject): JsonObject {
   const { messages, thread } = body;
   const isEmpty = Array.isArray(messages) && messages.length === 0 && member(thread, 'type') === 'continue';

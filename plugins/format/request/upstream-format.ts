@@ -14,9 +14,9 @@ import type { ClientRequest } from './client-request.ts';
 import { responses } from '../formats/responses/descriptor.ts';
 
 /**
- * The format in which a route is asked.
+ * The format for requests to a route.
  *
- * @throws GatewayError `not_supported` when it speaks none that the request can be translated into
+ * @throws GatewayError `not_supported` if the request cannot be translated into any format of the route
  */
 export function upstreamFormat(route: Route, { format, purpose, outline }: ClientRequest): FormatDescriptor {
   const { formats } = route.upstream;
@@ -41,7 +41,7 @@ export function preferredFormat(client: TextFormat, available: readonly string[]
   return available.includes(client.name) ? client : textFormats.find(({ name }) => available.includes(name));
 }
 
-/** Some models refuse tools on their Chat endpoint as soon as they reason, and they reason by default. */
+/** Some models, which reason by default, refuse tools on the Chat endpoint when they reason. */
 function needsResponses({ upstream, profile }: Route, format: TextFormat, tools: unknown): boolean {
   if (format === responses || !profile.quirks.responses_for_tools) return false;
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
@@ -55,14 +55,14 @@ function formatUnavailable({ upstream }: Route, { name, kind, dialect }: ClientF
   return new GatewayError('wrong_endpoint', message, { param: 'model' });
 }
 
-/** @throws GatewayError `wrong_endpoint` for a model without a route of the format */
+/** @throws GatewayError `wrong_endpoint` if no route of the model supports the format */
 export function requireFormat({ routes }: Model, format: ClientFormat): void {
   const [first] = routes;
   if (first === undefined || routes.some(({ upstream }) => upstream.formats.includes(format.name))) return;
   throw formatUnavailable(first, format);
 }
 
-/** @throws GatewayError `wrong_endpoint` for a model of another kind than the endpoint's, naming those that call it */
+/** @throws GatewayError `wrong_endpoint` if the endpoint does not serve this kind of model; names the endpoints that do */
 export function requireKind(model: Model, requested: string, { kind, dialect }: ClientFormat): void {
   if (model.kind === kind) return;
   const message = `Model "${requested.slice(0, 200)}" is for ${kindWords[model.kind]}. Use ${wordsFor(model.kind, dialect)}.`;

@@ -14,14 +14,14 @@ import { readSession } from '../request/session.ts';
 import { type Thread, threadNotFound, unsupportedThread } from '../request/thread.ts';
 
 const deadline = 250; // ms that a request waits for the state of its thread
-const warnInterval = 60_000; // ms between warnings about a store that fails
+const warnInterval = 60_000; // ms between warnings about a failing store
 const limits = { seconds: 86_400, entries: bounds.keptThreads, bytes: bounds.accountThreads };
 
 /**
- * Message threads: conversations that Anthropic holds between turns, so that a request has only the new messages. An entry
- * names the upstream that began a thread and the session that leads to its key, by the id of an answer and only for the
- * account that got it. Where no route can continue a thread, the error code makes the SDKs send the whole conversation.
- * Source: Anthropic SDKs, `message-threads-2026-08-12`.
+ * Message threads: conversations that Anthropic stores between turns, so that a request contains only the new messages. An
+ * entry is found by the id of an answer, only for the account that received it, and names the upstream that began the thread
+ * and the session that selects its key. If no route can continue a thread, the error code makes the SDKs send the whole
+ * conversation. Source: Anthropic SDKs, `message-threads-2026-08-12`.
  */
 export class ThreadStore {
   readonly #host: Host;
@@ -32,9 +32,9 @@ export class ThreadStore {
   }
 
   /**
-   * The request with its thread, if it has one.
+   * Adds the thread to a request that continues or begins one.
    *
-   * @throws GatewayError `invalid_request` when a route of the model would lose it, `not_found` for an unknown thread
+   * @throws GatewayError `invalid_request` if a route of the model would lose the thread, `not_found` for an unknown thread
    */
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { thread } = request.outline;
@@ -78,13 +78,13 @@ export class ThreadStore {
   }
 }
 
-/** True for a route to the vendor of the format, which is the only one known to keep threads. */
+/** Whether the route leads to the format's own vendor, the only one known to support threads. */
 function keepsThreads({ upstream, profile }: Route): boolean {
   const { quirks } = profileIn('messages', profile);
   return upstream.formats.includes('messages') && quirks.betas && !isRefused('thread', quirks);
 }
 
-/** True when the thread of a request began at another upstream. */
+/** Whether the request's thread began at another upstream. */
 export function isForeign({ thread }: ClientRequest, { upstream }: Route): boolean {
   return thread?.origin !== undefined && thread.origin !== originOf(upstream);
 }

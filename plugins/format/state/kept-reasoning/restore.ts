@@ -11,15 +11,15 @@ import { upstreamFormat } from '../../request/upstream-format.ts';
 interface RestoreTarget {
   /** True if the route accepts reasoning text of any origin. */
   readonly takesText: boolean;
-  /** Tag of the upstream, see opaque-state.ts. */
+  /** Origin tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
-  /** The data of a state that this upstream has made and takes back. */
+  /** Data of an opaque state that this upstream created and accepts. */
   ownState(state: OpaqueState | undefined): string | undefined;
 }
 
 /**
- * Puts kept reasoning before the calls that it led to, where its upstream gets the conversation again and the client
- * has not returned anything that this upstream can use.
+ * Inserts stored reasoning before the calls that it led to, if the conversation goes to the upstream that created it and the
+ * client sent back nothing that this upstream can use.
  */
 export function restoreReasoning(conversation: Conversation, kept: KeptReasoning, target: RestoreTarget): Conversation {
   const calls = conversation.items.filter((item) => item.type === 'tool_call');
@@ -43,7 +43,6 @@ function isOfAnswer(item: Item): boolean {
   );
 }
 
-/** The reasoning before each call. */
 type Restored = ReadonlyMap<ToolCall, readonly Thought[]>;
 
 function restoreAnswer(answer: readonly Item[], found: Restored, target: RestoreTarget): readonly Item[] {
@@ -52,20 +51,20 @@ function restoreAnswer(answer: readonly Item[], found: Restored, target: Restore
   for (const item of answer) {
     if (item.type === 'reasoning' && isUsable(item)) return answer;
     if (item.type !== 'tool_call') continue;
-    const own = (found.get(item) ?? []).filter(
+    const usable = (found.get(item) ?? []).filter(
       (thought) => thought.state.origin === target.origin && isUsable(thought),
     );
-    if (own.length > 0) restored.set(item, own);
+    if (usable.length > 0) restored.set(item, usable);
   }
   return restored.size === 0 ? answer : withThoughts(answer, restored);
 }
 
-/** True for reasoning with a state of this upstream, and for any text where text is wanted back. */
+/** Whether the reasoning has a state of this upstream, or text that the route accepts. */
 function canUse({ state, text }: Reasoning, { ownState, takesText }: RestoreTarget): boolean {
   return Boolean(ownState(state)) || (text !== '' && takesText);
 }
 
-/** Reasoning that preceded the text comes before the text, the remainder directly before the call. */
+/** Reasoning that preceded the answer text goes before that text, the rest directly before the call. */
 function withThoughts(answer: readonly Item[], restored: Restored): Item[] {
   const items: Item[] = [];
   let begin = 0;
@@ -73,8 +72,8 @@ function withThoughts(answer: readonly Item[], restored: Restored): Item[] {
     if (item.type === 'reasoning') continue;
     if (item.type === 'tool_call') {
       const thoughts = restored.get(item) ?? [];
-      items.splice(begin, 0, ...thoughts.filter(({ isLate }) => !isLate));
-      items.push(...thoughts.filter(({ isLate }) => isLate));
+      items.splice(begin, 0, ...thoughts.filter(({ followsText }) => !followsText));
+      items.push(...thoughts.filter(({ followsText }) => followsText));
     }
     items.push(item);
     if (item.type === 'tool_call') begin = items.length;
@@ -89,25 +88,25 @@ interface ReplayingRoutes {
   readonly withText: boolean;
 }
 
-/** True when a route takes the text of earlier reasoning, in this format. */
+/** Whether a route accepts the text of earlier reasoning in this format. */
 export function takesReasoningText({ name, text }: TextFormat, { profile }: Route): boolean {
   return text.speaks.reasoning === 'text' || wantsReasoning(profileIn(name, profile), true);
 }
 
 export function routesWith({ routes }: Model, request: ClientRequest): ReplayingRoutes {
-  const asked = routes.flatMap((route) => {
+  const candidates = routes.flatMap((route) => {
     const format = findFormat(route, request);
-    // Where they share a format, the client gets the reasoning and returns it.
+    // If client and route share a format, the client receives the reasoning and sends it back.
     const isShown = format === request.format && request.format.client.text?.hidesReasoning !== undefined;
     return format === undefined || isShown ? [] : [{ route, format }];
   });
   return {
-    withState: asked.some(({ format }) => format.text.stateKinds.length > 0),
-    withText: asked.some(({ format, route }) => takesReasoningText(format, route)),
+    withState: candidates.some(({ format }) => format.text.stateKinds.length > 0),
+    withText: candidates.some(({ format, route }) => takesReasoningText(format, route)),
   };
 }
 
-/** Undefined for a route that cannot serve the request. */
+/** Undefined if the route cannot serve the request. */
 function findFormat(route: Route, request: ClientRequest): TextFormat | undefined {
   try {
     const format = upstreamFormat(route, request);

@@ -24,20 +24,19 @@ import { firstQuestionOf } from '../../request/session.ts';
 import { routesWith } from './restore.ts';
 
 const deadline = 50; // ms that a request waits for the reasoning of its history
-const warnInterval = 60_000; // ms between warnings about a store that fails
+const warnInterval = 60_000; // ms between warnings about a failing store
 const hour = 3_600; // seconds
 
 /**
- * Keeps the reasoning before tool calls for clients that get none of it, or have no place for it, and finds it by the calls
- * when the client sends them back. Each account reads only its own. If it is lost, the conversation continues without
- * it.
+ * Stores the reasoning before tool calls for clients whose format cannot carry it, and finds it by the calls when the client
+ * sends them back. Entries are separate for each account. If reasoning is lost, the conversation continues without it.
  */
 export class ReasoningStore {
   readonly #host: Host;
   readonly #limits: GroupLimits;
   readonly #warning = new Throttle(warnInterval);
 
-  /** @param hours that reasoning is kept; 0 keeps none */
+  /** @param hours retention of reasoning; 0 to store none */
   constructor(host: Host, hours: number) {
     this.#host = host;
     const { keptReasonings: entries, accountReasoning: bytes } = bounds;
@@ -45,8 +44,8 @@ export class ReasoningStore {
   }
 
   /**
-   * The request with what is kept for it. Asks the store only when there are calls in the history whose reasoning a
-   * route of the model wants and the client has not returned.
+   * Adds the stored reasoning to a request. Queries the store only if the history has calls whose reasoning a route of the
+   * model accepts and the client did not send back.
    */
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
@@ -107,7 +106,7 @@ class KeptCalls implements KeptReasoning {
     return this.#found.size > 0;
   }
 
-  /** Names of the entries for the calls whose reasoning the client has not returned. */
+  /** Names of the entries for calls whose reasoning the client did not send back. */
   names(): string[] {
     const bare = this.#history.filter(({ isBare }) => isBare).slice(-bounds.restoredCalls);
     return [...new Set(bare.map((call) => this.#nameOf(call)))];
@@ -146,7 +145,7 @@ class KeptCalls implements KeptReasoning {
     if (written.length > 0) this.#store(new Map(written));
   }
 
-  /** Thoughts kept for equal calls of the history: one entry for each, so that the last belongs to the last. */
+  /** Stored thoughts of equal calls in the history: one element for each call, in order. */
   #earlier(name: string): readonly Turn[] {
     this.#counts ??= countEqual(this.#history.map((call) => this.#nameOf(call)));
     const count = this.#counts.get(name) ?? 0;
@@ -154,7 +153,7 @@ class KeptCalls implements KeptReasoning {
     return [...Array.from({ length: count - turns.length }, (): Turn => []), ...turns];
   }
 
-  /** Some vendors only number their calls: ids repeat in other conversations of the account, and in other turns of this one. */
+  /** Some vendors only number their calls: ids repeat in other conversations of the account and in other turns. */
   #nameOf({ id, name, input }: KeptCall): string {
     return digest([this.#conversation, id, name, canonicalInput(input)].join('\n'));
   }
@@ -169,7 +168,7 @@ function countEqual(names: readonly string[]): Map<string, number> {
 /** The thoughts before one of several equal calls. */
 type Turn = readonly StoredThought[];
 
-/** Empty for an entry of another version of the gateway. */
+/** Empty for an entry that another version of the gateway wrote in a different form. */
 function readTurns(stored: Buffer): Turn[] {
   const turns = parseObject(stored.toString())?.['turns'];
   return (Array.isArray(turns) ? turns : []).map((turn) =>
@@ -177,7 +176,7 @@ function readTurns(stored: Buffer): Turn[] {
   );
 }
 
-/** Drops the oldest that do not fit; undefined if the last does not. */
+/** Drops the oldest turns that do not fit; undefined if the last turn alone is too large. */
 function writeTurns(turns: readonly Turn[]): Buffer | undefined {
   for (let kept = turns; ;) {
     const bytes = Buffer.from(JSON.stringify({ turns: kept }));
@@ -188,7 +187,7 @@ function writeTurns(turns: readonly Turn[]): Buffer | undefined {
   }
 }
 
-/** 128 bits. */
+/** More than 128 bits. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

@@ -16,15 +16,15 @@ import { responsesSection } from './register.ts';
 import { runsOf } from './runs.ts';
 import type { ResponsesReply } from '../../wire/responses.ts';
 
-/** Ms for which an instance promises to go on, and how often it renews this. Another instance cancels within that time. */
+/** Ms until other instances consider a run abandoned, and interval at which its instance renews the lease. */
 export const lease = 30_000;
 const renewEvery = 3_000;
-/** Ms between attempts to store the end while the database fails, for as long as the lease lasts. */
+/** Ms between attempts to store the end while the database fails; they stop when the lease expires. */
 const retryEvery = 2_000;
 
 /**
- * A response that continues without its client. It is the exchange of the request itself: this takes the place of the client, and
- * stores what that would have received.
+ * A response that continues without its client. The request's own exchange goes on, and the run takes the place of the client: it
+ * stores the bytes that the client would have received.
  */
 export class BackgroundRun {
   readonly #host: Host;
@@ -34,14 +34,14 @@ export class BackgroundRun {
   readonly #log: EventLog;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #remove: () => void;
-  /** Members of every object of the response, independent of the upstream. */
+  /** Members that override the upstream's in every response object. */
   readonly #fixed: JsonObject;
-  /** The latest object of the response, with the output so far. */
+  /** The latest response object, with the output so far. */
   #response: JsonObject;
   #hasEnded = false;
   #renewedAt: number; // ms, monotonic
 
-  /** @param queued the response as the client has got it */
+  /** @param queued the response object that was sent to the client */
   constructor(host: Host, exchange: Exchange, key: RunKey, queued: JsonObject) {
     const { id, background, store, previous_response_id }: ResponsesReply = queued;
     this.#fixed = {
@@ -75,12 +75,12 @@ export class BackgroundRun {
     }
   };
 
-  /** Also ends the run of a response that was cancelled, deleted or given up. */
+  /** Also ends the run if the response was cancelled, deleted or declared abandoned. */
   async #renew(): Promise<void> {
     const host = this.#host;
     const now = host.monotonic();
     const isRunning = await this.#rows.renew(this.#key, host.now() + lease).catch((error: unknown) => {
-      // From then on, other instances take it for abandoned.
+      // The lease has expired: other instances consider the run abandoned.
       if (now - this.#renewedAt > lease) return false;
       throw error;
     });
@@ -88,7 +88,7 @@ export class BackgroundRun {
     if (!isRunning) this.#exchange.abort(new ClientGone());
   }
 
-  /** @throws the error that breaks the reply */
+  /** @throws the error that interrupted the reply */
   async #read({ status, body }: Reply): Promise<void> {
     if (status !== 200) throw refusalIn(this.#exchange, body);
     const listener = this.#exchange.find(replyListener);
@@ -106,24 +106,24 @@ export class BackgroundRun {
   #take(event: WrittenEvent): void {
     if (this.#hasEnded) return;
     const sequence = event.sequence ?? this.#log.last + 1;
-    const given = responseIn(event);
-    const isFirst = given !== undefined && this.#log.last === -1;
-    if (given !== undefined) this.#response = { ...given, ...this.#fixed };
-    this.#log.add(given === undefined ? event.text : writeEvent(event.type, this.#response, sequence), sequence);
+    const response = responseIn(event);
+    const isFirst = response !== undefined && this.#log.last === -1;
+    if (response !== undefined) this.#response = { ...response, ...this.#fixed };
+    this.#log.add(response === undefined ? event.text : writeEvent(event.type, this.#response, sequence), sequence);
     this.#hasEnded = isEnding(event);
     if (!isFirst || this.#hasEnded) return;
     inBackground(this.#host.log, 'storing a response', () => this.#rows.update(this.#key, this.#response));
   }
 
-  /** Ends the response as its client's stream would have ended. */
+  /** Ends the response in the same way as a client's stream. */
   async #fail(thrown: unknown, { renderFailure }: Reply): Promise<void> {
     if (this.#exchange.isClientGone) return;
     const error = toGatewayError(thrown);
     this.#exchange.fail(error);
     const text = renderFailure?.(error) ?? renderStreamError(error, this.#key.id);
     const events = eventsIn(text);
-    const given: JsonObject = events.map(responseIn).findLast((response) => response !== undefined) ?? {};
-    const failed: JsonObject = { ...this.#response, ...given, ...this.#fixed, status: 'failed' };
+    const last: JsonObject = events.map(responseIn).findLast((response) => response !== undefined) ?? {};
+    const failed: JsonObject = { ...this.#response, ...last, ...this.#fixed, status: 'failed' };
     this.#response = failed;
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -133,15 +133,15 @@ export class BackgroundRun {
     this.#log.add(endingOf(failed, this.#log.last + 1), this.#log.last + 1);
   }
 
-  /** Stores the end; retries while the database fails, until another instance would consider it abandoned. */
+  /** Stores the end; while the database fails, retries until another instance would consider the run abandoned. */
   async #end(): Promise<void> {
     const until = this.#host.monotonic() + lease;
-    const most = this.#host.section(responsesSection).max_bytes;
+    const maxBytes = this.#host.section(responsesSection).max_bytes;
     for (;;) {
       try {
         await this.#log.flush();
         const size = JSON.stringify(this.#response).length;
-        const response = size <= most ? this.#response : tooLarge(this.#response, most);
+        const response = size <= maxBytes ? this.#response : tooLarge(this.#response, maxBytes);
         await this.#rows.end(this.#key, response, this.#host.now());
         return;
       } catch (error) {
@@ -152,8 +152,8 @@ export class BackgroundRun {
   }
 }
 
-function tooLarge(response: JsonObject, most: number): JsonObject {
-  const failed = failedResponse(response, 'server_error', `The response exceeds ${most} bytes and was not stored.`);
+function tooLarge(response: JsonObject, maxBytes: number): JsonObject {
+  const failed = failedResponse(response, 'server_error', `The response exceeds ${maxBytes} bytes and was not stored.`);
   return { ...failed, output: [] };
 }
 

@@ -5,14 +5,18 @@ import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
 interface Lookup {
   readonly rows: ResponseRows;
-  /** Undefined for callers without an account, who have no stored responses. */
+  /** Undefined for callers without an account, for whom no responses are stored. */
   readonly accountId: string | undefined;
   readonly now: number; // epoch ms
-  /** The most bytes of a request with everything that it refers to. */
+  /** Maximum bytes of a request, including everything that it refers to. */
   maxBytes(): number;
 }
 
-/** True for a request that refers to nothing and waits for its answer. @param body whole, or the outline of one */
+/**
+ * Whether a request refers to nothing stored and waits for its answer.
+ *
+ * @param body the whole body or its outline
+ */
 export function isSelfContained(body: ResponsesRequest): boolean {
   const { previous_response_id: previousId, conversation, background } = body;
   if (typeof previousId === 'string' || background === true || isConversation(conversation)) return false;
@@ -23,16 +27,16 @@ function isConversation(conversation: JsonValue | undefined): boolean {
   return isJsonObject(conversation) || typeof conversation === 'string';
 }
 
-/** The items of a request, with everything that it refers to. */
 interface Expanded {
   /** The items of the continued response, then those of the request. */
   readonly items: readonly JsonValue[];
-  /** True when they are not only the request's own. */
+  /** True if items were added to the request's own. */
   readonly isExpanded: boolean;
 }
 
 /**
- * Puts the items of the continued response before those of the request, and replaces references by their items. Source: OpenAI API reference, "Create a model response".
+ * Puts the items of the continued response before those of the request, and replaces references by their items. Source: OpenAI API
+ * reference, "Create a model response".
  *
  * @throws GatewayError `not_supported` for a conversation, `previous_response_not_found`, `request_too_large`,
  *   `unavailable`
@@ -42,11 +46,11 @@ export async function expand(body: ResponsesRequest, lookup: Lookup): Promise<Ex
     const message = 'Conversations are not stored. Continue a response with `previous_response_id`.';
     throw new GatewayError('not_supported', message, { param: 'conversation' });
   }
-  const own = itemsOf(body.input);
+  const items = itemsOf(body.input);
   const previousId = body.previous_response_id;
   const prefix = typeof previousId === 'string' ? itemsBehind(await findPrevious(previousId, lookup)) : [];
-  const resolved = await resolveReferences(own, prefix, lookup);
-  return { items: [...prefix, ...resolved], isExpanded: typeof previousId === 'string' || resolved !== own };
+  const resolved = await resolveReferences(items, prefix, lookup);
+  return { items: [...prefix, ...resolved], isExpanded: typeof previousId === 'string' || resolved !== items };
 }
 
 /** The input as a list of items; a string is a user message. */
@@ -70,19 +74,19 @@ async function findPrevious(id: string, { rows, accountId, now }: Lookup): Promi
   throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
 }
 
-/** Returns `own` itself when it refers to nothing. */
+/** Returns `items` itself if it contains no references. */
 async function resolveReferences(
-  own: readonly JsonValue[],
+  items: readonly JsonValue[],
   prefix: readonly JsonValue[],
   { rows, accountId, now, maxBytes }: Lookup,
 ): Promise<readonly JsonValue[]> {
-  const wanted = new Set(own.flatMap((item) => referenceOf(item) ?? []));
-  if (wanted.size === 0) return own;
+  const wanted = new Set(items.flatMap((item) => referenceOf(item) ?? []));
+  if (wanted.size === 0) return items;
   const found = new Map<string, JsonObject>();
   collectItems(prefix, wanted, found);
-  // A WebSocket puts the items of the conversation that it keeps before those of the request.
-  const whole = own.filter((item) => referenceOf(item) === undefined);
-  collectItems(whole, wanted, found);
+  // A WebSocket session puts the items of its conversation before those of the request.
+  const complete = items.filter((item) => referenceOf(item) === undefined);
+  collectItems(complete, wanted, found);
   const missing = [...wanted].filter((id) => !found.has(id));
   if (missing.length > 0 && accountId !== undefined) {
     const others = await rows.findItems(accountId, missing, now).catch(unavailable);
@@ -91,7 +95,7 @@ async function resolveReferences(
   const sizes = new Map([...found].map(([id, item]) => [id, JSON.stringify(item).length]));
   const limit = maxBytes();
   let room = limit;
-  return own.map((item, index) => {
+  return items.map((item, index) => {
     const id = referenceOf(item);
     if (id === undefined) return item;
     room -= sizes.get(id) ?? 0;
@@ -100,7 +104,7 @@ async function resolveReferences(
   });
 }
 
-/** The id in a reference. Without a type, an item is a reference when it has nothing but an id. */
+/** The id in a reference. An item without a type is a reference if it has no member besides its id. */
 function referenceOf(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { id, type }: ResponsesItem = item;
@@ -114,7 +118,7 @@ function refuseReference(id: string, index: number): never {
   throw new GatewayError('previous_response_not_found', message, { param: `input[${index}]` });
 }
 
-/** A request that continues a stored response cannot be served without it. */
+/** Without the database, a request that continues a stored response cannot be served. */
 export function unavailable(cause: unknown): never {
   throw new GatewayError('unavailable', 'Stored responses are unavailable. Try again.', {
     retryAfter: 1,

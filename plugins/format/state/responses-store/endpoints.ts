@@ -14,23 +14,23 @@ import { streamOf } from './stream-tail.ts';
 import type { ResponsesReply } from '../../wire/responses.ts';
 
 /**
- * `GET /v1/responses/{id}`, whole or as a stream: of a background response while it runs, of any other once it has ended.
+ * `GET /v1/responses/{id}`, whole or as a stream. Background responses can be streamed while they run, others once they have ended.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
 export async function getResponse(host: Host, exchange: Exchange): Promise<Reply> {
   const after = readStartingAfter(exchange.query.get('starting_after'));
   const { response } = await load(host, exchange);
-  return (await wantsStream(exchange)) ? streamOf(host, named(exchange), after) : json(response);
+  return (await wantsStream(exchange)) ? streamOf(host, keyOf(exchange), after) : json(response);
 }
 
-const longestWish = 1_024; // bytes of `{"stream":true}`, with room for spaces and other members
+const maxOptions = 1_024; // bytes of `{"stream":true}`, with room for spaces and other members
 
-/** In the query, or in a body despite the method: openai-go 3 sends `{"stream":true}`. */
+/** The option is in the query or, despite the method, in a body: openai-go 3 sends `{"stream":true}`. */
 async function wantsStream({ query, headers, body }: Exchange): Promise<boolean> {
   if (query.get('stream') === 'true') return true;
   const length = Number(headers['content-length'] ?? 0);
-  if (!(length > 0 && length <= longestWish)) return false;
+  if (!(length > 0 && length <= maxOptions)) return false;
   return (await body.json())['stream'] === true;
 }
 
@@ -42,12 +42,12 @@ function readStartingAfter(text: string | null): number {
 }
 
 /**
- * `POST /v1/responses/{id}/cancel`: a background response that has ended stays as it is.
+ * `POST /v1/responses/{id}/cancel`. A background response that has ended is left unchanged.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
 export async function cancelResponse(host: Host, exchange: Exchange): Promise<Reply> {
-  const key = named(exchange);
+  const key = keyOf(exchange);
   const { response, isRunning } = await load(host, exchange);
   const { background }: ResponsesReply = response;
   if (background !== true) {
@@ -62,14 +62,22 @@ export async function cancelResponse(host: Host, exchange: Exchange): Promise<Re
   return json((await load(host, exchange)).response);
 }
 
-/** `GET /v1/responses/{id}/input_items`. @throws GatewayError `response_not_found`, `invalid_request`, `unavailable` */
+/**
+ * `GET /v1/responses/{id}/input_items`.
+ *
+ * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
+ */
 export async function listInputItems(host: Host, exchange: Exchange): Promise<Reply> {
   return json(pageOf(await load(host, exchange), exchange.query));
 }
 
-/** `DELETE /v1/responses/{id}`. @throws GatewayError `response_not_found`, `unavailable` */
+/**
+ * `DELETE /v1/responses/{id}`.
+ *
+ * @throws GatewayError `response_not_found`, `unavailable`
+ */
 export async function deleteResponse(host: Host, exchange: Exchange): Promise<Reply> {
-  const { accountId, id } = named(exchange);
+  const { accountId, id } = keyOf(exchange);
   const isDeleted = await new ResponseRows(host.database).delete(accountId, id, host.now()).catch(unavailable);
   if (!isDeleted) throw responseNotFound(id);
   runsOf(host).stop({ accountId, id });
@@ -78,7 +86,7 @@ export async function deleteResponse(host: Host, exchange: Exchange): Promise<Re
 }
 
 /**
- * Refuses other paths of OpenAI below `/v1/responses`, which would be taken for ids.
+ * Refuses OpenAI's other paths below `/v1/responses`, which would be mistaken for ids.
  *
  * @throws GatewayError `not_found` always
  */
@@ -88,11 +96,11 @@ export function refuseUnsupported({ endpoint }: Exchange): never {
 }
 
 function load(host: Host, exchange: Exchange): Promise<StoredResponse> {
-  return findResponse(host, named(exchange));
+  return findResponse(host, keyOf(exchange));
 }
 
-/** The requested id and the caller's account. Without `auth` nothing is stored, so nothing is found. */
-function named(exchange: Exchange): RunKey {
+/** The caller's account and the requested id. Without `auth`, nothing is stored or found. */
+function keyOf(exchange: Exchange): RunKey {
   const id = exchange.params['id'] ?? '';
   const accountId = exchange.find(principal)?.accountId;
   if (accountId === undefined) throw responseNotFound(id);

@@ -3,24 +3,24 @@ import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /**
- * A response of the Responses format that can be continued and fetched by its id, for a time. Texts hold JSON as it came:
- * PostgreSQL's own JSON cannot store every character that JSON allows.
+ * A response of the Responses format that can be continued and fetched by its id until it expires. JSON is stored as text:
+ * PostgreSQL's JSON types cannot store every character that JSON allows.
  */
 export const ResponseStore = defineEntity({
   name: 'ResponseStore',
   tableName: 'response_store',
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
-    /** As the client got it. */
+    /** The id sent to the client. */
     id: impersonal(p.text().primary()),
     /** Every item before the output, those of the continued responses included. */
     input: personal(p.text()),
-    /** The response object; its output belongs behind the input. */
+    /** The response object, whose output follows the input. */
     response: personal(p.text()),
-    /** Of the output's items, for references to them. */
+    /** Ids of the output items, for references to them. */
     itemIds: impersonal(p.array()),
     createdAt: p.datetime(),
-    /** Until when the instance that runs it has promised to renew this; null for a response that has ended. */
+    /** Expiry of the lease that the running instance renews; null for a response that has ended. */
     runningUntil: p.datetime().nullable(),
     expiresAt: p.datetime().index('response_store_expires_at'),
   },
@@ -42,7 +42,7 @@ export const ResponseEvent = defineEntity({
     response: () => p.manyToOne(ResponseStore).primary().joinColumns('account_id', 'response_id').deleteRule('cascade'),
     /** Number of the last event. */
     lastSequence: p.integer().primary(),
-    /** Consecutive events, as they are streamed. */
+    /** Consecutive events, exactly as streamed. */
     events: personal(p.text()),
     createdAt: p.datetime().index('response_event_created_at'),
   },

@@ -3,10 +3,10 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { StoredEvents } from './run-rows.ts';
 
 const collectTime = 200; // ms for which events are collected before they are stored
-const roomy = 65_536; // characters of collected events above which reading the answer pauses until they are stored
-const full = 1_048_576; // characters above which an answer whose events cannot be stored is ended
+const pauseAbove = 65_536; // characters of collected events above which reading the answer pauses until they are stored
+const failAbove = 1_048_576; // characters of collected events above which the answer is ended because storing them fails
 
-/** Stores the events of a stream, several at a time and in order. Holds few of them: while they are stored, no more are read. */
+/** Stores the events of a stream in order and in batches. Its buffer stays small: no events are read while a batch is stored. */
 export class EventLog {
   readonly #store: (events: StoredEvents) => Promise<void>;
   readonly #log: Logger;
@@ -32,15 +32,23 @@ export class EventLog {
     this.#timer ??= setTimeout(() => inBackground(this.#log, 'storing events', () => this.flush()), collectTime);
   }
 
-  /** Resolves when there is room for more; a database that fails for a while uses it up. @throws what storing throws */
+  /**
+   * Resolves when there is room for more events. While the database fails, events are collected until the room is used up.
+   *
+   * @throws the error of storing
+   */
   async room(): Promise<void> {
-    if (this.#events.length <= roomy) return;
+    if (this.#events.length <= pauseAbove) return;
     await this.flush().catch((error: unknown) => {
-      if (this.#events.length > full) throw error;
+      if (this.#events.length > failAbove) throw error;
     });
   }
 
-  /** Stores all events. @throws what storing throws */
+  /**
+   * Stores all collected events.
+   *
+   * @throws the error of storing
+   */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -57,7 +65,7 @@ export class EventLog {
     try {
       await this.#store(events);
     } catch (error) {
-      // The next ones are stored with them.
+      // They are stored together with the next batch.
       this.#events = events.events + this.#events;
       throw error;
     }

@@ -10,7 +10,7 @@ import { runsOf } from './runs.ts';
 const abandonment = 'The gateway that ran this response has stopped. Send the request again.';
 
 /**
- * The stored response. One whose instance has stopped has failed.
+ * Finds a stored response. A running response whose instance has stopped is marked as failed.
  *
  * @throws GatewayError `response_not_found`, `unavailable`
  */
@@ -23,7 +23,11 @@ export async function findResponse(host: Host, key: RunKey): Promise<StoredRespo
   return (await find()) ?? found;
 }
 
-/** Fails a response whose instance has stopped. @returns false when it has not */
+/**
+ * Marks a response as failed if its instance has stopped.
+ *
+ * @returns false if the instance has not stopped
+ */
 async function failAbandoned(host: Host, key: RunKey, response: JsonObject): Promise<boolean> {
   const runs = new RunRows(host.database);
   if ((await runs.state(key, host.now()).catch(unavailable)) !== 'abandoned') return false;

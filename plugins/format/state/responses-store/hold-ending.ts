@@ -3,10 +3,10 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 
 /**
- * Passes a stream on, and once the answer is complete waits until it is stored before it delivers the rest: a client that
- * has seen the end can continue. Reads only as fast as it is read, and breaks off as the source does, with the same error.
+ * Passes a stream on, but delivers its ending only after the complete answer has been stored, so that a client that received
+ * the end can continue the response. Applies backpressure, and breaks off with the same error as the source.
  *
- * @param finished the answer; undefined until the source has delivered all of it or is about to
+ * @param finished returns the answer; undefined until the source has delivered all of it or is about to
  * @param store never rejects
  */
 export function holdEnding(
@@ -35,10 +35,10 @@ export function holdEnding(
     if (passing.push(chunk)) source.resume();
     else source.pause();
   };
-  /** Everything after a held chunk waits as well. */
-  const inOrder = (then: () => void): void => {
-    if (isHolding) stored?.then(then).catch((error: Error) => passing.breakOff(error));
-    else then();
+  /** Chunks and endings after a held chunk wait as well. */
+  const inOrder = (deliver: () => void): void => {
+    if (isHolding) stored?.then(deliver).catch((error: Error) => passing.breakOff(error));
+    else deliver();
   };
 
   source.on('data', (chunk: Buffer) => {

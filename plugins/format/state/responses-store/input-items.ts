@@ -13,11 +13,10 @@ interface ItemPage {
   readonly has_more: boolean;
 }
 
-const limits = { default: 20, most: 100 };
+const limits = { default: 20, max: 100 };
 
 /**
- * The part of a response's input that `limit`, `order` and `after` ask for; the latest items come first by
- * default.
+ * The page of a response's input selected by `limit`, `order` and `after`; the latest items come first by default.
  *
  * @throws GatewayError `invalid_request` naming the parameter
  */
@@ -36,7 +35,7 @@ export function pageOf(stored: StoredResponse, query: URLSearchParams): ItemPage
   };
 }
 
-/** An item as lists present it: with a type, an id, and content as parts. */
+/** An item as shown in lists: with a type, an id, and content as parts. */
 function present(item: JsonValue, responseId: string, index: number): JsonObject {
   const given: ResponsesItem = isJsonObject(item) ? item : {};
   const { content, role, id: own, type: named } = given;
@@ -65,8 +64,8 @@ function beginAfter(items: readonly JsonObject[], after: string | null): number 
 function readLimit(text: string | null): number {
   if (text === null || text === '') return limits.default;
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= limits.most) return limit;
-  const message = `\`limit\` must be an integer from 1 to ${limits.most}.`;
+  if (limit >= 1 && limit <= limits.max) return limit;
+  const message = `\`limit\` must be an integer from 1 to ${limits.max}.`;
   throw new GatewayError('invalid_request', message, { param: 'limit' });
 }
 

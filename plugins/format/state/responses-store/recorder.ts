@@ -12,22 +12,21 @@ import { responsesSection } from './register.ts';
 /** Data stored along with the answer to a request. */
 export interface Draft {
   readonly accountId: string;
-  /** Everything before the answer's output. */
+  /** All items before the answer's output. */
   readonly items: readonly JsonValue[];
   /** The response that the request continues. */
   readonly previousId: string | undefined;
 }
 
-/** Notes on an answer that should have been stored and is not. */
+/** Notes on an answer that could not be stored. */
 const tooLarge = 'not stored: the conversation is too large';
 const databaseFailed = 'not stored: the database failed';
 
-const deadline = 2_000; // ms that an answer waits for the database before it is sent without being stored
-const cooldown = 5_000; // ms without another try after the database has failed
-const remindEvery = 60_000; // ms between two lines about a failing database
+const deadline = 2_000; // ms that an answer waits for the database before it is sent unstored
+const cooldown = 5_000; // ms without another attempt after the database has failed
+const remindEvery = 60_000; // ms between log lines about a failing database
 const hour = 3_600_000; // ms
 
-/** Stores answers. */
 export class Recorder {
   readonly #host: Host;
   readonly #quota = new AccountQuota();
@@ -43,8 +42,8 @@ export class Recorder {
   }
 
   /**
-   * Resolves when the response is stored, or with a note that says why it is not. Never rejects: the client gets its
-   * answer in any case.
+   * Stores a response. Resolves to undefined, or to a note on the reason if it could not be stored. Never rejects: the client
+   * gets its answer in any case.
    */
   async save(draft: Draft, response: JsonObject): Promise<string | undefined> {
     const { log, database } = this.#host;
@@ -70,16 +69,19 @@ export class Recorder {
   }
 
   /**
-   * Stores a response that continues without its client, before it begins.
+   * Stores a background response before it begins.
    *
    * @throws GatewayError `request_too_large`, `unavailable`
    */
   async begin(draft: Draft, response: JsonObject, runningUntil: number): Promise<void> {
     const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
     const row = await this.#write(draft, response);
-    const most = Math.min(max_bytes, max_account_bytes);
-    if (sizeOf(row) > most)
-      throw new GatewayError('request_too_large', `The conversation of a background response exceeds ${most} bytes.`);
+    const maxBytes = Math.min(max_bytes, max_account_bytes);
+    if (sizeOf(row) > maxBytes)
+      throw new GatewayError(
+        'request_too_large',
+        `The conversation of a background response exceeds ${maxBytes} bytes.`,
+      );
     const rows = new ResponseRows(this.#host.database);
     const saving = this.#quota.save(rows, { ...row, runningUntil }, max_account_bytes);
     await withDeadline(saving, deadline, `the database took more than ${deadline} ms`).catch(unavailable);
@@ -97,7 +99,7 @@ export class Recorder {
     return isContinuable(response) && isStorable(response['id']) ? this.#write(draft, response) : undefined;
   }
 
-  /** Writes long texts in separate turns of the event loop: 31 MB take 50 ms. */
+  /** Serializes long texts in separate turns of the event loop: 31 MB take 50 ms. */
   async #write({ accountId, items, previousId }: Draft, response: JsonObject): Promise<NewRow> {
     const now = this.#host.now();
     const input = JSON.stringify(items);
@@ -116,21 +118,20 @@ export class Recorder {
   }
 }
 
-/** Share of its bound that an account may add between two measurements. */
+/** Share of its limit that an account may add between two measurements. */
 const step = 1 / 64;
-/** The most accounts whose additions are kept. */
-const mostAccounts = 10_000;
+/** Accounts whose additions are remembered. */
+const maxAccounts = 10_000;
 
 /**
- * Keeps the stored responses of an account within its bound. Measuring reads the size of every row of the account, so
- * it is done once per added 64th of the bound, and makes as much room in advance. Each process on the same database may
- * add its own 64th.
+ * Keeps the stored responses of an account within its limit. Measuring reads the size of every row of the account, so it is
+ * done only once per added 64th of the limit, and frees that much space in advance. Each process may add its own 64th.
  */
 export class AccountQuota {
   /** Bytes saved since the last measurement, by account. An account without an entry must be measured. */
   readonly #added = new Map<string, number>();
 
-  /** @param bound bytes that all rows of the account may have together */
+  /** @param bound maximum bytes of all rows of the account together */
   async save(rows: ResponseRows, row: NewRow, bound: number): Promise<void> {
     const { accountId } = row;
     const size = sizeOf(row);
@@ -143,7 +144,7 @@ export class AccountQuota {
     this.#added.delete(accountId);
     const isWithin = await rows.saveWithin(row, Math.max(0, bound - spare - size));
     if (!isWithin) return;
-    if (this.#added.size >= mostAccounts) this.#added.clear();
+    if (this.#added.size >= maxAccounts) this.#added.clear();
     this.#added.set(accountId, 0);
   }
 }

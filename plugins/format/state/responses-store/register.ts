@@ -19,7 +19,7 @@ export function registerResponsesStore(server: Server): void {
     entities: async () => Object.values(await import('./entities.ts')),
   });
   server.gateway.job(cleanupJob);
-  // Codex tries to compact there.
+  // Codex calls this path to compact conversations.
   endpoint('responses_compact', { method: 'POST', path: '/v1/responses/compact', answer: refuseUnsupported });
   endpoint('get_response', {
     documentation: { summary: 'format.docs.get_response' },
@@ -49,7 +49,7 @@ export function registerResponsesStore(server: Server): void {
 
 const MiB = 1024 ** 2;
 
-/** The description of stored responses: they let clients of the Responses format continue an answer. */
+/** Configuration of stored responses, which let clients of the Responses format continue an answer. */
 export const responsesSection = defineSection({
   name: 'responses',
   schema: object(
@@ -71,16 +71,18 @@ export const responsesSection = defineSection({
       ),
     },
   ),
-  notices: ({ max_bytes: one, max_account_bytes: all }) =>
-    one > all
-      ? [`responses.max_bytes is ${one}, and all conversations of an account have ${all} (max_account_bytes)`]
+  notices: ({ max_bytes: perResponse, max_account_bytes: perAccount }) =>
+    perResponse > perAccount
+      ? [
+          `responses.max_bytes is ${perResponse}, and all conversations of an account have ${perAccount} (max_account_bytes)`,
+        ]
       : [],
 });
 
-/** Ms after which the events of a response that has ended are deleted: its stream can be made of the response itself. */
+/** Ms after which the events of an ended response are deleted: its stream can be recreated from the response object. */
 const keepEvents = 3_600_000;
 
-/** Safe to run twice and concurrently. When it is late, expired rows only take up space. */
+/** Safe to run twice and concurrently. If it runs late, expired rows only take up space. */
 const cleanupJob: JobDefinition = {
   name: 'responses-cleanup',
   description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',

@@ -4,11 +4,11 @@ import { ResponsesReplyRepair } from '../../formats/responses/repair/reply-repai
 import { nextNumber, secondNumber } from './run-rows.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../wire/responses.ts';
 
-/** An event as it is streamed. */
+/** A streamed event. */
 export interface WrittenEvent {
   readonly type: string;
   readonly text: string;
-  /** Undefined for an event without one. */
+  /** Undefined for an event without a sequence number. */
   readonly sequence: number | undefined;
 }
 
@@ -18,7 +18,7 @@ const dataOf = /^data: *(.*)$/m;
 const sequenceOf = /"sequence_number" *: *(-?\d+)/g;
 const endings = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** Splits a chunk of a stream, which holds whole events; comments are left out. */
+/** Splits a chunk that consists of whole events; comments are skipped. */
 export function eventsIn(chunk: string): WrittenEvent[] {
   return chunk.split(eventEnd).flatMap((text) => {
     const [, type] = typeOf.exec(text) ?? [];
@@ -28,7 +28,7 @@ export function eventsIn(chunk: string): WrittenEvent[] {
   });
 }
 
-/** The number of an event; a response in it has none, but what a tool was called with may. */
+/** The sequence number of an event. The member name may also occur in the input of a tool call. */
 function numberIn(data: string): number | undefined {
   const [found, ...others] = [...data.matchAll(sequenceOf)].map(([, digits]) => Number(digits));
   if (others.length === 0) return found;
@@ -36,24 +36,22 @@ function numberIn(data: string): number | undefined {
   return typeof number === 'number' ? number : undefined;
 }
 
-/** True for the event that ends a stream. An error comes before one. */
+/** Whether the event ends a stream. An error event is followed by such an event. */
 export function isEnding({ type }: WrittenEvent): boolean {
   return endings.has(type);
 }
 
-/** The response in an event; undefined for an event about a part of it. */
+/** The response object in an event; undefined for an event about a part of the response. */
 export function responseIn({ type, text }: WrittenEvent): JsonObject | undefined {
   if (!/^response\.[a-z_]+$/.test(type)) return undefined;
   const { response }: ResponsesEvent = parseObject(dataOf.exec(text)?.[1] ?? '') ?? {};
   return isJsonObject(response) ? response : undefined;
 }
 
-/** An event with this response. */
 export function writeEvent(type: string, response: JsonObject, sequence: number = nextNumber): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, response })}\n\n`;
 }
 
-/** The event that ends the stream of a response. */
 export function endingOf(response: JsonObject, sequence?: number): string {
   const { status } = response;
   const type = status === 'completed' || status === 'incomplete' ? status : 'failed';
@@ -61,9 +59,10 @@ export function endingOf(response: JsonObject, sequence?: number): string {
 }
 
 /**
- * The events that end the stream of a response: of a failed one an error and the response, as `renderResponseFailed` writes them.
+ * The events that end the stream of a response. A failed response ends with an error and the response object, in the form of
+ * `renderResponseFailed`.
  *
- * @param first number of the first of them
+ * @param first sequence number of the first event
  */
 export function endingsOf(response: JsonObject, first: number = nextNumber): string {
   const { error, status }: ResponsesReply = response;
@@ -78,7 +77,7 @@ function writeError({ code, message, type }: JsonObject, sequence: number): stri
   return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequence, error })}\n\n`;
 }
 
-/** All events of a response that has ended, for a stream whose own are not stored. */
+/** Recreates all events of an ended response, for streams whose events are not stored. */
 export function eventsOf(response: JsonObject): WrittenEvent[] {
   const context = {
     id: String(response['id']).replace(/^resp_/, ''),

@@ -10,7 +10,7 @@ export interface StoredResponse {
   readonly id: string;
   /** All items before the output, those of the continued responses included. */
   readonly input: readonly JsonValue[];
-  /** The response object, as the client got it. */
+  /** The response object that was sent to the client. */
   readonly response: JsonObject;
   readonly isRunning: boolean;
 }
@@ -24,15 +24,15 @@ export interface NewRow {
   readonly itemIds: readonly string[];
   readonly createdAt: number; // epoch ms
   readonly expiresAt: number; // epoch ms
-  /** For a response that has only begun: until when its instance has promised to renew this. */
+  /** Expiry of the lease of a response that has only begun. */
   readonly runningUntil?: number; // epoch ms
 }
 
 type Stored = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { readonly is_running: boolean };
 
 const batch = 1_000;
-/** The most rows deleted for a new one: an answer waits for it, and each may have megabytes. */
-const mostMakingRoom = 100;
+/** Rows deleted at once to make room: an answer waits for it, and each row may have megabytes. */
+const maxDeleted = 100;
 const insert = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
   VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ?)
   ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
@@ -52,11 +52,11 @@ export class ResponseRows {
   }
 
   /**
-   * Saves the row, and deletes the oldest ones of its account until the others fit into what is left. Reads the sizes
-   * of all of them. Rows locked by another process are skipped, to avoid deadlocks.
+   * Saves the row and deletes the oldest rows of its account until the other rows fit into `left` bytes. Reads the sizes of all
+   * rows of the account. Rows locked by another process are skipped, to avoid deadlocks.
    *
-   * @param left bytes
-   * @returns false when there was more to delete than an answer should wait for
+   * @param left bytes allowed for the other rows
+   * @returns false if there were more rows to delete than an answer should wait for
    */
   async saveWithin(row: NewRow, left: number): Promise<boolean> {
     const deleted = await this.#database.query(
@@ -69,12 +69,12 @@ export class ResponseRows {
            ) AS others WHERE bytes > ? ORDER BY bytes DESC LIMIT ?
          ) AND running_until IS NULL FOR UPDATE SKIP LOCKED
        ) RETURNING 1`,
-      [...valuesOf(row), row.accountId, row.accountId, row.accountId, row.id, left, mostMakingRoom],
+      [...valuesOf(row), row.accountId, row.accountId, row.accountId, row.id, left, maxDeleted],
     );
-    return deleted.length < mostMakingRoom;
+    return deleted.length < maxDeleted;
   }
 
-  /** @param now epoch ms; responses that have expired are not found */
+  /** @param now epoch ms; expired responses are not found */
   async find(accountId: string, id: string, now: number): Promise<StoredResponse | undefined> {
     if (!isStorable(id)) return undefined;
     const [row] = await this.#database.query<Stored>(
@@ -89,7 +89,7 @@ export class ResponseRows {
     return { id: row.id, input, response: JSON.parse(row.response) as JsonObject, isRunning: row.is_running };
   }
 
-  /** Output items of stored responses with these ids. Unknown ids are missing from the map. */
+  /** Output items of stored responses, by their ids. Unknown ids are missing in the map. */
   async findItems(accountId: string, ids: readonly string[], now: number): Promise<Map<string, JsonObject>> {
     const wanted = ids.filter(isStorable);
     const found = new Map<string, JsonObject>();
@@ -108,7 +108,7 @@ export class ResponseRows {
     return found;
   }
 
-  /** @returns false when there was none */
+  /** @returns false if there was no such response */
   async delete(accountId: string, id: string, now: number): Promise<boolean> {
     if (!isStorable(id)) return false;
     const rows = await this.#database.query(
@@ -134,29 +134,29 @@ export class ResponseRows {
   }
 }
 
-/** The size of a row in bytes. */
+/** Bytes. */
 export function sizeOf({ input, response }: NewRow): number {
   return Buffer.byteLength(input) + Buffer.byteLength(response);
 }
 
-/** True for an id as vendors make them. Others may not survive a round trip through the database. */
+/** Whether an id looks like those of vendors. Other ids may change when stored in the database. */
 export function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
 }
 
 const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 
-/** True for an answer that another can continue. */
+/** Whether the response can be continued. */
 export function isContinuable(response: JsonObject): boolean {
   return continuable.has(response['status']);
 }
 
-/** The items of a response; none for one that failed. */
+/** Output items of a response; none for a failed response. */
 export function outputOf(response: JsonObject): readonly JsonValue[] {
   return Array.isArray(response['output']) ? response['output'] : [];
 }
 
-/** Adds the wanted items to `found`, by their id. */
+/** Adds the wanted items to `found`. */
 export function collectItems(
   items: readonly JsonValue[],
   wanted: ReadonlySet<string>,
@@ -173,7 +173,7 @@ function valuesOf(row: NewRow): readonly unknown[] {
   return [accountId, id, input, response, JSON.stringify(itemIds), ...times];
 }
 
-/** Ids of the items of an answer, by which they can be referred to. */
+/** Ids by which requests can refer to the output items. */
 export function itemIdsOf(response: JsonObject): string[] {
   return outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : []));
 }

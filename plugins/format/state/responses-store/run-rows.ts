@@ -15,15 +15,15 @@ type RunState = 'running' | 'abandoned' | 'ended' | 'deleted';
 /** Consecutive events of a stream. */
 export type StoredEvents = Row<typeof ResponseEvent, 'events' | 'last_sequence'>;
 
-/** In place of the number of an event that ends a response: the database knows the last one. */
+/** Placeholder for the sequence number of the event that ends a response: only the database knows the last number. */
 export const nextNumber = -1;
-/** The same of the event behind it. */
+/** Placeholder for the sequence number after `nextNumber`. */
 export const secondNumber = -2;
 
 const member = `'"sequence_number":'`;
 const numbered = (number: number): string => `'"sequence_number":${number}'`;
 
-/** The most rows that are read at once; each has at most the events of a flush. */
+/** Rows read at once; each holds at most the events of one flush. */
 const page = 32;
 const ofRun = 'account_id = ? AND id = ? AND running_until IS NOT NULL';
 
@@ -35,7 +35,7 @@ export class RunRows {
     this.#database = database;
   }
 
-  /** Promises to go on until then. False when the response has ended meanwhile: it was cancelled, deleted or given up. */
+  /** Extends the lease. Returns false if the response has ended meanwhile: it was cancelled, deleted or declared abandoned. */
   async renew({ accountId, id }: RunKey, until: number): Promise<boolean> {
     const sql = `UPDATE response_store SET running_until = ? WHERE ${ofRun} RETURNING 1`;
     return (await this.#database.query(sql, [time(until), accountId, id])).length > 0;
@@ -46,7 +46,7 @@ export class RunRows {
     await this.#database.query(sql, [JSON.stringify(response), accountId, id]);
   }
 
-  /** Nothing is appended once the response has ended. */
+  /** Does nothing once the response has ended. */
   async append({ accountId, id }: RunKey, { events, last_sequence }: StoredEvents, now: number): Promise<void> {
     await this.#database.query(
       `INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
@@ -58,8 +58,8 @@ export class RunRows {
   /**
    * Ends a running response with its final object.
    *
-   * @param ending the events that end its stream, numbered `nextNumber` and `secondNumber`, unless they were appended
-   * @returns false when it has ended already
+   * @param ending events that end its stream, numbered `nextNumber` and `secondNumber`; undefined if they were already appended
+   * @returns false if it has already ended
    */
   async end({ accountId, id }: RunKey, response: JsonObject, now: number, ending?: string): Promise<boolean> {
     const update = `UPDATE response_store SET response = ?, running_until = NULL,
@@ -89,7 +89,7 @@ export class RunRows {
     return row.until < now ? 'abandoned' : 'running';
   }
 
-  /** The next events behind a number; empty when there are none yet, or none any more. */
+  /** The next events after a sequence number; empty if there are none yet or they have been deleted. */
   async eventsAfter({ accountId, id }: RunKey, sequence: number): Promise<readonly StoredEvents[]> {
     return this.#database.query<StoredEvents>(
       `SELECT events, last_sequence FROM response_event
@@ -98,7 +98,7 @@ export class RunRows {
     );
   }
 
-  /** Responses whose instance has stopped renewing them. */
+  /** Running responses whose lease has expired. */
   async abandoned(now: number): Promise<readonly RunKey[]> {
     return this.#database.query<RunKey>(
       `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < ? LIMIT ?`,
@@ -106,7 +106,7 @@ export class RunRows {
     );
   }
 
-  /** Deletes events of responses that have ended, if they are from before then. */
+  /** Deletes events of ended responses that were created before this time. */
   async deleteEvents(before: number): Promise<void> {
     await this.#database.query(
       `DELETE FROM response_event USING response_store WHERE response_event.created_at < ?

@@ -1,12 +1,15 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RunKey } from './run-rows.ts';
 
-/** Background responses on this process: those that it runs, and those with readers waiting here. */
+/** Background responses that this process runs, or whose readers wait in this process. */
 class Runs {
   readonly #stops = new Map<string, () => void>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** @param stop ends the run @returns takes it off the list */
+  /**
+   * @param stop ends the run
+   * @returns removes the run from the list
+   */
   add({ id }: RunKey, stop: () => void): () => void {
     this.#stops.set(id, stop);
     return () => this.#stops.delete(id);
@@ -16,12 +19,12 @@ class Runs {
     this.#stops.get(id)?.();
   }
 
-  /** Wakes the readers of a response, which may have new events. */
+  /** Wakes the readers of a response that may have new events. */
   wake({ id }: RunKey): void {
     for (const wakeUp of this.#waiting.get(id) ?? []) wakeUp();
   }
 
-  /** Resolves when it is woken, after so many ms, or when the signal aborts. */
+  /** Resolves on `wake`, after this time, or when the signal aborts. */
   async woken({ id }: RunKey, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -7,17 +7,21 @@ import { findResponse, responseNotFound } from './find-response.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { runsOf } from './runs.ts';
 
-const lookEvery = 1_000; // ms after which a reader looks for events of another instance
-const comfortEvery = 10_000; // ms of silence before a comment keeps client and proxies connected
-const comfort = ': keep-alive\n\n';
+const pollEvery = 1_000; // ms after which a reader checks for events of another instance
+const keepAliveEvery = 10_000; // ms of silence before a comment keeps client and proxies connected
+const keepAlive = ': keep-alive\n\n';
 
-/** Streams a response from behind an event, until it has ended. @param after its number; -1 for all */
+/**
+ * Streams the events of a response after a given event, until it ends.
+ *
+ * @param after sequence number of that event; -1 for all events
+ */
 export function streamOf(host: Host, key: RunKey, after: number): Reply {
   return {
     status: 200,
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
     body: tailOf(host, key, after),
-    keepAlive: comfort,
+    keepAlive,
     // The next event may be minutes away.
     isAwaited: true,
   };
@@ -28,36 +32,36 @@ function tailOf(host: Host, key: RunKey, after: number): Readable {
   return replyStreamOf(tail(host, key, after, abandoned.signal), () => abandoned.abort());
 }
 
-/** @throws GatewayError `response_not_found` for one that is deleted meanwhile */
+/** @throws GatewayError `response_not_found` if the response is deleted meanwhile */
 async function* tail(host: Host, key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<string> {
   const rows = new RunRows(host.database);
   const runs = runsOf(host);
   let last = after;
-  let heard = performance.now();
+  let lastSent = performance.now();
   while (!signal.aborted) {
-    // First the state: all events before the end are stored by then.
+    // The state must be read first: once it is `ended`, all events are stored.
     const state = await rows.state(key, host.now());
     if (state === 'deleted') throw responseNotFound(key.id);
     const stored = await rows.eventsAfter(key, last);
     for (const event of stored.flatMap(({ events }) => eventsIn(events))) {
       if ((event.sequence ?? last) <= last) continue;
       last = event.sequence ?? last;
-      heard = performance.now();
+      lastSent = performance.now();
       yield event.text;
       if (isEnding(event)) return;
     }
     if (stored.length > 0) continue;
     if (state === 'abandoned') await findResponse(host, key);
-    else if (state === 'ended') return yield* (await rest(host, key, last)).map(({ text }) => text);
-    else await runs.woken(key, lookEvery, signal);
-    if (performance.now() - heard < comfortEvery) continue;
-    heard = performance.now();
-    yield comfort;
+    else if (state === 'ended') return yield* (await remainingEvents(host, key, last)).map(({ text }) => text);
+    else await runs.woken(key, pollEvery, signal);
+    if (performance.now() - lastSent < keepAliveEvery) continue;
+    lastSent = performance.now();
+    yield keepAlive;
   }
 }
 
-/** Events of an ended response, made anew if its own are not stored any more, or never were. */
-async function rest(host: Host, key: RunKey, last: number): Promise<WrittenEvent[]> {
+/** Recreates the events of an ended response, whose own events have been deleted or were never stored. */
+async function remainingEvents(host: Host, key: RunKey, last: number): Promise<WrittenEvent[]> {
   const { response } = await findResponse(host, key);
   return eventsOf(response).filter(({ sequence }) => sequence === undefined || sequence > last);
 }

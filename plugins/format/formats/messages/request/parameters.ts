@@ -1,5 +1,5 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import { leastBudget } from '../../../canonical/reasoning.ts';
+import { minBudget } from '../../../canonical/reasoning.ts';
 import { noteCutting } from '../../../canonical/stop-cutter.ts';
 import { filledText, textsOf } from '../../../wire/members.ts';
 import { parameters } from '../../contract/parameters.ts';
@@ -12,7 +12,7 @@ export const messagesBounds = {
   /** Least `top_p` that is accepted together with thinking. */
   thinkingTopP: 0.95,
   /** Fewest tokens of a thinking budget. */
-  thinkingTokens: leastBudget,
+  thinkingTokens: minBudget,
   userLength: 256,
 } as const;
 

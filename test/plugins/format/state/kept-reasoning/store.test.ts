@@ -87,7 +87,7 @@ describe('the reasoning before a call', () => {
     const next = await store.open(exchangeOf(), chatRequest(history), model);
     expect(next.kept?.before([kept('call_2'), kept('call_1')])).toMatchObject([
       [],
-      [{ text: 'Hm.', state: { data: 'rs_1:ENC' }, isLate: false }],
+      [{ text: 'Hm.', state: { data: 'rs_1:ENC' }, followsText: false }],
     ]);
     const other = await store.open(exchangeOf('acc_2'), chatRequest(history), model);
     expect(other.kept?.before([kept('call_1')])).toEqual([[]]);

@@ -22,10 +22,13 @@ import { ReasoningStore } from './state/kept-reasoning/store.ts';
 import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ThreadStore } from './state/threads.ts';
 
-/** A request to count tokens that has gone to a route. */
+/** A request to count tokens that was sent to a route. */
 const countRequest = defineFact<ClientRequest>('count_request');
 
-/** Falls back to an estimate if the route cannot count tokens after all; the client's own errors are reported. Not in a trial, which has to find that out. */
+/**
+ * Falls back to an estimate if the route cannot count tokens after all; the client's own errors are reported. Trials get the
+ * failure, because they test this ability.
+ */
 function counted(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequest);
   const isFailed = reply.status === 404 || reply.status >= 500;
@@ -33,10 +36,10 @@ function counted(exchange: Exchange, reply: Reply): Reply {
   return request !== undefined && isFailed && !isTrial && !exchange.isAborted ? countTokens(request) : reply;
 }
 
-/** Set for a thread that one route of several can continue. */
+/** Set if only one of several routes can continue the thread. */
 const hasBackups = defineFact<boolean>('has_backups');
 
-/** If that route fails, asks the client for the whole conversation, which another route can continue. */
+/** If that route fails, asks the client for the whole conversation, which another route can serve. */
 function restarted(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
   if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;
@@ -44,9 +47,9 @@ function restarted(exchange: Exchange, reply: Reply): Reply {
 }
 
 /**
- * What the stage `format` does in one pipeline. Commands, which serve nothing, do not load it.
+ * Creates the stage `format` of one pipeline. Not loaded by commands that serve no requests.
  *
- * @param hours for which reasoning is kept
+ * @param hours retention of reasoning
  */
 export function createReading(hours: number, host: Host): Stage {
   const store = new ResponsesStore(host);
@@ -67,10 +70,10 @@ export function createReading(hours: number, host: Host): Stage {
       const read = await readClientRequest(exchange, format, endpoint);
       // Awaits only pending work: each `await` would create two promises.
       const stored = store.enter(exchange, read);
-      const asked = stored instanceof Promise ? await stored : stored;
-      const model = exchange.find(trialModel) ?? findModel(host, asked.model);
-      requireKind(model, asked.model, format);
-      const request = asked.with({ model: nameInReply(model, asked.model) });
+      const resolved = stored instanceof Promise ? await stored : stored;
+      const model = exchange.find(trialModel) ?? findModel(host, resolved.model);
+      requireKind(model, resolved.model, format);
+      const request = resolved.with({ model: nameInReply(model, resolved.model) });
       const { content } = request;
       const { isLong } = content;
       if (isLong) await nextTurn();
@@ -78,10 +81,10 @@ export function createReading(hours: number, host: Host): Stage {
       if (content.cut !== undefined && !isPassedToAll(model, request)) await content.load(exchange.body);
       const opened = threads.open(exchange, request, model);
       const threaded = opened instanceof Promise ? await opened : opened;
-      const kept = reasoning.open(exchange, threaded, model);
-      const remembered = kept instanceof Promise ? await kept : kept;
-      const named = endUsers.find(exchange, model);
-      const endUser = named instanceof Promise ? await named : named;
+      const restored = reasoning.open(exchange, threaded, model);
+      const remembered = restored instanceof Promise ? await restored : restored;
+      const foundUser = endUsers.find(exchange, model);
+      const endUser = foundUser instanceof Promise ? await foundUser : foundUser;
       const identified = endUser === undefined ? remembered : remembered.with({ endUser });
       const call = isLong ? await openLongCall(exchange, model, identified) : openCall(exchange, model, identified);
       const { refusal } = call;

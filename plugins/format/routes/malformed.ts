@@ -11,7 +11,11 @@ type Malformation =
   | 'event_truncated'
   | 'excess';
 
-/** The error for bytes of an upstream that are no answer. @param excess of which an answer has too much */
+/**
+ * The error for bytes of an upstream that are not a valid answer.
+ *
+ * @param excess what the answer has too many of
+ */
 export function malformed(what: Malformation, excess = ''): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${what}`, { excess }));
 }

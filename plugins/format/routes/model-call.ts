@@ -21,12 +21,12 @@ import { type PreparedCall, PreparedCalls } from './translation/prepared-call.ts
 import { isResumable, resumptionOf } from './translation/resumption.ts';
 import { CallTranslator } from './translation/translator.ts';
 
-/** A call that a route can serve, if necessary without the images in tool results. */
+/** Opens a call; drops the images in tool results if no route can serve it otherwise. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
   return servable(exchange, model, request, new ModelCall(exchange, model, request));
 }
 
-/** The same for a long request, whose steps are taken in turns. */
+/** `openCall` for a long request, whose steps take separate turns of the event loop. */
 export async function openLongCall(exchange: Exchange, model: Model, request: ClientRequest): Promise<ModelCall> {
   await nextTurn();
   const call = new ModelCall(exchange, model, request);
@@ -43,7 +43,7 @@ function servable(exchange: Exchange, model: Model, request: ClientRequest, call
 }
 
 /**
- * The adapter of a model call: bytes pass through to a route of the client's format, and requests to any other are
+ * The adapter of a model call: bytes pass through to a route of the client's format, and requests to other routes are
  * translated. Most requests are prepared for one route only.
  */
 export class ModelCall implements Adapter {
@@ -61,7 +61,7 @@ export class ModelCall implements Adapter {
   readonly #notes: readonly string[];
   #opening: string | undefined;
 
-  /** @param notes on the request, for any route */
+  /** @param notes notes on the request that apply to every route */
   constructor(exchange: Exchange, model: Model, request: ClientRequest, notes: readonly string[] = []) {
     this.#notes = request.notes === undefined ? notes : [...request.notes, ...notes];
     this.model = model;
@@ -81,7 +81,7 @@ export class ModelCall implements Adapter {
     return (this.#opening ??= openingOf(outline, cut));
   }
 
-  /** A thread is known to the account of the vendor that began it. */
+  /** Only the vendor account that began a thread can continue it. */
   get isBound(): boolean {
     return this.#request.thread !== undefined;
   }
@@ -91,7 +91,7 @@ export class ModelCall implements Adapter {
     return purpose === 'answer' && isClientTextFormat(format);
   }
 
-  /** A route that runs the vendor's own tools before one that leaves them out. */
+  /** Prefers routes that run the vendor's own tools over routes that drop them. */
   prefers(route: Route): boolean {
     if (!this.#hasHostedTools) return true;
     const call = this.#prepared.find(route);
@@ -102,9 +102,9 @@ export class ModelCall implements Adapter {
     return !(this.#prepared.find(route) instanceof GatewayError);
   }
 
-  /** The notes on the request that the client gets if the first of the routes that can serve it does. */
+  /** Notes for the client, on the assumption that the first route that can serve the request will do so. */
   get expectedNotes(): readonly string[] {
-    const route = this.model.routes.find((one) => this.canServe(one));
+    const route = this.model.routes.find((candidate) => this.canServe(candidate));
     return route === undefined ? [] : (this.encode(route).notes ?? []);
   }
 
@@ -119,14 +119,14 @@ export class ModelCall implements Adapter {
     return first;
   }
 
-  /** Decodes the request now, if the first route needs that, and not together with the step that follows. */
+  /** Decodes the request if the first route needs that, so that it is a separate step from encoding. */
   decode(): void {
     const [route] = this.model.routes;
     if (route === undefined || upstreamFormat(route, this.#request) === this.#request.format) return;
     try {
       this.#translator.read();
     } catch {
-      // The route is asked again, and reports it.
+      // The error is thrown again, and reported, when the call is prepared for the route.
     }
   }
 
@@ -141,7 +141,7 @@ export class ModelCall implements Adapter {
     return reader;
   }
 
-  /** The finished answer as the client gets it; see `ReplyReader.finished`. At most one of the readers gets that far. */
+  /** The finished answer as sent to the client; see `ReplyReader.finished`. At most one of the readers finishes. */
   finished(): JsonObject | undefined {
     for (const reader of this.#readers) {
       const answer = reader.finished?.();
@@ -165,7 +165,7 @@ export class ModelCall implements Adapter {
   }
 }
 
-/** True when every route gets the client's bytes: the texts of a long request are not needed. */
+/** Whether every route gets the client's bytes, so that the texts of a long request need not be read. */
 export function isPassedToAll({ routes, resume }: Model, request: ClientRequest): boolean {
   return resume !== true && request.purpose === 'answer' && routes.every((route) => isPassedTo(route, request));
 }
@@ -180,14 +180,14 @@ function isPassedTo(route: Route, request: ClientRequest): boolean {
       isPassedOn(request, route)
     );
   } catch {
-    // It is asked again, and reports it.
+    // The error is thrown again, and reported, when the call is prepared for the route.
     return false;
   }
 }
 
 /**
- * True for requests that only a translation can adapt: freeform tools become functions, and their calls freeform again;
- * images in tool results become a user message; calls and results of a broken history are paired.
+ * Whether only a translation can adapt the request: freeform tools become functions and their calls freeform again, images
+ * in tool results become a user message, and calls and results of a broken history are paired.
  */
 function needsTranslation({ profile }: Route, { format, purpose, outline }: ClientRequest): boolean {
   const { text } = format.client;
@@ -201,9 +201,9 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
 const omissionNote = 'approximated images in tool results as text';
 
 /**
- * The request without the images in tool results; undefined when there are none. A conversation in which a tool has once
- * shown an image would be refused from there on, and the user could not take the image out again. Images of the user
- * stay: the user can send something else.
+ * Drops the images in tool results; undefined if there are none. Otherwise, a conversation in which a tool once returned an
+ * image would be refused from then on, and the user could not remove the image. Images sent by the user stay: the user can
+ * send something else.
  */
 function omitResultImages(request: ClientRequest): ClientRequest | undefined {
   const { format, outline, content } = request;

@@ -21,22 +21,22 @@ import type { PreparedCall } from '../translation/prepared-call.ts';
 
 const headers = { 'content-type': 'application/json', accept: 'application/json' };
 
-/** True for a request that is written for its route: one of Google's clients, whose body names the model, or of the other format. */
+/** Whether a request must be rewritten for its route: its body names the model as Google's does, or the route speaks Google's format. */
 export function isEmbeddingCall({ format }: ClientRequest, upstream: FormatDescriptor): boolean {
   return format === geminiEmbeddings || (format === embeddings && upstream === geminiEmbeddings);
 }
 
-/** A request for vectors, translated between the formats of OpenAI and Google. */
+/** A request for embeddings, translated between the formats of OpenAI and Google. */
 export class EmbeddingCall implements PreparedCall {
   readonly request: UpstreamRequest;
   readonly #id: string;
   readonly #client: ClientRequest;
   readonly #upstream: FormatDescriptor;
-  /** Undefined if the request is in the upstream’s format already. */
+  /** Undefined if the request is already in the upstream's format. */
   readonly #read: EmbeddingRequest | undefined;
 
   /**
-   * @param id of the exchange
+   * @param id id of the exchange
    * @throws GatewayError `invalid_request`, `unsupported_content`
    */
   constructor(id: string, client: ClientRequest, route: Route, upstream: FormatDescriptor) {
@@ -79,7 +79,7 @@ export class EmbeddingCall implements PreparedCall {
     return this.#upstream === geminiEmbeddings ? writeGemini(request, model) : writeOpenai(request, model);
   }
 
-  /** An error in place of an answer stays as it is. */
+  /** Errors are not converted. */
   #convert(answer: JsonObject): JsonObject {
     const { body } = this.#client;
     if (this.#read === undefined || answer['error'] !== undefined) return answer;
@@ -92,7 +92,7 @@ function isBatch({ requests }: JsonObject): boolean {
   return requests !== undefined;
 }
 
-/** Google's requests name the model inside, too. */
+/** In Google's format, each request of a batch also names the model. */
 function withModel(body: JsonObject, model: string): JsonObject {
   const name = `models/${model}`;
   if (!isBatch(body)) return { ...body, model: name };

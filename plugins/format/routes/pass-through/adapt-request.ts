@@ -15,13 +15,13 @@ import { missingUsageOption } from '../translation/encode-for-route.ts';
 interface AdaptedRequest {
   readonly body: UpstreamRequest['body'];
   readonly notes?: readonly string[];
-  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
+  /** Stop sequences that the route does not support; the gateway cuts the answer at them. */
   readonly localStops?: readonly string[];
 }
 
 /**
- * Adapts a client's request to a route of the same format. Usually only the model's name changes; every other byte is what
- * the client sent.
+ * Adapts a client's request to a route of the same format. Usually only the model's name changes, and every other byte stays
+ * as the client sent it.
  *
  * @throws GatewayError `not_supported`, `invalid_request`, see `Adaptation`
  */
@@ -32,27 +32,27 @@ export function adaptRequest(client: ClientRequest, route: Route): AdaptedReques
   const { body } = content;
   const settled = settle(client, body, route);
   if (settled.body === body) return passOn(client, body, route, settled);
-  // Serialized again, inputs of calls would lose what a double cannot hold.
+  // Reserializing the parsed body would round large numbers in inputs of calls.
   const { exact } = content;
   return write(client, exact, route, exact === body ? settled : settle(client, exact, route));
 }
 
-/** True when a route gets the client's bytes, with another name of the model: the texts of a long request are not needed. */
+/** Whether a route gets the client's bytes apart from the model's name, so that the texts of a long request need not be read. */
 export function isPassedOn(client: ClientRequest, route: Route): boolean {
   return settleUnchanged(client, route) !== undefined;
 }
 
-/** A request for a route; the same object if only the model's name changes. */
+/** A body adapted to a route: the parsed object itself if only the model's name changes. */
 interface Settled {
   readonly body: JsonObject;
   readonly usage: InsertedMember | undefined;
   readonly notes: Notes;
 }
 
-/** Undefined when something changes, or may be refused, for which all of the request is read. */
+/** Undefined if the request must be changed or may be refused, for which its whole body must be read. */
 function settleUnchanged(client: ClientRequest, route: Route): Settled | undefined {
   const { outline, content } = client;
-  // Kept reasoning is found by the whole inputs of calls.
+  // Stored reasoning is found by the complete inputs of calls.
   if (content.cut === undefined || client.kept?.hasFound === true) return undefined;
   try {
     const settled = settle(client, outline, route);
@@ -69,12 +69,12 @@ function settle(client: ClientRequest, parsed: JsonObject, route: Route): Settle
   const profile = profileIn(format.name, route.profile);
   const endUser = endUserFor(client, route);
   const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning, endUser };
-  const kept = ownReasoning?.(parsed, target) ?? parsed;
+  const usable = ownReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
-  const adapted = withoutAccountChoices(adapt?.(kept, target) ?? kept, route.upstream, notes);
-  const apart = isolateCache(adapted, format.name, cacheMarkFor(client, route), target);
-  const own = hasTaggedState(kept) ? withOwnState(apart, route, notes) : apart;
-  const completed = complete?.(own, parsed, target) ?? own;
+  const adapted = withoutAccountChoices(adapt?.(usable, target) ?? usable, route.upstream, notes);
+  const isolated = isolateCache(adapted, format.name, cacheMarkFor(client, route), target);
+  const untagged = hasTaggedState(usable) ? withOwnState(isolated, route, notes) : isolated;
+  const completed = complete?.(untagged, parsed, target) ?? untagged;
   const body = purpose === 'count' ? (nameCounted?.(completed, route.model) ?? completed) : completed;
   const usage = isTextFormat(format) && isStream ? missingUsageOption(format, body, profile) : undefined;
   return { body, usage, notes };
@@ -93,24 +93,24 @@ function passOn(
 
 function write(
   client: ClientRequest,
-  wanted: JsonObject,
+  requested: JsonObject,
   route: Route,
   { body, usage, notes }: Settled,
 ): AdaptedRequest {
   const { quirks } = profileIn(client.format.name, route.profile);
   const isNamed = client.format.client.isModelInPath === true || quirks.vertex;
-  const named = isNamed ? body : { ...body, model: route.model };
+  const sent = isNamed ? body : { ...body, model: route.model };
   return {
-    body: JSON.stringify(usage === undefined ? named : { [usage.name]: usage.value, ...named }),
+    body: JSON.stringify(usage === undefined ? sent : { [usage.name]: usage.value, ...sent }),
     notes: notes.entries,
-    ...localStopsOf(client, wanted, named),
+    ...localStopsOf(client, requested, sent),
   };
 }
 
-function localStopsOf({ format }: ClientRequest, wanted: JsonObject, sent: JsonObject) {
-  if (!isClientTextFormat(format) || !format.client.text.isSingleAnswer(wanted)) return {};
+function localStopsOf({ format }: ClientRequest, requested: JsonObject, sent: JsonObject) {
+  if (!isClientTextFormat(format) || !format.client.text.isSingleAnswer(requested)) return {};
   const reported = format.text.reportedStops(sent);
-  const localStops = format.text.reportedStops(wanted).filter((sequence) => !reported.includes(sequence));
+  const localStops = format.text.reportedStops(requested).filter((sequence) => !reported.includes(sequence));
   return localStops.length === 0 ? {} : { localStops };
 }
 

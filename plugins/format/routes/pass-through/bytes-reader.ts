@@ -3,7 +3,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 
 const none = Buffer.alloc(0);
 
-/** Passes an answer that is not JSON as bytes, such as audio or subtitles, and leaves any other to the reader of its format. */
+/** Passes through the bytes of answers that are not JSON, such as audio or subtitles; the format's reader handles all others. */
 export class BytesReader implements ReplyReader {
   readonly isBytes: (contentType: string) => boolean;
   readonly #json: ReplyReader;
@@ -13,7 +13,7 @@ export class BytesReader implements ReplyReader {
   readonly isFinished = false;
   readonly failure = undefined;
 
-  /** @param json reads an answer that is JSON in spite of the request, such as an error with status 200 */
+  /** @param json reads an answer that is unexpectedly JSON, such as an error with status 200 */
   constructor(isBytes: (contentType: string) => boolean, json: ReplyReader) {
     this.isBytes = isBytes;
     this.#json = json;
@@ -37,7 +37,7 @@ export class BytesReader implements ReplyReader {
     return none;
   }
 
-  /** Bytes have no place for an error: the connection is closed instead. */
+  /** An error cannot be appended to bytes: the connection is closed instead. */
   renderFailure(error: GatewayError): string {
     return this.#json.renderFailure(error);
   }

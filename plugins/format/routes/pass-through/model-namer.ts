@@ -3,21 +3,21 @@ import { findMember, type MemberSpan } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 
-/** The bytes that all events of a stream share at one end, with the upstream's name of the model and with the client's. */
+/** The bytes that all events of a stream share at one end, with the upstream's and with the client's name of the model. */
 interface Frame {
-  readonly given: string; // ASCII, so that a character is a byte
-  readonly named: Buffer;
+  readonly upstream: string; // ASCII only, so that characters and bytes have the same positions
+  readonly client: Buffer;
 }
 
-const longestFrame = 1_024; // characters
+const maxFrame = 1_024; // characters
 const eventEnd = '\n\n';
 
 /**
- * Writes the name under which the client knows the model into answers, and keeps every other byte.
+ * Replaces the model's name in answers by the name that the client uses, and keeps every other byte.
  *
- * The events of a stream begin, or end, with the same bytes as a rule, the name among them. They are found once and then
- * compared: a JSON text that begins, or ends, like another has its members in the same place, so that no text of the model
- * can be taken for its name.
+ * The events of a stream usually begin or end with the same bytes, which include the name. These are found once and then
+ * compared: JSON that begins or ends like another event has its members in the same places, so that text of the model cannot
+ * be mistaken for its name.
  */
 export class ModelNamer {
   readonly #name: string;
@@ -38,10 +38,10 @@ export class ModelNamer {
     if (name !== undefined && this.#place.events?.has(name) === false) return raw;
     const head = this.#head;
     // Comparing slices is the fastest way.
-    if (head !== undefined && text.slice(0, head.given.length) === head.given) return withHead(raw, head);
+    if (head !== undefined && text.slice(0, head.upstream.length) === head.upstream) return withHead(raw, head);
     const tail = this.#tail;
-    if (tail !== undefined && text.endsWith(tail.given)) {
-      // Events that end alike do not begin alike: the text of the model stands before its name.
+    if (tail !== undefined && text.endsWith(tail.upstream)) {
+      // These events share their end, not their beginning: the model's text precedes its name.
       this.#head = undefined;
       return withTail(raw, tail);
     }
@@ -55,24 +55,24 @@ export class ModelNamer {
     return this.#framed(raw) ?? Buffer.from(this.#written(text, found));
   }
 
-  /** Works on bytes: an event may be an image. */
+  /** Replaces the name in the bytes, without decoding the whole event: it may hold an image. */
   #framed(raw: Buffer): Buffer | undefined {
     if (this.#head !== undefined) return withHead(raw, this.#head);
     return this.#tail && withTail(raw, this.#tail);
   }
 
-  /** The same for the text of any number of events. */
+  /** Replaces the name in the text of any number of events. */
   events(text: string): string {
     if (!text.includes(this.#quotedMember)) return text;
-    const named = text.split(eventEnd).map((event) => this.#written(event, this.#find(event)));
-    return named.join(eventEnd);
+    const renamed = text.split(eventEnd).map((event) => this.#written(event, this.#find(event)));
+    return renamed.join(eventEnd);
   }
 
   whole(text: string): string {
     return this.#written(text, wordOf(findMember(text, this.#place.member)));
   }
 
-  /** The same for an answer that is stored. */
+  /** Replaces the name in an answer that is to be stored. */
   finished(answer: JsonObject): JsonObject {
     return this.#place.member in answer ? { ...answer, [this.#place.member]: this.#name } : answer;
   }
@@ -91,28 +91,28 @@ export class ModelNamer {
   }
 }
 
-/** The member unless its value is more than a text or null. */
+/** The member; undefined if its value is neither a text nor null. */
 function wordOf(found: MemberSpan | undefined): MemberSpan | undefined {
   return found === undefined || found.begin === found.end ? undefined : found;
 }
 
-function withHead(raw: Buffer, { given, named }: Frame): Buffer {
-  const bytes = Buffer.allocUnsafe(named.length + raw.length - given.length);
-  named.copy(bytes);
-  raw.copy(bytes, named.length, given.length);
+function withHead(raw: Buffer, { upstream, client }: Frame): Buffer {
+  const bytes = Buffer.allocUnsafe(client.length + raw.length - upstream.length);
+  client.copy(bytes);
+  raw.copy(bytes, client.length, upstream.length);
   return bytes;
 }
 
-function withTail(raw: Buffer, { given, named }: Frame): Buffer {
-  const end = raw.length - given.length;
-  const bytes = Buffer.allocUnsafe(end + named.length);
+function withTail(raw: Buffer, { upstream, client }: Frame): Buffer {
+  const end = raw.length - upstream.length;
+  const bytes = Buffer.allocUnsafe(end + client.length);
   raw.copy(bytes, 0, 0, end);
-  named.copy(bytes, end);
+  client.copy(bytes, end);
   return bytes;
 }
 
-/** Undefined if comparing would cost more than searching, or a character is not one byte. */
-function frameOf(given: string, named: string): Frame | undefined {
-  if (given.length > longestFrame || Buffer.byteLength(given) !== given.length) return undefined;
-  return { given, named: Buffer.from(named) };
+/** Undefined if comparing would cost more than searching, or not every character is a single byte. */
+function frameOf(upstream: string, client: string): Frame | undefined {
+  if (upstream.length > maxFrame || Buffer.byteLength(upstream) !== upstream.length) return undefined;
+  return { upstream, client: Buffer.from(client) };
 }

@@ -11,7 +11,7 @@ const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
 type Kept = JsonValue | undefined | typeof dropped;
 
 /**
- * The request with the opaque reasoning state of the route's upstream, without our tags, and without that of others. State
+ * Removes the gateway's tags from opaque reasoning state of the route's upstream, and drops the state of other upstreams. State
  * without a tag did not come from this gateway and stays.
  */
 export function withOwnState(body: JsonObject, route: Route, notes: Notes): JsonObject {
@@ -35,22 +35,22 @@ class OwnState {
 
   #value(value: JsonValue | undefined): Kept {
     if (Array.isArray(value)) return this.#list(value);
-    // A raw number is an object too, and has no members.
+    // A raw number is also an object, but without members.
     if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
     const tagged = taggedMember(value);
     return tagged === undefined ? this.#members(value) : this.#tagged(value, tagged);
   }
 
-  /** An emptied list is dropped: vendors refuse empty lists. */
+  /** A list that becomes empty is dropped: vendors refuse empty lists. */
   #list(value: readonly JsonValue[]): Kept {
-    const kept = value.map((entry) => this.#value(entry)).filter((entry) => entry !== dropped) as JsonValue[];
-    return kept.length === 0 && value.length > 0 ? dropped : kept;
+    const entries = value.map((entry) => this.#value(entry)).filter((entry) => entry !== dropped) as JsonValue[];
+    return entries.length === 0 && value.length > 0 ? dropped : entries;
   }
 
   #members(value: JsonObject): Kept {
     const entries = Object.entries(value).map(([name, member]) => [name, this.#value(member)] as const);
     const isSilent = entries.some(([name, member]) => member === dropped && contentNames.has(name));
-    // A message that was nothing but reasoning goes with it.
+    // A message that contained only reasoning is dropped as well.
     if (isSilent && value['role'] !== undefined) return dropped;
     return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
   }
@@ -62,7 +62,7 @@ class OwnState {
     return dropped;
   }
 
-  /** A part stays without its signature, unless that was its only content. */
+  /** Drops the signature of a part, or the whole part if the signature was its only content. */
   #part(value: JsonObject, name: string, { kind }: OpaqueState): Kept {
     if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
     const { [name]: _, ...part } = value;
@@ -73,7 +73,7 @@ class OwnState {
   }
 }
 
-/** True when a request has reasoning state with a tag of the gateway. Visits members, of which a prompt has few. */
+/** Whether a request contains reasoning state with the gateway's tag. Visits every member; prompts have few. */
 export function hasTaggedState(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(hasTaggedState);
   if (!isJsonObject(value)) return false;
@@ -87,7 +87,7 @@ interface TaggedMember {
   readonly state: OpaqueState;
 }
 
-/** Members in which the formats keep opaque reasoning state. `data` is that of a redacted block. */
+/** Members that hold opaque reasoning state in the various formats; `data` belongs to redacted blocks. */
 const readers: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
   signature: readTaggedState,
   encrypted_content: readTaggedState,

@@ -20,8 +20,8 @@ import { BytesReader } from './bytes-reader.ts';
 import { PassThroughReader } from './reader.ts';
 
 /**
- * A call for a route of the client's format: bytes pass through. Only the model's name changes, and what the
- * route would refuse or other upstreams could not read.
+ * A call for a route of the client's format: bytes pass through. Only the model's name changes, and members that the route
+ * would refuse or that other upstreams could not read.
  */
 export class PassThrough implements PreparedCall {
   readonly request: UpstreamRequest;
@@ -29,10 +29,10 @@ export class PassThrough implements PreparedCall {
   readonly #client: ClientRequest;
   readonly #route: Route;
   readonly #isResumable: boolean;
-  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
+  /** Stop sequences that the route does not support; the gateway cuts the answer at them. */
   readonly #localStops: readonly string[];
 
-  /** @param isResumable the reply is decoded and encoded again, so that another route can continue it */
+  /** @param isResumable true to decode and re-encode the reply, so that another route can continue it */
   constructor(exchange: Exchange, client: ClientRequest, route: Route, isResumable = false) {
     this.#isResumable = isResumable;
     this.#exchange = exchange;
@@ -90,7 +90,7 @@ export class PassThrough implements PreparedCall {
     return format.client.observe(outline, { profile, onAnswer, content, onFragments: this.#keepReasoning(profile) });
   }
 
-  /** Keeps the reasoning text if the vendor requires it in later requests. */
+  /** Stores the reasoning text if the vendor requires it in later requests. */
   #keepReasoning(profile: Profile): Listening['onFragments'] {
     const { format, kept } = this.#client;
     if (kept === undefined || !isTextFormat(format) || !wantsReasoning(profile, true)) return undefined;
@@ -98,7 +98,7 @@ export class PassThrough implements PreparedCall {
     const guard = guardOf(this.#exchange, this.#client, this.#route, names);
     return (fragments, isFinished) => {
       guard.push(fragments);
-      // Some vendors end without the last event of the format.
+      // Some vendors omit the last event of the format.
       if (isFinished) guard.close();
     };
   }

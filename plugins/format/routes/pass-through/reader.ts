@@ -18,26 +18,25 @@ const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 
-/** Recipient of a reply: the id of the exchange and the words for errors. */
+/** Recipient of a reply: the id of the exchange and the dialect of error messages. */
 type ClientOfReply = Pick<Caller, 'id' | 'dialect'>;
 
-/** The steps of a reply without its observer. */
+/** Optional steps in reading a reply. */
 interface PassThroughOptions {
   readonly repair?: ReplyRepair | undefined;
   readonly adapter?: ReplyAdapter | undefined;
   readonly namer?: ModelNamer | undefined;
-  /** Makes a reader that can convert; undefined where the format knows only one kind. */
+  /** Creates a reader that converts between streams and whole replies; undefined if the format has only one of them. */
   readonly converter?: (() => ReplyReader) | undefined;
-  /** The content of the answer as the observer reads it; undefined in formats without conversations. */
+  /** Digest of the content that the observer reads; undefined in formats without conversations. */
   readonly content?: ContentDigest | undefined;
   /** See `ClientSide`. */
   readonly readLarge?: ((text: string) => ReplyReader['usage']) | undefined;
 }
 
 /**
- * Passes a reply on as it came, for routes that speak the client's own format. An observer reads along. Events after an
- * error of the upstream or after the end of the answer are held back, and so are events without an object: clients
- * crash on both.
+ * Passes a reply through unchanged, for routes that speak the client's format. An observer reads along. Events after an error
+ * of the upstream or after the end of the answer are dropped, and so are events without an object: clients crash on both.
  */
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
@@ -49,12 +48,12 @@ export class PassThroughReader implements ReplyReader {
   readonly #namer: ModelNamer | undefined;
   readonly #readLarge: PassThroughOptions['readLarge'];
   readonly #content: ContentDigest | undefined;
-  /** The content without the last event, which the client does not get. */
+  /** Digest of the content without the last event, which the client does not get. */
   #beforeDropped: { readonly digest: string | undefined } | undefined;
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
-  /** True once a fault has followed a finished answer. The client has the answer, so it counts, as it does after a cut. */
+  /** True once a fault has followed a finished answer. The client has the whole answer, so it counts as complete. */
   #isClosed = false;
   progress = 0;
 
@@ -109,7 +108,7 @@ export class PassThroughReader implements ReplyReader {
     return { received: digest, sent: digest };
   }
 
-  /** What the client gets has been repaired before it is read. */
+  /** Digest of the content that the client gets: repairs precede the observer. */
   get #contentDigest(): string | undefined {
     if (this.#beforeDropped !== undefined) return this.#beforeDropped.digest;
     return (this.#observer.isComplete ? undefined : this.#repair?.unfinished?.())?.digest ?? this.#content?.digest;
@@ -155,29 +154,29 @@ export class PassThroughReader implements ReplyReader {
   }
 
   *#readWhole(body: Buffer, contentType: string): Generator<undefined, WholeReply> {
-    const given = body.toString();
+    const original = body.toString();
     yield;
-    const excess = findExcess(given, bounds.replyValues);
+    const excess = findExcess(original, bounds.replyValues);
     if (excess !== undefined) {
       if (this.#readLarge === undefined) throw malformed('excess', excess);
-      const named = this.#namer?.whole(given) ?? given;
-      return { body: Buffer.from(named), contentType, usage: this.#readLarge(given) };
+      const named = this.#namer?.whole(original) ?? original;
+      return { body: Buffer.from(named), contentType, usage: this.#readLarge(original) };
     }
     yield;
-    const parsed = parseObject(given);
+    const parsed = parseObject(original);
     yield;
-    const value = parsed && (this.#repair?.whole(parsed, given) ?? parsed);
+    const value = parsed && (this.#repair?.whole(parsed, original) ?? parsed);
     if (value === undefined) throw malformed(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#observer.whole(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
     if (!this.#observer.hasContent) throw malformed('body_unanswered');
     yield;
-    const text = value === parsed ? given : JSON.stringify(value);
+    const text = value === parsed ? original : JSON.stringify(value);
     yield;
     const adapted = this.#adapter?.whole(text, value, this.#observer.usage) ?? text;
     yield;
     const named = this.#namer?.whole(adapted) ?? adapted;
-    return { body: named === given ? body : Buffer.from(named), contentType, usage: this.usage };
+    return { body: named === original ? body : Buffer.from(named), contentType, usage: this.usage };
   }
 
   *#convert(body: Buffer, kind: AnswerKind): Generator<undefined, WholeReply> {
@@ -204,14 +203,14 @@ export class PassThroughReader implements ReplyReader {
     return join(missing === '' ? last : [...last, Buffer.from(this.#named(missing))]);
   }
 
-  /** A last event without its blank line counts when the answer is complete with it. Half an event is dropped. */
+  /** A last event without its blank line is passed on if it completes the answer. A truncated event is dropped. */
   #last(): readonly Buffer[] {
     const events = this.#framer.end();
     if (this.#observer.isOver || this.#isClosed || events.some(isCut)) return [];
     const digest = events.length === 0 ? undefined : this.#contentDigest;
     const passed = this.#pass(events);
     if (!this.#observer.isComplete || passed.length === 0) {
-      // A failure that has the answer so far has that event too.
+      // If the failure repeats the answer so far, that includes the event.
       if (events.length > 0 && this.#repair?.unfinished === undefined) this.#beforeDropped = { digest };
       return [];
     }
@@ -222,7 +221,7 @@ export class PassThroughReader implements ReplyReader {
     return this.#namer?.events(events) ?? events;
   }
 
-  /** Passes each event to the observer, and returns the client's part of the events before a failure or the end. */
+  /** Passes each event to the observer; returns the bytes for the client up to a failure or the end. */
   #pass(events: readonly StreamEvent[]): readonly Buffer[] {
     const passed: Buffer[] = [];
     for (const event of events) {
@@ -252,30 +251,30 @@ export class PassThroughReader implements ReplyReader {
     if (!event.isPlain && isTorn(event)) this.#damage = malformed('event_truncated');
     else this.#observer.event(event);
     if (event.isPlain || !isPing(event)) this.progress++;
-    // Its name says that the answer is complete, not its data.
+    // Only the event's name, not its data, says that the answer is complete.
     if (!wasComplete && this.#observer.isComplete && isCut(event)) this.#damage = malformed('event_truncated');
   }
 }
 
-/** Names of keep-alive events; some vendors send them as the type. */
+/** Names of keep-alive events; some vendors put them into the type instead. */
 const pings = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
-const longestPing = 100; // characters of the data of a ping, at most
+const maxPing = 100; // characters of data
 
 function isPing({ name, data = '' }: StreamEvent): boolean {
-  return pings.has(name) || (data.length <= longestPing && pingType.test(data));
+  return pings.has(name) || (data.length <= maxPing && pingType.test(data));
 }
 
 function isTorn({ data }: StreamEvent): boolean {
   return data !== undefined && isTruncatedObject(data);
 }
 
-/** True for an event whose data was cut anywhere, also behind a brace: clients would throw on it. */
+/** Whether the event's data was truncated anywhere, even after a brace: clients would throw on it. */
 function isCut(event: StreamEvent): boolean {
   return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }
 
-/** True for an event that holds an object, for the end mark of a Chat stream and for comments. */
+/** Whether clients can read the event: it holds an object or is the end mark of a Chat stream or a comment. */
 function isReadable({ data, text }: StreamEvent): boolean {
   if (data === undefined) return text.startsWith(':') || text.trim() === '';
   return data.startsWith('{') || data.trimStart().startsWith('{') || data.trim() === '[DONE]';

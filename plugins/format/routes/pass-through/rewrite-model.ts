@@ -3,16 +3,16 @@ import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
-const quickBytes = 4_096; // bytes at the beginning of a body that are searched first: clients name the model early
+const quickBytes = 4_096; // beginning of a body that is searched first: clients name the model early
 const key = '"model"';
 const longestModel = 512;
 
 /**
- * Returns the body with another model name in it and every other byte as it was, so that fields we do not know, big
- * numbers and spacing survive.
+ * Replaces the model's name in the body and keeps every other byte, so that unknown members, large numbers and white space
+ * survive.
  *
- * @param content names the model once, see `isAmbiguous`
- * @param given the name as the parser has read it
+ * @param content must name the model only once, see `isAmbiguous`
+ * @param given the name as read by the parser
  */
 export function rewriteModel(content: RequestContent, given: unknown, model: string): UpstreamRequest['body'] {
   if (given === model) return content.sent;
@@ -26,7 +26,7 @@ export function rewriteModel(content: RequestContent, given: unknown, model: str
   return text.slice(0, found.begin) + JSON.stringify(model) + text.slice(found.end);
 }
 
-/** Replaces bytes in pieces. A short beginning, or all of a short body, is joined with them: each piece is a write. */
+/** Replaces bytes in a body of several pieces. Short pieces are joined, because each piece costs a write. */
 function replaced(pieces: readonly Buffer[], { begin, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
   const [only = nothing] = pieces;
   if (pieces.length === 1 && only.length <= quickBytes)
@@ -42,7 +42,7 @@ function replaced(pieces: readonly Buffer[], { begin, end }: Span, bytes: Buffer
   return rest.length === 0 ? head : [head, ...rest];
 }
 
-/** The pieces from one place to another, which may be in the middle of them. */
+/** The bytes between two positions, which may be inside a piece. */
 function slice(pieces: readonly Buffer[], from: number, to = Infinity): Buffer[] {
   let offset = 0;
   return pieces.flatMap((piece) => {
@@ -56,14 +56,14 @@ const nothing = Buffer.alloc(0);
 
 /** Searches only the beginning of the body, without reading a long prompt. */
 function findQuickly(bytes: Buffer = nothing, model: unknown): Span | undefined {
-  // One character a byte, so that positions are the same in both.
+  // Latin-1 has one byte per character, so that positions are the same in the text and the bytes.
   const beginning = bytes.toString('latin1', 0, quickBytes);
   const at = beginning.indexOf(key);
   if (at === -1) return undefined;
   return findModel(beginning.slice(0, at + key.length + longestModel), model);
 }
 
-/** Finds a name after all long texts: the rest of the outline equals the end of the body. */
+/** Finds a name after all long texts, where the rest of the outline equals the end of the body. */
 function findBehindCuts({ text, uncut, pieces }: BodyOutline, model: unknown): Span | undefined {
   const found = findModel(text, model);
   if (found === undefined) return undefined;
@@ -78,13 +78,13 @@ interface Span {
   readonly end: number;
 }
 
-/** Undefined when another name than the parser's stands there. */
+/** Undefined if the text does not hold the name that the parser read. */
 function findModel(text: string, model: unknown): Span | undefined {
   const found = findMember(text, 'model');
   return found !== undefined && isText(text.slice(found.begin, found.end), model) ? found : undefined;
 }
 
-/** True for the JSON of a text with any escapes. */
+/** Whether the JSON string has this value, whichever escapes it uses. */
 function isText(json: string, text: unknown): boolean {
   if (json === JSON.stringify(text)) return true;
   try {

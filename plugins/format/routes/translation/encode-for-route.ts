@@ -14,11 +14,11 @@ import { isRefused } from '../../formats/adaptation/adapt-refused.ts';
 import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
 
 /**
- * The body that a route gets for a conversation: encoded in its format, then adapted to it like the body of a client.
+ * Encodes a conversation in a route's format, then adapts the body to the route like the body of a client.
  *
- * @param origin of the upstream, see opaque-state.ts
- * @param target with the mark of an account whose prompt cache is its own
- * @param upstream says what customers may choose there
+ * @param origin tag of the upstream, see opaque-state.ts
+ * @param target includes the mark of an account whose prompt cache is isolated
+ * @param upstream determines which options customers may choose
  * @throws GatewayError `not_supported`
  */
 export function encodeForRoute(
@@ -30,7 +30,7 @@ export function encodeForRoute(
   upstream: Pick<Upstream, 'customerChoices'> = {},
 ): JsonObject {
   const { text } = format;
-  // Several formats can request more answers, but a translated reply has room for one.
+  // Several formats can request more than one answer, but a translated reply holds only one.
   if (conversation.candidates > 1) {
     throw new GatewayError(
       'not_supported',
@@ -54,8 +54,8 @@ const stableMembers = ['anthropic_version', 'model', 'tools', 'system', 'instruc
 const dialogues: ReadonlySet<string> = new Set(['messages', 'input', 'contents']);
 
 /**
- * The members in one order: tools and instructions, which stay the same from turn to turn, first, and the dialogue, which grows,
- * last. Some caches compare bodies byte by byte: with the dialogue before the tools, a turn shares nothing with the next.
+ * Orders the members: tools and instructions, which do not change from turn to turn, come first, and the growing dialogue comes
+ * last. Some caches compare bodies byte by byte: with the dialogue before the tools, consecutive turns would share no prefix.
  * Source: bifrost#6406, Claude on Vertex AI; openclaw#78747.
  */
 function inCacheOrder(body: JsonObject): JsonObject {
@@ -70,16 +70,16 @@ function inCacheOrder(body: JsonObject): JsonObject {
   return ordered;
 }
 
-/** Finds the data of the states that an upstream has made and takes back in a format; undefined for any other state. */
+/** Finds the data of states that the upstream created and accepts in this format; undefined for other states. */
 export function ownStateFor({ text }: TextFormat, origin: string): EncodeTarget['ownState'] {
   return (state: OpaqueState | undefined) =>
     state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined;
 }
 
-/** Notes on tools that only their vendor can run. */
+/** Matches notes on dropped tools that only their vendor can run. */
 const lostTool = /^dropped (web_search$|tool (?!call ))/;
 
-/** A model without the only tool, or the required one, would invent the tool's results. */
+/** Without its only tool, or a required one, a model would invent the tool's results. */
 function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   const lost = notes.entries.filter((note) => lostTool.test(note)).map((note) => note.replace(/^dropped (tool )?/, ''));
   const [type] = tools.length === 0 ? lost : lost.filter((name) => name === 'web_search');
@@ -90,7 +90,7 @@ function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   });
 }
 
-/** The member that makes an upstream count tokens of a stream: the record needs them; clients see them only if they asked. */
+/** The member that makes an upstream report the usage of a stream, which accounting needs. Clients see it only if they requested it. */
 export function missingUsageOption(
   { text }: TextFormat,
   body: JsonObject,

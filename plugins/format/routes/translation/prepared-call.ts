@@ -8,23 +8,23 @@ export interface PreparedCall {
   read(): ReplyReader;
 }
 
-/** The calls of the routes: each is prepared on first use and kept. */
+/** Calls by route. Each is prepared on first use and then reused. */
 export class PreparedCalls<C extends PreparedCall> {
   readonly #open: (route: Route) => C;
-  readonly #known = new Map<Route, C | GatewayError>();
+  readonly #calls = new Map<Route, C | GatewayError>();
 
-  /** @param open throws a GatewayError for a route that cannot serve the request */
+  /** @param open prepares a call; throws a GatewayError if the route cannot serve the request */
   constructor(open: (route: Route) => C) {
     this.#open = open;
   }
 
   find(route: Route): C | GatewayError {
-    const known = this.#known.get(route) ?? this.#tryOpen(route);
-    this.#known.set(route, known);
-    return known;
+    const call = this.#calls.get(route) ?? this.#tryOpen(route);
+    this.#calls.set(route, call);
+    return call;
   }
 
-  /** @throws GatewayError when the route cannot serve the request */
+  /** @throws GatewayError if the route cannot serve the request */
   get(route: Route): C {
     const call = this.find(route);
     if (call instanceof GatewayError) throw call;

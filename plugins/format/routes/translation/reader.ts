@@ -15,17 +15,17 @@ import { bodySteps, isTruncatedObject } from '../../wire/members.ts';
 import { malformed } from '../malformed.ts';
 
 const none = Buffer.alloc(0);
-const piece = 65_536; // bytes of a stream that are converted in one step
+const pieceSize = 65_536; // bytes of a stream that are converted in one step
 
-/** How the reply of an upstream is taken apart. */
+/** Decoder and framer for the reply of an upstream. */
 export interface UpstreamReply {
   readonly decoder: ReplyDecoder;
   readonly framer: EventFramer;
 }
 
 /**
- * Reads a reply in the upstream's format and writes it in the client's. Streamed and whole replies take the same path:
- * the fragments of a whole reply come all at once.
+ * Reads a reply in the upstream's format and writes it in the client's. Streamed and whole replies take the same path: a
+ * whole reply yields all of its fragments at once.
  */
 export class TranslatingReader implements ReplyReader {
   readonly #decoder: ReplyDecoder;
@@ -34,15 +34,15 @@ export class TranslatingReader implements ReplyReader {
   readonly #framer: EventFramer;
   readonly #seam: ContinuationSeam | undefined;
   readonly #content: TranslatedContent | undefined;
-  /** False once the client is known to get the answer as one object. */
+  /** False once it is known that the client gets the answer as one object. */
   #isStream = true;
   #written = '';
   #damage: GatewayError | undefined;
   progress = 0;
 
   /**
-   * @param content of the answer, for its digests
-   * @param seam where guard and encoder have begun the answer with what another route wrote
+   * @param content collects the content of the answer, for its digests
+   * @param seam present if guard and encoder already hold a part of the answer from another route
    */
   constructor(
     { decoder, framer }: UpstreamReply,
@@ -63,15 +63,15 @@ export class TranslatingReader implements ReplyReader {
     return this.#seam === undefined ? this.#guard.hasContent : this.#seam.hasContent;
   }
 
-  /** The text that the client has of an answer that another route can continue, see `GrammarGuard.plainText`. */
+  /** Text received by the client so far, if another route can continue the answer; see `GrammarGuard.plainText`. */
   get plainText(): string | undefined {
     return this.#guard.plainText;
   }
 
   /**
-   * Reads the continuation from another route. For the client it is the same answer: the id stays, numbers continue.
+   * Reads the continuation from another route. To the client it is the same answer: the id stays the same and numbering continues.
    *
-   * @param sent the text that it continues
+   * @param sent text that it continues
    */
   continueWith(reply: UpstreamReply, route: GuardedRoute, sent: string): TranslatingReader {
     this.#guard.resume(route);
@@ -147,8 +147,8 @@ export class TranslatingReader implements ReplyReader {
   *#convert(body: Buffer, isEventStream: boolean): Generator<undefined, WholeReply> {
     this.#isStream = !isEventStream;
     if (isEventStream) {
-      for (let begin = 0; begin < body.length && this.failure === undefined; begin += piece) {
-        this.push(body.subarray(begin, begin + piece));
+      for (let begin = 0; begin < body.length && this.failure === undefined; begin += pieceSize) {
+        this.push(body.subarray(begin, begin + pieceSize));
         yield;
       }
       this.end();
@@ -167,7 +167,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   end(): Buffer {
-    // The blank line after the last event is often missing. Half an event is dropped.
+    // The blank line after the last event is often missing. A truncated event is dropped.
     for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#take(event);
     this.#write(this.#sent(this.#guard.close()));
     return this.#taken();

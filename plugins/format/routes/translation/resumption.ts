@@ -11,17 +11,17 @@ import { PreparedCalls } from './prepared-call.ts';
 import type { Translation, CallTranslator } from './translator.ts';
 import { upstreamFormat } from '../../request/upstream-format.ts';
 
-const fewestTokens = 16; // lowest limit of output tokens; some upstreams refuse less
+const minTokens = 16; // lowest limit of output tokens; some upstreams refuse lower ones
 
 const instruction =
   'Your answer above was cut off by a technical fault. Go on exactly where it stops, in the middle of a word if need be. ' +
   'Write only what comes next: repeat nothing, do not start over, and do not mention the interruption.';
 
 /**
- * True when another route may continue the answer to a request: one streamed answer of free text that can be decoded and
- * encoded without loss. One model cannot complete another's JSON, and a client that asked for log probabilities, images or
- * the vendor's own tools must get them, although the codecs drop them. A search that no route runs is dropped anyway: Codex offers one in
- * each request.
+ * Whether another route may continue the answer to a request: it must be a single streamed answer of free text that can be
+ * decoded and encoded without loss. A model cannot complete another model's JSON, and a client that requested log probabilities,
+ * images or the vendor's own tools must get them, although codecs drop them. A search that no route can run does not matter:
+ * Codex offers one in each request.
  */
 export function isResumable(request: ClientRequest, translator: CallTranslator, { routes }: Model): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
@@ -34,7 +34,7 @@ export function isResumable(request: ClientRequest, translator: CallTranslator, 
     const isPlain = candidates === 1 && isText && !searches;
     return isPlain && !notes.entries.some((note) => /^dropped (tool |generationConfig\.response)/.test(note));
   } catch (error) {
-    // A route that speaks the client's format may still understand it.
+    // A route that speaks the client's format may still accept the request.
     if (error instanceof GatewayError) return false;
     throw error;
   }
@@ -44,7 +44,7 @@ function runsSearch(route: Route, request: ClientRequest): boolean {
   return profileIn(upstreamFormat(route, request).name, route.profile).quirks.hosted_search;
 }
 
-/** How routes are asked to continue an answer; undefined when it has no text yet, or more than text. */
+/** Prepares calls that continue an answer; undefined if the answer has no text yet, or content other than text. */
 export function resumptionOf(
   broken: ReplyReader,
   request: ClientRequest,
@@ -56,7 +56,7 @@ export function resumptionOf(
   return new Resumption(broken, sent, request, translator);
 }
 
-/** Asks routes to continue an answer, one after the other; they share what the client has received so far. */
+/** Lets routes continue an answer, one after the other, from the text that the client has received so far. */
 class Resumption implements RouteCalls {
   readonly #broken: TranslatingReader;
   readonly #sent: string;
@@ -91,7 +91,11 @@ class Resumption implements RouteCalls {
   }
 }
 
-/** The conversation with the answer so far. @param isPrefilled the model continues it without an instruction */
+/**
+ * Appends the answer so far to the conversation.
+ *
+ * @param isPrefilled true if the model continues a prefilled answer without an instruction
+ */
 function continued(conversation: Conversation, sent: string, isPrefilled: boolean): Conversation {
   const { items, maxOutputTokens } = conversation;
   const answer: Item = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: sent }] };
@@ -99,6 +103,6 @@ function continued(conversation: Conversation, sent: string, isPrefilled: boolea
   return {
     ...conversation,
     items: [...items, answer, ...(isPrefilled ? [] : [request])],
-    maxOutputTokens: maxOutputTokens && Math.max(fewestTokens, maxOutputTokens - estimateTokens(sent.length)),
+    maxOutputTokens: maxOutputTokens && Math.max(minTokens, maxOutputTokens - estimateTokens(sent.length)),
   };
 }

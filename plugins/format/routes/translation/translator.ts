@@ -27,7 +27,7 @@ import { encodeForRoute, ownStateFor } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
 
-/** Decodes the client's request once, for all routes into whose formats it is translated. */
+/** Decodes the client's request once for all routes that need a translation. */
 export class CallTranslator {
   readonly #exchange: Exchange;
   readonly #request: ClientRequest;
@@ -40,9 +40,9 @@ export class CallTranslator {
   }
 
   /**
-   * The client's request, and notes on what has no place in a conversation.
+   * The decoded request, with notes on members that a conversation cannot hold.
    *
-   * @throws GatewayError `invalid_request` when it cannot be understood, `not_supported`
+   * @throws GatewayError `invalid_request` if it cannot be decoded, `not_supported`
    */
   read(): { readonly conversation: Conversation; readonly notes: Notes } {
     const { format } = this.#request;
@@ -61,8 +61,8 @@ export class CallTranslator {
   }
 
   /**
-   * @param conversation what to ask the route for; the client's request when left out
-   * @throws GatewayError as `read`; `not_supported` also when the route cannot serve it
+   * @param conversation conversation to send; by default the client's request
+   * @throws GatewayError like `read`, and `not_supported` if the route cannot serve the request
    */
   open(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
     const read = this.read();
@@ -76,7 +76,7 @@ export class CallTranslator {
   }
 }
 
-/** A request put into the format of a route. */
+/** A request translated into the format of a route. */
 export class Translation implements PreparedCall {
   readonly request: UpstreamRequest;
   readonly #exchange: Exchange;
@@ -86,7 +86,7 @@ export class Translation implements PreparedCall {
   readonly #names: ToolNames;
   readonly #origin: string;
   readonly #isStructured: boolean;
-  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
+  /** Stop sequences that the route does not support; the gateway cuts the answer at them. */
   #localStops: readonly string[] = [];
 
   constructor(
@@ -114,7 +114,11 @@ export class Translation implements PreparedCall {
     return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, content, guard);
   }
 
-  /** Reads the continuation of an answer that another route began. @param sent its text so far */
+  /**
+   * Reads the continuation of an answer that another route began.
+   *
+   * @param sent text of the answer so far
+   */
   readAfter(broken: TranslatingReader, sent: string): ReplyReader {
     const reply = openReply(this.#route, this.#to, this.#localStops);
     return broken.continueWith(reply, { names: this.#names, tag: taggerOf(this.#route) }, sent);
@@ -167,8 +171,8 @@ export class Translation implements PreparedCall {
 /**
  * Decodes the answer of a route and encodes it in the client's format, which may be the same.
  *
- * @param localStops stop sequences that the route does not take
- * @param guard knows the names under which the tools went there; left out, they went as they are
+ * @param localStops stop sequences that the route does not support
+ * @param guard maps the tool names that were sent to the route; by default, names were sent unchanged
  */
 export function readerBetween(
   exchange: Exchange,
@@ -193,11 +197,11 @@ function sameNames({ text }: TextFormat): ToolNames {
 }
 
 /**
- * Guards the answer of a route. Reasoning that the client will not return is kept.
+ * Creates the guard for the answer of a route. Reasoning that the client will not send back is stored.
  *
- * @param upstream the format of the answer; the client's when left out
- * @param isStructured the client has asked for an output format
- * @param received takes the content of the answer
+ * @param upstream format of the answer; by default the client's
+ * @param isStructured whether the client requested an output format
+ * @param received receives the content of the answer
  */
 export function guardOf(
   exchange: Exchange,

@@ -11,7 +11,11 @@ import { requireFormat, requireKind } from '../../request/upstream-format.ts';
 import { mediaTypeOf } from '../../wire/media-type.ts';
 import { UploadCall } from './upload-call.ts';
 
-/** True for a request whose body is a form. @throws GatewayError `unsupported_media_type` for one that is neither form nor JSON */
+/**
+ * Whether the body of a request is a form.
+ *
+ * @throws GatewayError `unsupported_media_type` if the body is neither a form nor JSON
+ */
 export function isUpload({ headers }: Exchange, { endpoint }: ClientCall): boolean {
   if (endpoint.isMultipart !== true) return false;
   const type = headers['content-type'];
@@ -20,7 +24,7 @@ export function isUpload({ headers }: Exchange, { endpoint }: ClientCall): boole
   throw new GatewayError('unsupported_media_type', 'Send this request as multipart/form-data.');
 }
 
-/** @throws GatewayError `invalid_request`, `model_not_found`, `wrong_endpoint`, or what reading the body throws */
+/** @throws GatewayError `invalid_request`, `model_not_found`, `wrong_endpoint`, or an error of reading the body */
 export async function openUpload(host: Host, exchange: Exchange, called: ClientCall): Promise<UploadCall> {
   const { body, headers } = exchange;
   const bytes = await (body.form?.() ?? body.bytes());

@@ -9,14 +9,14 @@ import { BytesReader } from '../pass-through/bytes-reader.ts';
 import { PassThroughReader } from '../pass-through/reader.ts';
 
 /**
- * A call whose request is a form with files. Routes of its format get it as it came, but for the model and the end user. The form
- * is held in memory, so that each route can be asked: docs/decisions/0040-forms-are-held.md.
+ * A call whose request is a form with files. Routes of its format get it unchanged, except for the model and the end user. The form
+ * is held in memory, so that each route can be tried: docs/decisions/0040-forms-are-held.md.
  */
 export class UploadCall implements Adapter {
   readonly model: Model;
   readonly modelName: string;
   readonly isStream: boolean;
-  /** Uploads are no conversation. */
+  /** Uploads are not conversations. */
   readonly opening: string;
   readonly #id: string;
   readonly #form: Form;
@@ -25,7 +25,7 @@ export class UploadCall implements Adapter {
   readonly #format: ClientFormat;
   readonly #endpoint: ModelEndpoint;
 
-  /** @param endUser the account, for upstreams that are to know it */
+  /** @param endUser the account, for upstreams that are configured to receive it */
   constructor(
     exchange: Exchange,
     { format, endpoint }: ClientCall,
@@ -53,7 +53,7 @@ export class UploadCall implements Adapter {
 
   encode({ model, upstream, profile }: Route): UpstreamRequest {
     const { upstreamPath, path } = this.#endpoint;
-    // Formats that name an end user adapt it; those of speech name none.
+    // Formats with an end user adapt it; those of speech have none.
     const isNamed = upstream.endUser === 'hash' && this.#format.client.adapt !== undefined;
     const isTaken = isNamed && profileIn(this.#format.name, profile).quirks.end_user;
     const user = isTaken ? this.#endUser : undefined;

@@ -36,7 +36,11 @@ export function traceOf({ id, headers }: TracedRequest, sample: number): Trace {
   };
 }
 
-/** The span of an attempt. @param startedAt ms since the exchange began, as on record */
+/**
+ * The span of an attempt.
+ *
+ * @param startedAt ms since the exchange began, as on record
+ */
 export function attemptSpanId({ id }: Pick<Exchange, 'id'>, route: string, startedAt: number): string {
   return spanIdFrom(`${id} ${route} ${startedAt}`);
 }

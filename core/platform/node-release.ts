@@ -7,7 +7,11 @@
  */
 export const fixedReleases = ['24.22.1', '26.12.1'] as const;
 
-/** True for a release of Node.js that decodes Brotli safely. @param version such as `26.12.1` */
+/**
+ * True for a release of Node.js that decodes Brotli safely.
+ *
+ * @param version such as `26.12.1`
+ */
 export function decodesBrotli(version: string = process.versions.node): boolean {
   return isFixed(version, fixedReleases);
 }
@@ -27,7 +31,11 @@ export function isFixed(version: string, fixed: readonly string[]): boolean {
   return minor > firstMinor || (minor === firstMinor && patch >= firstPatch);
 }
 
-/** True for a release of Node.js whose HTTP server asks which requests are to become WebSockets. @param version such as `26.12.1` */
+/**
+ * True for a release of Node.js whose HTTP server asks which requests are to become WebSockets.
+ *
+ * @param version such as `26.12.1`
+ */
 export function asksBeforeUpgrades(version: string = process.versions.node): boolean {
   return isFixed(version, ['24.9.0']);
 }
@@ -36,7 +44,11 @@ function partsOf(version: string): number[] {
   return version.split('.', 3).map((part) => Number.parseInt(part, 10));
 }
 
-/** Lists the fixes that the running Node.js lacks; empty for one with all of them. @param version such as `26.12.1` */
+/**
+ * Lists the fixes that the running Node.js lacks; empty for one with all of them.
+ *
+ * @param version such as `26.12.1`
+ */
 export function nodeNotices(version: string = process.versions.node): string[] {
   const notices = asksBeforeUpgrades(version)
     ? []

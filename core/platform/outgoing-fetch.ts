@@ -9,7 +9,11 @@ interface OutgoingOptions {
 class PlainConnections {
   #agent: Agent | undefined;
 
-  /** Created on the first call. @param Class from undici, which is loaded then */
+  /**
+   * Created on the first call.
+   *
+   * @param Class from undici, which is loaded then
+   */
   open(Class: typeof Agent): Agent {
     return (this.#agent ??= new Class());
   }

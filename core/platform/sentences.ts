@@ -5,7 +5,12 @@ export type TextValues = Readonly<Record<string, string | number>>;
 
 const placeholder = /\{(\w+)\}/g;
 
-/** Fills values in. @param form the one that is used where a text has several @param writeNumber how numbers are written */
+/**
+ * Fills values in.
+ *
+ * @param form the one that is used where a text has several
+ * @param writeNumber how numbers are written
+ */
 export function fillText(
   text: Text,
   values: TextValues,

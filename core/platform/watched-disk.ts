@@ -17,7 +17,10 @@ export class WatchedDisk<T> {
   #hasAnswered = false;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param ask rejects where there is nothing to read @param rereadAfter ms for which an answer is not asked for again */
+  /**
+   * @param ask rejects where there is nothing to read
+   * @param rereadAfter ms for which an answer is not asked for again
+   */
   constructor(ask: () => Promise<T>, rereadAfter: number) {
     this.#ask = ask;
     this.#rereadAfter = rereadAfter;

@@ -14,14 +14,14 @@ const maxListedModels = 5;
 
 const inUse = ({ upstreams }: Catalog) => upstreams.filter(({ isEnabled, isDemo }) => isEnabled && !isDemo);
 
-/** Checks that the names of upstreams are resolved, and that they take connections with a valid certificate. */
+/** Checks that the host names of upstreams resolve, and that they accept connections with a valid certificate. */
 export const upstreamDiagnosis: Diagnosis = {
   name: 'upstreams',
   checks: ({ catalog }) =>
     inUse(catalog).map(({ name, baseUrl }) => ({ subject: name, run: (signal) => checkOrigin(baseUrl, signal) })),
 };
 
-/** Checks that upstreams accept each API key: requests the list of models, which costs nothing. */
+/** Checks that upstreams accept each API key, by requesting the model list, which is free. */
 export const keyDiagnosis: Diagnosis = {
   name: 'api_keys',
   checks: ({ catalog }) => inUse(catalog).flatMap((upstream) => checksOf(upstream, catalog)),
@@ -37,7 +37,7 @@ function checksOf(upstream: Upstream, catalog: Catalog): DiagnosticCheck[] {
   }));
 }
 
-/** Fetches a token instead of calling: what a token may do differs between the clouds' models. */
+/** Fetches a token without a model call, because a token's permissions differ between the models of a cloud. */
 async function checkCredentials({ credentials = {} }: Upstream): Promise<Finding> {
   const read = tokenReader(credentials);
   if (credentials.aws !== undefined)
@@ -65,7 +65,7 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
     const words = await readWords(response, secretsOf(upstream));
     return withWords(describeRefusal(response.status), response.status === 404 ? '' : words);
   } catch (error) {
-    // One cause, one failure: the check of the upstream shows the reason. `fetch` also refuses some ports without trying.
+    // The check of the upstream already reports an unreachable origin. `fetch` also rejects some ports without trying.
     const origin = await checkOrigin(baseUrl, signal);
     return origin.state === 'failed' ? skipped('not reachable, see upstreams') : explainNetworkError(error);
   }
@@ -87,7 +87,7 @@ function describeRefusal(status: number): Finding {
   return skipped(`the upstream has no list of models (${status}), so only a model call shows whether it takes the key`);
 }
 
-/** The upstream's own message is often all that an operator needs. */
+/** The upstream's own message is often the best explanation. */
 function withWords(finding: Finding, words: string): Finding {
   return words === '' ? finding : { ...finding, text: `${finding.text}: ${words}` };
 }
@@ -97,14 +97,14 @@ async function readWords(response: Response, secrets: readonly string[]): Promis
   return withoutSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxWordsLength, secrets);
 }
 
-/** Ids from a model list of OpenAI, Anthropic, Gemini or Ollama; undefined if it is invalid or may have another page. */
+/** Compares the routes with a model list of OpenAI, Anthropic, Gemini or Ollama; accepts it if it is invalid or may have another page. */
 function describeModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
   const ids = body && idsOf(body);
   if (ids === undefined || ids.length === 0) return ok('accepted');
-  // Ollama lists `name:latest` for what is called `name`.
-  const known = new Set(ids.flatMap((id) => [id, id.replace(/:latest$/, '')]));
-  const wanted = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
-  const missing = [...new Set(wanted.map(({ model }) => model))].filter((model) => !known.has(model));
+  // Ollama lists `name:latest` for a model called `name`.
+  const listedIds = new Set(ids.flatMap((id) => [id, id.replace(/:latest$/, '')]));
+  const routesHere = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
+  const missing = [...new Set(routesHere.map(({ model }) => model))].filter((model) => !listedIds.has(model));
   if (missing.length === 0) return ok(`accepted; ${ids.length} models`);
   return warning(
     `accepted, but its list lacks ${missing.slice(0, maxListedModels).join(', ')}${missing.length > maxListedModels ? ', …' : ''}`,

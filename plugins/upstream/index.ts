@@ -13,7 +13,7 @@ import { vendors } from './vendors.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Sends requests to upstreams: the stage and the vendor presets. */
+/** Sends requests to upstreams: the stage, its vendor presets, diagnostics and commands. */
 export const plugin: GatewayPlugin = {
   name: 'upstream',
   register(server) {

@@ -114,17 +114,17 @@ export function breakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
   };
 }
 
-/** Seconds that a request may wait for an upstream under these options, with time left to report the reason. */
+/** Maximum seconds that a request may take under these options, with time to report the reason. */
 export function longestWait(
   { deadline, idle_timeout: idle, progress_timeout: progress, queue }: UpstreamSettings,
   catalog: Catalog,
 ): number {
-  const ofRoutes = catalog.models.flatMap(({ routes }) => routes.map((route) => route.idleTimeout ?? 0));
+  const routeIdleTimeouts = catalog.models.flatMap(({ routes }) => routes.map((route) => route.idleTimeout ?? 0));
   const wait = hasCapacity(catalog) ? queue.wait : 0;
-  return Math.max(deadline + wait, idle, progress, ...ofRoutes) + 30;
+  return Math.max(deadline + wait, idle, progress, ...routeIdleTimeouts) + 30;
 }
 
-/** True where requests may have to wait for a slot. */
+/** True if requests may have to wait for a slot. */
 export function hasCapacity({ upstreams }: Catalog): boolean {
   return upstreams.some(({ capacity }) => capacity !== undefined);
 }
@@ -132,8 +132,8 @@ export function hasCapacity({ upstreams }: Catalog): boolean {
 const withinDeadline = ['connect_timeout', 'first_byte_timeout'] as const;
 
 /**
- * Reports timeouts that never apply, because the deadline of all attempts comes first: then no other route is tried either.
- * `idle_timeout` may be longer, since the deadline does not apply to the rest of a stream.
+ * Reports timeouts that never apply because the deadline of all attempts comes first; no other route is tried then either. `idle_timeout`
+ * may be longer, because the deadline does not apply to the rest of a stream.
  */
 export function checkTimeouts(
   settings: UpstreamSettings,
@@ -161,7 +161,7 @@ export function checkTimeouts(
   }
 }
 
-/** Limits that others make pointless. */
+/** Notices about limits that have no effect because of others. */
 export function upstreamNotices(settings: UpstreamSettings, all: SectionValues): string[] {
   const { queue, idle_timeout: idle, progress_timeout: progress, first_byte_timeout: firstByte } = settings;
   return [

@@ -2,12 +2,11 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Answers of one day by another model from which a route is said to keep answering so: one may be a mistake of the vendor. */
-const least = 10;
-/** Answers that are counted, the latest. */
-const counted = 1_000;
-/** Routes that are listed. */
-const listed = 20;
+/** Answers by another model within a day from which a route is reported; a few may be mistakes of the vendor. */
+const minAnswers = 10;
+/** Latest answers that are maxCounted. */
+const maxCounted = 1_000;
+const maxRoutes = 20;
 
 interface OtherModel {
   readonly route: string;
@@ -16,7 +15,7 @@ interface OtherModel {
   readonly since: number; // epoch ms
 }
 
-/** Routes whose vendor keeps answering with another model than the one that the route asks for. */
+/** Routes whose vendor keeps answering with another model than requested. */
 export const otherModels: ProblemKind = {
   name: 'other_model',
   order: 15,
@@ -36,10 +35,10 @@ export const otherModels: ProblemKind = {
 const maxAge = 60_000; // ms
 const deadline = 10_000; // ms
 
-/** For pages that are updated every few seconds. */
+/** Cached, because pages refresh every few seconds. */
 const otherModelReading = sharedReading({ maxAge, staleFor: maxAge, deadline }, findOtherModels);
 
-/** The day as a value: PostgreSQL plans over the partitions of the day, not over all. */
+/** The time is a parameter, so that PostgreSQL plans only over the partitions of the last day. */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModel[]> {
   return database.query<OtherModel>(
     `SELECT route, answered_model AS model, count(*)::int AS answers, ${epoch('min(started_at)')} AS since
@@ -49,6 +48,6 @@ async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>
        ORDER BY started_at DESC LIMIT ?
      ) AS latest
      GROUP BY route, answered_model HAVING count(*) >= ? ORDER BY since LIMIT ?`,
-    [new Date(now() - 86_400_000), counted, least, listed],
+    [new Date(now() - 86_400_000), maxCounted, minAnswers, maxRoutes],
   );
 }

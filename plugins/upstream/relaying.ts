@@ -20,16 +20,16 @@ import { SessionMoves } from './routing/session-moves.ts';
 import { trialParts } from './routing/trial-parts.ts';
 import { queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
 
-/** What the stage `upstream` does in one pipeline. Commands, which serve nothing, do not load it. */
+/** The stage `upstream` of one pipeline. Not loaded by commands, which serve no requests. */
 export async function createRelaying(options: Infer<typeof upstreamSchema>, host: Host): Promise<Stage> {
   const health = healthOf(host);
   const telemetry = host.section(telemetrySection);
-  // The retries of a variant that fails are not those of everybody else.
+  // A failing variant must not use up everyone's retry budget.
   const budget =
     host.variant === undefined
       ? host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share))
       : new RetryBudget(options.retry_share);
-  // Loaded for those who declare a capacity; without one, no request asks for a slot.
+  // Loaded only if an upstream declares a capacity; otherwise requests need no slots.
   const queue = hasCapacity(host.catalog)
     ? (await import('./capacity/turn.ts')).queueOf(host, options.queue, queueHeaderName(host.service))
     : undefined;

@@ -10,7 +10,7 @@ import { TokenSource } from './credentials/token-source.ts';
 import { RouteHealth } from './health/route-health.ts';
 import { KeyPool, type KnownKeys } from './routing/key-pool.ts';
 
-/** The health of all routes; survives reloads. */
+/** Health of all routes; survives reloads. */
 export function healthOf(host: Host): RouteHealth {
   return host.keep('upstream/health', () => {
     const health = new RouteHealth(host, host.database.notifications);
@@ -21,11 +21,11 @@ export function healthOf(host: Host): RouteHealth {
 
 const pools = new WeakMap<Upstream, KeyPool>();
 
-/** The keys of an upstream in this catalog, with their state from before a reload. */
+/** Keys of an upstream in this catalog, with the state from before a reload. */
 export function keysOf(upstream: Upstream, host: Host): KeyPool {
-  const known = pools.get(upstream);
-  if (known !== undefined) return known;
-  // The same name with another base URL is another upstream.
+  const existing = pools.get(upstream);
+  if (existing !== undefined) return existing;
+  // An upstream with the same name but another base URL is a different one.
   const { name, healthName = name, baseUrl } = upstream;
   const learned = host.keep(`upstream/keys/${healthName} ${baseUrl}`, () => new Map() as KnownKeys);
   const pool = new KeyPool(upstream, learned, keyClosures(host));
@@ -35,10 +35,10 @@ export function keysOf(upstream: Upstream, host: Host): KeyPool {
 
 const sources = new WeakMap<Upstream, TokenSource>();
 
-/** The tokens of an upstream with credentials; a reload with the same ones keeps them. */
+/** Tokens of an upstream with credentials. A reload keeps them unless the credentials changed. */
 export function tokensOf(upstream: Upstream, host: Host): TokenSource {
-  const known = sources.get(upstream);
-  if (known !== undefined) return known;
+  const existing = sources.get(upstream);
+  if (existing !== undefined) return existing;
   const { credentials = {} } = upstream;
   const digest = hash('sha256', JSON.stringify(credentials), 'hex');
   const source = host.keep(`upstream/tokens/${digest}`, () => new TokenSource(tokenReader(credentials), host));
@@ -46,7 +46,7 @@ export function tokensOf(upstream: Upstream, host: Host): TokenSource {
   return source;
 }
 
-/** Ends the cooldowns of a route's keys: the operator who resets a route has fixed them, or knows that they are valid. */
+/** Ends the cooldowns of a route's keys: the operator who resets a route fixed the keys, or knows that they are valid. */
 export function resetKeys(id: string, host: Host): void {
   const route = host.catalog.models.flatMap(({ routes }) => routes).find((candidate) => candidate.id === id);
   if (route !== undefined) keysOf(route.upstream, host).reset();
@@ -63,7 +63,7 @@ function routesOf({ catalog }: Host): readonly Route[] {
   return routes;
 }
 
-/** Every route of the catalog once, with its breaker and its keys in a cooldown. Read for each page of models, of which there may be thousands. */
+/** Status of every route in the catalog, including cooldowns of its keys. Read for each page of models, of which there may be thousands. */
 export function routeStatus(host: Host): RouteStatus[] {
   const health = healthOf(host);
   const monotonic = host.monotonic();

@@ -8,11 +8,11 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import { authHeaders } from '#core/gateway/model-call/upstream-credentials.ts';
 
-const flagged: ReadonlySet<string | undefined> = new Set(['vllm']);
+const vendorsNeedingFlags: ReadonlySet<string | undefined> = new Set(['vllm']);
 
 /**
- * Whether a server that needs flags to call tools has them. It is asked for an answer without room for a token, which it refuses either
- * way: for want of the flags, or because of the room. That costs nothing.
+ * Checks that a server which needs flags for tool calls has them. Requests an answer of zero tokens, which the server rejects in any case:
+ * either for the missing flags or for the limit. That costs nothing.
  */
 export const toolDiagnosis: Diagnosis = {
   name: 'tools',
@@ -21,15 +21,15 @@ export const toolDiagnosis: Diagnosis = {
 };
 
 function routesWithTools({ models }: Catalog): Route[] {
-  const talking = models.filter(({ kind }) => kind === 'chat').flatMap(({ routes }) => routes);
-  const declared = talking.filter(
+  const chatRoutes = models.filter(({ kind }) => kind === 'chat').flatMap(({ routes }) => routes);
+  const routesToCheck = chatRoutes.filter(
     ({ upstream, profile }) =>
       upstream.isEnabled &&
-      flagged.has(upstream.vendor) &&
+      vendorsNeedingFlags.has(upstream.vendor) &&
       upstream.formats.includes('chat') &&
       profileIn('chat', profile).capabilities.tools,
   );
-  return [...new Map(declared.toReversed().map((route) => [route.upstream.name, route])).values()];
+  return [...new Map(routesToCheck.toReversed().map((route) => [route.upstream.name, route])).values()];
 }
 
 async function checkTools({ upstream, model }: Route, signal: AbortSignal): Promise<Finding> {
@@ -56,7 +56,7 @@ function describe(status: number, message: string | undefined): Finding {
       'Start the server with these flags, or declare `capabilities: { tools: false }`. Until then, requests with tools go to other routes.';
     return warning((message ?? '').slice(0, 200), advice);
   }
-  // 200 is of a server that takes a limit of zero.
+  // Some servers accept a limit of zero, with 200.
   if (status === 200 || status === 400) return ok('are called');
   return skipped(`the server answers ${status}`);
 }

@@ -9,7 +9,11 @@ export interface DiagnosticCheck {
   readonly timeout?: number;
   /** Requested by a separate option, so it runs in addition to those of `--only`. */
   readonly isAsked?: true;
-  /** An error fails the check with its message. @param signal aborts at the deadline */
+  /**
+   * An error fails the check with its message.
+   *
+   * @param signal aborts at the deadline
+   */
   run(signal: AbortSignal): Promise<Finding>;
 }
 

@@ -75,7 +75,8 @@ export const diskCheck: HealthCheck = {
 /**
  * Reason why a disk counts as full, with the remedy; undefined for one that has room.
  *
- * @param least bytes that must be free @param wanted bytes from which one that was full has room again
+ * @param least bytes that must be free
+ * @param wanted bytes from which one that was full has room again
  */
 export function describeFull(room: DiskRoom, folder: string, least: number, wanted: number): string | undefined {
   const { free, inodes } = room;

@@ -4,7 +4,7 @@ import { lostWrites } from '#core/platform/output.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
-import { type MemoryLevel, remembered } from '#core/platform/memory/budget.ts';
+import { type MemoryLevel, refusalReportMs } from '#core/platform/memory/budget.ts';
 
 /** Checks that names in use can be resolved. Cached results hide a failure for an hour. */
 export const namesCheck: HealthCheck = {
@@ -76,7 +76,7 @@ export const memoryCheck: HealthCheck = {
   runbook: 'memory-scarce',
   check({ memory, now, monotonic }) {
     const { level, refusals, refusedAt, refusedSince } = memory;
-    const hasRefused = monotonic() - refusedAt <= remembered;
+    const hasRefused = monotonic() - refusedAt <= refusalReportMs;
     if (level === 'normal' && !hasRefused) return { ok: true };
     const counts = healthReason('health.reason.memory.counts', { ...refusals });
     const reason = healthReason(`health.reason.memory.${level}`, { counts });

@@ -12,7 +12,11 @@ export interface EndpointDocumentation {
   readonly isForm?: boolean;
   /** Parameters in the query, all optional. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
-  /** A body that works. @param model a public name */
+  /**
+   * A body that works.
+   *
+   * @param model a public name
+   */
   example?(model: string): JsonObject;
   /** True when the answer can be streamed as server-sent events; `always`: it always is. */
   readonly stream?: boolean | 'always';

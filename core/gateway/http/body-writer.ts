@@ -17,7 +17,10 @@ export class BodyWriter {
   #hasBegun = false;
   #isFull = false;
 
-  /** @param response after `writeHead` @param hasTrailers Node writes them, behind chunks of its own */
+  /**
+   * @param response after `writeHead`
+   * @param hasTrailers Node writes them, behind chunks of its own
+   */
   constructor(response: ServerResponse, hasTrailers: boolean) {
     this.#response = response;
     // HTTP/1.0 has no chunks, and a HEAD request no body.
@@ -63,7 +66,11 @@ export class BodyWriter {
     this.#response.emit('drain');
   }
 
-  /** Ends the response, which must not be ended otherwise. @param text the last of the body */
+  /**
+   * Ends the response, which must not be ended otherwise.
+   *
+   * @param text the last of the body
+   */
   end(text = ''): void {
     if (!this.#isChunked) {
       this.#response.end(text);

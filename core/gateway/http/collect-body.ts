@@ -20,7 +20,11 @@ export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): numbe
   return timeout + maxBytes / minRate;
 }
 
-/** A body that has arrived with its head, as most do: it needs neither listeners nor a timer. @throws as `collect` */
+/**
+ * A body that has arrived with its head, as most do: it needs neither listeners nor a timer.
+ *
+ * @throws as `collect`
+ */
 export function takeBuffered(
   request: IncomingMessage,
   { maxBytes }: BodyLimits,

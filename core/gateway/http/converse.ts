@@ -47,13 +47,21 @@ export interface Conversations {
   readonly serving: Serving;
   /** Runs the exchange of a message from its begin to its end. Never rejects. */
   converse(message: InboundMessage, client: Correspondent): Promise<void>;
-  /** The account that these headers authenticate; undefined without one. @throws if that cannot be determined now */
+  /**
+   * The account that these headers authenticate; undefined without one.
+   *
+   * @throws if that cannot be determined now
+   */
   accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined;
   /** The address of the client, before all trusted proxies. */
   addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined;
 }
 
-/** Makes the exchange of a message. @param refusal as of `openExchange` */
+/**
+ * Makes the exchange of a message.
+ *
+ * @param refusal as of `openExchange`
+ */
 export function openMessage(message: InboundMessage, { host, bodyLimits }: Serving, refusal?: GatewayError): Exchange {
   const { path, query, headers, remoteAddress, body, onRead, outlines } = message;
   const dialect = callerDialect(message.endpoint, headers, path);

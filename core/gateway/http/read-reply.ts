@@ -9,7 +9,11 @@ interface BodyReader {
   /** @returns false if the client is slower; it then calls `resume` of the reading */
   take(chunk: Buffer): boolean;
   isFull(): boolean;
-  /** Called when the body has stalled. @returns the error that ends it */
+  /**
+   * Called when the body has stalled.
+   *
+   * @returns the error that ends it
+   */
   onStalled(seconds: number): GatewayError;
 }
 

@@ -52,7 +52,11 @@ export function createServer(log: Logger): {
   return { server, listener, refusals, upgrades };
 }
 
-/** Takes a request that needs nothing of hapi. @returns false for any other */
+/**
+ * Takes a request that needs nothing of hapi.
+ *
+ * @returns false for any other
+ */
 type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();

@@ -45,7 +45,11 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
   ],
 ];
 
-/** The sentence for a path of such an API; undefined for any other. @param path that begins with `/v1/` or `/v1beta/` */
+/**
+ * The sentence for a path of such an API; undefined for any other.
+ *
+ * @param path that begins with `/v1/` or `/v1beta/`
+ */
 export function explainUnserved(path: string): string | undefined {
   const behind = path.replace(/^\/v1(?:beta)?(?=\/)/, '');
   return unserved.find(([pattern]) => pattern.test(behind))?.[1];

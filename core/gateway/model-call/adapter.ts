@@ -83,7 +83,11 @@ export interface ReplyReader {
   isBytes?(contentType: string): boolean;
   /** Takes the next bytes of an event stream and returns the whole events that the client gets for them. */
   push(chunk: Buffer): Buffer;
-  /** The upstream has closed the stream. @returns the rest for the client */
+  /**
+   * The upstream has closed the stream.
+   *
+   * @returns the rest for the client
+   */
   end(): Buffer;
   /** True once something of the answer itself has passed: from then on no other route can take over. */
   readonly hasContent: boolean;

@@ -140,7 +140,11 @@ export function withoutOwn(words: string, own: readonly string[]): string {
 const keyRefusedMessage =
   'The provider of this model refused the account of this service. Your own API key is valid. Tell the operator of this service.';
 
-/** The operator's key was rejected: the client must not mistake it for its own. @param words for the log */
+/**
+ * The operator's key was rejected: the client must not mistake it for its own.
+ *
+ * @param words for the log
+ */
 export function keyRefused(words?: string): GatewayError {
   return new GatewayError('upstream_account_rejected', keyRefusedMessage, {
     meaning: 'key',
@@ -160,7 +164,11 @@ export function throttled(retryAfter: number = 5, words?: string): GatewayError 
   });
 }
 
-/** The server lacks a flag that the request needs; only the operator can set it. @param words for the log */
+/**
+ * The server lacks a flag that the request needs; only the operator can set it.
+ *
+ * @param words for the log
+ */
 export function notSetUp(words?: string): GatewayError {
   return new GatewayError(
     'not_supported',

@@ -222,7 +222,11 @@ export function areCodesOf(meaning: WordMeaning, given: readonly (string | undef
   return given.some((code) => code !== undefined && isOne(code));
 }
 
-/** True when the words of a message mean this. @param preset name of the upstream's preset */
+/**
+ * True when the words of a message mean this.
+ *
+ * @param preset name of the upstream's preset
+ */
 export function areWordsOf(meaning: WordMeaning, message = '', preset?: string): boolean {
   const counts = (row: Words) => row.in !== 'code' && (row.preset === undefined || row.preset === preset);
   return table[meaning].words.some((row) => counts(row) && row.words.test(message));

@@ -266,7 +266,11 @@ export class Pipeline {
     return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
 
-  /** Checks a reply and notes its body's owner on the exchange. @throws StageFault */
+  /**
+   * Checks a reply and notes its body's owner on the exchange.
+   *
+   * @throws StageFault
+   */
   #accept(
     exchange: Exchange,
     value: unknown,

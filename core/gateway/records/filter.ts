@@ -95,7 +95,11 @@ export function equalText(column: string, text: string): Condition {
   return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }
 
-/** A time as PostgreSQL reads it in any session time zone. @param time epoch ms */
+/**
+ * A time as PostgreSQL reads it in any session time zone.
+ *
+ * @param time epoch ms
+ */
 export function timestamp(time: number): string {
   return new Date(time).toISOString();
 }

@@ -91,7 +91,11 @@ function pageOf(found: readonly RequestRecord[], size: number): RequestPage {
   return { records, next: found.length > size ? records.at(-1)?.id : undefined };
 }
 
-/** Reads each hour separately from the index of times. @param hours starts, newest first */
+/**
+ * Reads each hour separately from the index of times.
+ *
+ * @param hours starts, newest first
+ */
 async function readHours(
   database: Queries,
   filter: RequestFilter,

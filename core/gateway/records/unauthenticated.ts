@@ -79,7 +79,11 @@ export async function readUnauthenticated(
   return { requests: rows[0]?.total ?? 0, blocks: rows.map(({ total: _total, ...block }) => block) };
 }
 
-/** Removes the counts before a time. @param time epoch ms */
+/**
+ * Removes the counts before a time.
+ *
+ * @param time epoch ms
+ */
 export async function removeUnauthenticated(database: Pick<Database, 'query'>, time: number): Promise<void> {
   await database.query('DELETE FROM unauthenticated_minute WHERE minute < ?', [timestamp(time)]);
 }

@@ -167,7 +167,11 @@ export async function readUsage<const By extends Exclude<UsageBy, 'client'>>(
     .map((row) => ({ ...keysOf(row, by), ...countsOf(row), firstContent: latencies.get(keyOf(row)) ?? [] }));
 }
 
-/** Tokens per second of streams since an hour, by public name; models without any are missing. @param since epoch ms */
+/**
+ * Tokens per second of streams since an hour, by public name; models without any are missing.
+ *
+ * @param since epoch ms
+ */
 export async function readStreamingSpeed(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
   const { sql, parameters } = conditionsOf({ since });
   const columns = ['model', ...speedCounts].join(', ');

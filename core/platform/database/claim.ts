@@ -114,7 +114,10 @@ async function connect(url: string, timeout: number): Promise<Held> {
   return { client, lost };
 }
 
-/** @returns false if another gateway holds the lock @throws if the database does not answer */
+/**
+ * @returns false if another gateway holds the lock
+ * @throws if the database does not answer
+ */
 async function lock(client: pg.Client, kind: ClaimKind): Promise<boolean> {
   const acquire = kind === 'shared' ? 'pg_advisory_lock_shared' : 'pg_advisory_lock';
   // A gateway that was killed a moment ago may still hold its connection.

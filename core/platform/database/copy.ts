@@ -158,7 +158,12 @@ export function copyOut(client: pg.Client, sql: string): { readonly chunks: Asyn
   return { chunks: command.read(), rows: () => command.rows };
 }
 
-/** Runs `COPY … FROM STDIN`. @returns the number of rows @throws the error of the source or of PostgreSQL */
+/**
+ * Runs `COPY … FROM STDIN`.
+ *
+ * @returns the number of rows
+ * @throws the error of the source or of PostgreSQL
+ */
 export function copyIn(client: pg.Client, sql: string, chunks: AsyncIterable<Buffer>): Promise<number> {
   const command = new CopyIn(sql, chunks);
   client.query(command as never);

@@ -97,7 +97,11 @@ export class EmbeddedPostgres {
     });
   }
 
-  /** Stops the server; by force when it does not stop in time. @param timeout ms */
+  /**
+   * Stops the server; by force when it does not stop in time.
+   *
+   * @param timeout ms
+   */
   async stop(timeout = stopTimeoutMs): Promise<void> {
     const pid = await postmasterPid(this.#access.folder);
     if (pid === undefined) return;

@@ -45,7 +45,11 @@ export async function migrate(
   }
 }
 
-/** Schema for the tables of an empty database. @throws StartRefused as `migrate` */
+/**
+ * Schema for the tables of an empty database.
+ *
+ * @throws StartRefused as `migrate`
+ */
 export async function findMigrationTarget(url: string): Promise<{ url: string; schema: string; hasSessions: true }> {
   const client = new pg.Client({ connectionString: url, ...migrationConnection });
   client.on('error', () => undefined);

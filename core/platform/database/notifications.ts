@@ -36,7 +36,10 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   readonly #isDeaf: boolean;
   readonly #proofs: typeof proofs;
 
-  /** @param isDeaf nothing is delivered by this URL, although LISTEN succeeds @param proofsEvery tests set their own */
+  /**
+   * @param isDeaf nothing is delivered by this URL, although LISTEN succeeds
+   * @param proofsEvery tests set their own
+   */
   constructor(url: string, log: Logger, isDeaf = false, proofsEvery = proofs) {
     this.#url = url;
     this.#log = log;

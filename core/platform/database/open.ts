@@ -218,7 +218,10 @@ class PostgresDatabase implements OpenedDatabase {
   readonly #lifetime: Lifetime;
   #replica: (RecordReads & AsyncDisposable) | undefined;
 
-  /** @param url without a pooler @param isDeaf the only route is a pooler that delivers no notifications */
+  /**
+   * @param url without a pooler
+   * @param isDeaf the only route is a pooler that delivers no notifications
+   */
   constructor(orm: MikroORM, first: pg.Pool, url: string, log: Logger, lifetime: Lifetime, isDeaf: boolean) {
     this.kind = lifetime.isEmbedded ? 'embedded' : 'external';
     this.url = url;

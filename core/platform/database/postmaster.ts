@@ -28,7 +28,11 @@ async function readPid(folder: string): Promise<number | undefined> {
   return Number.isInteger(pid) && pid > 0 ? pid : undefined;
 }
 
-/** A file's text; '' if it does not exist. @throws when it cannot be read, which says nothing about its content */
+/**
+ * A file's text; '' if it does not exist.
+ *
+ * @throws when it cannot be read, which says nothing about its content
+ */
 export function readIfPresent(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

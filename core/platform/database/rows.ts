@@ -49,7 +49,11 @@ export function epochs(...columns: readonly string[]): string {
   return columns.map((column) => `${epoch(column)} as ${column.slice(column.indexOf('.') + 1)}`).join(', ');
 }
 
-/** Columns of a table as `Row` describes them: those in `_at` and `_until` are times. @param alias of the table */
+/**
+ * Columns of a table as `Row` describes them: those in `_at` and `_until` are times.
+ *
+ * @param alias of the table
+ */
 export function selected(columns: readonly string[], alias?: string): string {
   const names = columns.map((column) => (alias === undefined ? column : `${alias}.${column}`));
   return names.map((name) => (timeName.test(name) ? epochs(name) : name)).join(', ');

@@ -9,7 +9,11 @@ export const expectedSettings = { datestyle: 'ISO', default_transaction_isolatio
 /** The same for sessions that wait for something, such as a notification. */
 export const waitingSettings = { ...expectedSettings, idle_session_timeout: 0 };
 
-/** Makes commits wait for the disk where the role's do not. Replicas that a role waits for stay. @param isLocal to the transaction */
+/**
+ * Makes commits wait for the disk where the role's do not. Replicas that a role waits for stay.
+ *
+ * @param isLocal to the transaction
+ */
 export const durableCommits = (isLocal: boolean) =>
   `CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', ${isLocal}) END`;
 
@@ -25,7 +29,11 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
   await client.query(`SELECT ${[...calls, durableCommits(false)].join(', ')}`);
 }
 
-/** Settings of a role that differ from those that statements rely on, with the required values. @param settings of a session */
+/**
+ * Settings of a role that differ from those that statements rely on, with the required values.
+ *
+ * @param settings of a session
+ */
 export function unexpectedSettings(settings: SessionSettings): { name: string; value: string; expected: string }[] {
   const expected = Object.entries(expectedSettings).filter(
     ([name, value]) => !String(settings[name]).startsWith(value),

@@ -15,7 +15,11 @@ interface DatabaseWait {
   readonly intervals?: typeof intervals;
 }
 
-/** Seconds of DATABASE_WAIT. @throws StartRefused when it is not a number of seconds */
+/**
+ * Seconds of DATABASE_WAIT.
+ *
+ * @throws StartRefused when it is not a number of seconds
+ */
 export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
   const text = environment['DATABASE_WAIT'] || '0';
   if (/^\d{1,5}$/.test(text) && Number(text) <= maxWaitSeconds) return Number(text);

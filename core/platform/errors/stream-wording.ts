@@ -14,7 +14,11 @@ const openings: Partial<Readonly<Record<ErrorCode, string>>> = {
   rate_limited: 'Connection error: rate limit reached, connection reset.',
 };
 
-/** The message of an error inside a stream. @param message as sent outside of streams */
+/**
+ * The message of an error inside a stream.
+ *
+ * @param message as sent outside of streams
+ */
 export function streamMessage({ code, details: { retryAfter } }: GatewayError, message: string): string {
   const opening = openings[code];
   if (opening === undefined) return message;

@@ -6,7 +6,11 @@ export interface Audience {
   readonly dialect: Dialect;
   /** Statuses that replace those of the table, where clients of the format would retry without effect. */
   readonly statuses?: Partial<Readonly<Record<ErrorCode, number>>> | undefined;
-  /** Writes the error that ends an event stream. Default: as the dialect does. @param id of the exchange */
+  /**
+   * Writes the error that ends an event stream. Default: as the dialect does.
+   *
+   * @param id of the exchange
+   */
   renderStreamError?(error: GatewayError, id: string): string;
   /** Keeps an idle event stream alive; a comment when left out. */
   readonly keepAlive?: string | undefined;
@@ -154,13 +158,21 @@ export class GatewayError extends Error {
     return kind.final === true || (status < 500 && !retriedStatuses.has(status));
   }
 
-  /** True when the service failed; false when it refused the request. @param status that the client gets */
+  /**
+   * True when the service failed; false when it refused the request.
+   *
+   * @param status that the client gets
+   */
   isFailure(status: number | undefined): boolean {
     const kind = errorKinds[this.code];
     return kind.failure === true || status === undefined || status < 400 || status >= 500;
   }
 
-  /** Type and code in a dialect. @param status that the client gets */
+  /**
+   * Type and code in a dialect.
+   *
+   * @param status that the client gets
+   */
   wording(dialect: Dialect, status?: number): { type: string; code: string | null } {
     const kind = errorKinds[this.code];
     return dialects[dialect].words(kind, this.details.upstream, status ?? kind.status);

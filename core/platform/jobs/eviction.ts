@@ -3,7 +3,11 @@ import { readInfo } from '../shared/redis-client.ts';
 
 const timeout = 5_000; // ms
 
-/** Eviction policy of a Redis; undefined if it never evicts keys. @param info output of INFO */
+/**
+ * Eviction policy of a Redis; undefined if it never evicts keys.
+ *
+ * @param info output of INFO
+ */
 export function evictionPolicy(info: string): string | undefined {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const policy = field('maxmemory_policy');

@@ -105,7 +105,11 @@ function append({ text, size, uncut, escapes }: ItemsOutline, to: Growing): true
   return true;
 }
 
-/** Appends the outline of pieces that end outside of strings. @returns false if they have none, or one over the limit */
+/**
+ * Appends the outline of pieces that end outside of strings.
+ *
+ * @returns false if they have none, or one over the limit
+ */
 function shorten(text: readonly Buffer[], to: Growing): boolean {
   if (loaded === undefined) return false;
   const { scanner, bytes } = loaded;

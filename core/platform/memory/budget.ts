@@ -1,24 +1,24 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Bytes that are reserved for each byte of a body: what its path needs at most. A request is held as bytes, text, parsed
- * strings and encoded for the upstream, as text and as bytes; a whole reply as chunks, bytes, text and parsed strings; a long
- * event as all of that, and written again as text and as bytes within the same turn.
- * A form with files is held as it comes and as one piece, and never decoded.
- * A text with characters beyond ASCII takes two bytes for each character, twice.
- * Of a stream that is translated, what reads it and what writes it keep each character once.
+ * Bytes reserved per byte of a body: the most that processing it holds at once. A request is held as bytes, text, parsed strings and
+ * re-encoded for the upstream as text and bytes; a whole reply as chunks, bytes, text and parsed strings; a long event as all of those plus
+ * its rewritten text and bytes, within one turn.
+ * A form with files is held as received and as one joined piece, and never decoded.
+ * Text with characters beyond ASCII takes two bytes per character, in two copies.
+ * In a translated stream, reader and writer each keep every character once.
  */
 export const footprint = { request: 5, form: 2, wideText: 2, reply: 4, event: 8, kept: 2 } as const;
 
-/** Memory pressure by the figures of the process: from `large` on large bodies are rejected, then new requests too. */
+/** Memory pressure as measured on the process: from `large` on, large bodies are rejected; at `all`, new requests too. */
 export type MemoryLevel = 'normal' | 'large' | 'all';
 
-/** Something that is kept only because there is room for it: a cache. */
+/** A cache: memory that can be freed whenever it is excess. */
 export interface Reclaimable {
   readonly held: number; // bytes
-  /** Bytes that it never exceeds. */
-  readonly most: number;
-  /** Gives back at least this many bytes, or all of them. */
+  /** Upper bound of `held` in bytes. */
+  readonly maxBytes: number;
+  /** Frees at least this many bytes, or everything. */
   giveBack(bytes: number): void;
 }
 
@@ -29,13 +29,13 @@ interface SizedEntries {
   pop(): unknown;
 }
 
-/** Gives back the entries that were used longest ago. */
+/** Frees the least recently used entries. */
 export function evictable(entries: SizedEntries): Reclaimable {
   return {
     get held() {
       return entries.calculatedSize;
     },
-    most: entries.maxSize,
+    maxBytes: entries.maxSize,
     giveBack(bytes) {
       const goal = entries.calculatedSize - bytes;
       while (entries.size > 0 && entries.calculatedSize > goal) entries.pop();
@@ -49,17 +49,17 @@ interface MemoryRefusals {
   request: number;
 }
 
-/** Ms for which the health check reports a refusal. */
-export const remembered = 60_000;
+/** Ms for which the health check reports a rejection. */
+export const refusalReportMs = 60_000;
 
-/** A share up to this size may use the reserve and does not count for its owner. */
+/** Shares up to this size may use the reserve and are not counted for their owner. */
 const smallShareBytes = bounds.smallBody * footprint.request;
 
 /**
- * Limits the memory of all bodies and caches of the process together. Bytes are reserved as they arrive, and nothing waits for
- * room: a reservation that does not fit is rejected. An eighth is a reserve for small bodies, so that large ones are refused first. One
- * owner, an account or the address of a caller without a key, gets at most a quarter; only the first body that exceeds it may
- * continue, because a quarter can be less than the largest valid body.
+ * Limits the total memory of the process's bodies and caches. Bytes are reserved as they arrive, without waiting: a reservation that does
+ * not fit is rejected. An eighth is reserved for small bodies, so that large ones are rejected first. Each owner (an account, or the
+ * address of a caller without a key) gets at most a quarter; its first body beyond that may continue, because a quarter can be less than
+ * the largest valid body.
  *
  * Source of the idea: Envoy's overload manager.
  */
@@ -68,23 +68,27 @@ export class ProcessMemory {
   readonly refusals: MemoryRefusals = { body: 0, reply: 0, request: 0 };
   level: MemoryLevel = 'normal';
   /**
-   * Bytes by which large shares may grow, by what the process really uses, until its figures are read again. A share that
-   * ends gives nothing back to it: what it held is garbage.
+   * Bytes by which large shares may still grow, from the measured memory use; updated with the next measurement. Releasing a share does not
+   * increase it, because its memory is garbage that has not been collected yet.
    */
   room = Number.POSITIVE_INFINITY;
-  /** Reads the figures again because a large share does not fit. @returns true when that has collected garbage */
+  /**
+   * Measures again because a large share does not fit.
+   *
+   * @returns true if garbage was collected
+   */
   findRoom: () => boolean = () => false;
   /** Time of the last rejection (performance.now()). */
   refusedAt = Number.NEGATIVE_INFINITY;
-  /** Start (epoch ms) of the current series of rejections, with less than `remembered` between them. */
+  /** Start (epoch ms) of the current series of rejections, with less than `refusalReportMs` between them. */
   refusedSince = 0;
   readonly #monotonic: () => number;
   #reserved = 0;
-  readonly #kept: Reclaimable[] = [];
-  #mostKept = 0;
+  readonly #caches: Reclaimable[] = [];
+  #maxCacheBytes = 0;
   readonly #owners = new Map<string, Owner>(); // large shares only
   #largeShares = 0;
-  /** The large share that grows although the process has no room for it. */
+  /** The large share that may grow although the process has no room for it. */
   #exempt: MemoryShare | undefined;
 
   constructor(capacity: number, monotonic = () => performance.now()) {
@@ -96,25 +100,25 @@ export class ProcessMemory {
     return this.#reserved;
   }
 
-  /** Bytes of values that are kept only while there is room. */
+  /** Bytes held by caches. */
   get kept(): number {
     let bytes = 0;
-    for (const { held } of this.#kept) bytes += held;
+    for (const { held } of this.#caches) bytes += held;
     return bytes;
   }
 
-  /** Counts a cache from now on, and empties it when its room is needed. */
+  /** Registers a cache, which is emptied when its memory is excess. */
   keep(reclaimable: Reclaimable): void {
-    this.#kept.push(reclaimable);
-    this.#mostKept += reclaimable.most;
+    this.#caches.push(reclaimable);
+    this.#maxCacheBytes += reclaimable.maxBytes;
   }
 
-  /** Empties the caches by this many bytes. */
+  /** Frees this many bytes of each cache. */
   reclaim(bytes: number): void {
-    for (const one of this.#kept) one.giveBack(bytes);
+    for (const cache of this.#caches) cache.giveBack(bytes);
   }
 
-  /** False when there is no room to keep this many bytes. */
+  /** False if there is no room to cache this many bytes. */
   mayKeep(bytes: number): boolean {
     return this.level === 'normal' && this.#reserved + this.kept + bytes <= this.capacity;
   }
@@ -124,7 +128,10 @@ export class ProcessMemory {
     return new MemoryShare(this, owner);
   }
 
-  /** True if the next request must be rejected. Some are accepted, as only they show that there is memory again. */
+  /**
+   * True if the next request must be rejected. With nothing reserved it is accepted, because only a request shows that memory is available
+   * again.
+   */
   get isExhausted(): boolean {
     return this.level === 'all' && this.#reserved > 0;
   }
@@ -132,11 +139,15 @@ export class ProcessMemory {
   refuse(what: keyof MemoryRefusals): void {
     this.refusals[what]++;
     const now = this.#monotonic();
-    if (now - this.refusedAt > remembered) this.refusedSince = Date.now();
+    if (now - this.refusedAt > refusalReportMs) this.refusedSince = Date.now();
     this.refusedAt = now;
   }
 
-  /** Resizes a share. @returns false when it does not fit and `mustFit`; for shares only */
+  /**
+   * Resizes a share; called by shares only.
+   *
+   * @returns false if `mustFit` and it does not fit
+   */
   resize(share: MemoryShare, to: number, mustFit = true): boolean {
     const from = share.bytes;
     if (mustFit && to > from && !this.#fits(share, to)) return false;
@@ -158,10 +169,10 @@ export class ProcessMemory {
   #fits(share: MemoryShare, to: number): boolean {
     const isSmall = to <= smallShareBytes;
     if (!isSmall && !this.#mayBeLarge(share, to)) return false;
-    const most = isSmall ? this.capacity : (this.capacity * 7) / 8;
-    const needed = this.#reserved + to - share.bytes - most;
-    if (needed > 0) return false;
-    if (needed + this.#mostKept > 0) this.#makeRoom(needed + this.kept);
+    const limit = isSmall ? this.capacity : (this.capacity * 7) / 8;
+    const excess = this.#reserved + to - share.bytes - limit;
+    if (excess > 0) return false;
+    if (excess + this.#maxCacheBytes > 0) this.#makeRoom(excess + this.kept);
     return true;
   }
 
@@ -181,8 +192,8 @@ export class ProcessMemory {
   }
 
   /**
-   * The figures of the process may never fall far enough for the largest valid body, and what has been freed is given back
-   * later. One that is alone is therefore accepted, with all that it still needs, once garbage has been collected for it.
+   * Measured use may never fall far enough for the largest valid body, and freed memory returns to the system only later. After a
+   * collection, a single large body is therefore accepted, including its further growth.
    */
   #findRoom(share: MemoryShare, growth: number): boolean {
     const isCollected = this.findRoom();
@@ -205,16 +216,16 @@ export class ProcessMemory {
 
 interface Owner {
   bytes: number;
-  /** The share that may exceed the quarter, so that one of several is served. */
+  /** The only share that may exceed the quarter, so that one of several requests is served. */
   largest: MemoryShare | undefined;
 }
 
-/** Counting a small share costs more than it holds. */
+/** Small shares are not counted: that would cost more than it saves. */
 function countedFor(bytes: number): number {
   return bytes > smallShareBytes ? bytes : 0;
 }
 
-/** Part of a budget: the bytes that one exchange has reserved, until it is over. */
+/** Bytes reserved by one exchange until it ends. */
 export class MemoryShare {
   readonly #budget: ProcessMemory;
   #owner: string;
@@ -242,14 +253,14 @@ export class MemoryShare {
     if (counted > 0) this.#budget.count(this, counted);
   }
 
-  /** @returns false when it does not fit: nothing is reserved then, and the work that needed the bytes must end */
+  /** @returns false if it does not fit: nothing is reserved then, and the caller must end the work that needed the bytes */
   grow(bytes: number): boolean {
     if (this.#isReleased || !this.#budget.resize(this, this.#bytes + bytes)) return false;
     this.#bytes += bytes;
     return true;
   }
 
-  /** Counts bytes that exist already, such as those that a slow client has not read. */
+  /** Counts bytes already allocated, such as those that a slow client has not read. */
   add(bytes: number): void {
     if (this.#isReleased) return;
     this.#budget.resize(this, this.#bytes + bytes, false);
@@ -262,17 +273,17 @@ export class MemoryShare {
     this.#bytes -= bytes;
   }
 
-  /** Counts something that did not fit. */
+  /** Counts a rejection for lack of memory. */
   refuse(what: keyof MemoryRefusals): void {
     this.#budget.refuse(what);
   }
 
-  /** The exchange is over. */
+  /** Releases all bytes; later calls have no effect. */
   release(): void {
     this.shrink(this.#bytes);
     this.#isReleased = true;
   }
 }
 
-/** For code outside of a gateway: tests of plugins. */
+/** For code that runs without a gateway, such as tests of plugins. */
 export const unlimitedMemory = new ProcessMemory(Number.POSITIVE_INFINITY);

@@ -1,19 +1,19 @@
-/** Larger chunks are kept as they are: the object around a chunk costs about 200 bytes. */
+/** Larger chunks are not copied: the object around a chunk costs about 200 bytes. */
 const largeChunkBytes = 4_096;
-/** Smaller chunks are copied into blocks of half of what is held, within these limits. */
-const blockBytes = { least: 4_096, most: 262_144 };
-const nothing = Buffer.alloc(0);
+/** Smaller chunks are copied into blocks of half the collected size, within these limits (bytes). */
+const blockBytes = { min: 4_096, max: 262_144 };
+const empty = Buffer.alloc(0);
 
 /**
- * Bytes that are kept until all of them are there. What they hold in memory is bounded by their number, however they were
- * cut: a chunk of one byte is an object of 100 to 400 bytes, and often a slice that keeps the 64 KB alive that were read
- * from the socket with it. Small chunks are therefore copied into blocks; large ones, and the first, are kept as they came.
+ * Collects the bytes of a body. Memory use is proportional to the number of bytes, however they are split: a chunk of one byte is an object
+ * of 100 to 400 bytes, and often a slice that keeps the 64 KB read buffer of the socket alive. Small chunks are therefore copied into
+ * blocks; large ones, and the first, are kept as received.
  */
 export class CollectedBytes {
   #chunks: Buffer[] = [];
   #size = 0;
   #block: Buffer | undefined;
-  #used = 0;
+  #blockLength = 0;
 
   get size(): number {
     return this.#size;
@@ -30,7 +30,7 @@ export class CollectedBytes {
     return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
   }
 
-  /** Returns the bytes, in as many pieces as they are kept in, and keeps none of them. */
+  /** Removes and returns the bytes in their current pieces. */
   takePieces(): readonly Buffer[] {
     this.#endBlock();
     const pieces = this.#chunks;
@@ -38,7 +38,7 @@ export class CollectedBytes {
     return pieces;
   }
 
-  /** Returns the bytes and keeps none of them. */
+  /** Removes and returns the bytes. */
   take(): Buffer {
     const bytes = this.bytes();
     this.clear();
@@ -51,11 +51,11 @@ export class CollectedBytes {
     this.#block = undefined;
   }
 
-  /** The last bytes: as many as there are, at most this many. */
+  /** The last bytes, at most `count`. */
   last(count: number): Buffer {
-    const last = this.#block?.subarray(0, this.#used) ?? this.#chunks.at(-1);
+    const last = this.#block?.subarray(0, this.#blockLength) ?? this.#chunks.at(-1);
     if (last === undefined || last.length >= count || last.length === this.#size)
-      return last?.subarray(-count) ?? nothing;
+      return last?.subarray(-count) ?? empty;
     return this.bytes().subarray(-count);
   }
 
@@ -68,35 +68,34 @@ export class CollectedBytes {
     let copied = 0;
     while (copied < chunk.length) {
       const room = this.#block ?? this.#addBlock();
-      const count = chunk.copy(room, this.#used, copied);
+      const count = chunk.copy(room, this.#blockLength, copied);
       copied += count;
-      this.#used += count;
-      if (this.#used === room.length) this.#endBlock();
+      this.#blockLength += count;
+      if (this.#blockLength === room.length) this.#endBlock();
     }
   }
 
   #addBlock(): Buffer {
-    const length = Math.min(blockBytes.most, Math.max(blockBytes.least, this.#size >> 1));
-    // Not from the pool, all of which a slice would keep alive.
+    const length = Math.min(blockBytes.max, Math.max(blockBytes.min, this.#size >> 1));
+    // Not from Buffer's pool: a slice would keep all of the pool alive.
     this.#block = Buffer.allocUnsafeSlow(length);
-    this.#used = 0;
+    this.#blockLength = 0;
     this.#chunks.push(this.#block);
     return this.#block;
   }
 
   #endBlock(): void {
     if (this.#block === undefined) return;
-    this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#used);
+    this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#blockLength);
     this.#block = undefined;
   }
 }
 
-/** False also for a slice of something much larger. */
+/** False for a slice of a much larger buffer: keeping it would keep the buffer alive. */
 function isLarge(chunk: Buffer): boolean {
   return chunk.length >= largeChunkBytes && chunk.length * 4 >= chunk.buffer.byteLength;
 }
 
-/** Bytes of all pieces together. */
 export function sizeOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }

@@ -1,12 +1,17 @@
 /**
- * Bytes outside of the JavaScript heap are freed with the object that holds them, which is long after they were last needed. A few hundred
- * bodies of 100 KB make the engine collect all of its garbage, and for that it walks the whole heap. Who knows that bytes are no
- * longer needed frees them here, at once; a view of them is empty from then on, and reading it throws or returns nothing.
+ * Native readers of each buffer.
+ * | Memory outside the JavaScript heap is freed with the object that holds it, long after it was last needed. A few hundred bodies of 100
+ * KB trigger a full collection, which walks the whole heap. Code that is done with its bytes therefore frees them here, immediately. A view
+ * of freed bytes is empty: reading it throws or returns nothing.
  */
 
 const nativeReaders = new WeakMap<ArrayBufferLike, number>();
 
-/** Before the system reads from these bytes, later than in this call. @throws Error when they have been freed */
+/**
+ * Call before the operating system reads these bytes asynchronously: they are not freed until `reclaimBytes`.
+ *
+ * @throws Error if they have been freed
+ */
 export function lendBytes(pieces: readonly Buffer[]): void {
   for (const { buffer } of pieces) {
     if ((buffer as ArrayBuffer).detached) throw new Error('the bytes have been freed');
@@ -14,18 +19,18 @@ export function lendBytes(pieces: readonly Buffer[]): void {
   }
 }
 
-/** Call once the system has read them. */
+/** Call once the operating system has read them. */
 export function reclaimBytes(pieces: readonly Buffer[]): void {
   for (const { buffer } of pieces) {
-    const others = (nativeReaders.get(buffer) ?? 1) - 1;
-    if (others > 0) nativeReaders.set(buffer, others);
+    const remaining = (nativeReaders.get(buffer) ?? 1) - 1;
+    if (remaining > 0) nativeReaders.set(buffer, remaining);
     else nativeReaders.delete(buffer);
   }
 }
 
 /**
- * Frees bytes that have no other reader. Parts of a larger memory, and bytes that the system still reads, are left to the collection
- * of garbage.
+ * Frees bytes that have no native reader. Slices of a larger buffer, and bytes that are still being read, are left to the garbage
+ * collector.
  */
 export function freeBytes(pieces: readonly Buffer[]): void {
   for (const { buffer, length } of pieces) {

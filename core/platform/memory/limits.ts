@@ -6,25 +6,25 @@ const MiB = 1024 * 1024;
 
 /** Memory limits of a process in bytes. */
 export interface MemoryLimits {
-  /** Of its resident memory. */
+  /** Resident memory. */
   readonly process: number;
-  /** Of V8's old generation: when it is full, the process ends. */
+  /** V8's old generation. When it is full, V8 aborts the process. */
   readonly heap: number;
 }
 
-/** Memory of a gateway without bodies: resident, and on the heap. Measured after a thousand requests. */
+/** Memory of a gateway that holds no bodies, in bytes. Measured after a thousand requests. */
 export const base = { process: 240 * MiB, heap: 112 * MiB };
-/** Share of the remainder that may be reserved: the other part is uncollected garbage. */
-const reservable = 0.65;
-/** Bytes reserved per byte on the heap; the others are in buffers outside of it. */
+/** Share of the remaining memory that may be reserved; the rest is for uncollected garbage. */
+const reservableShare = 0.65;
+/** Reserved bytes per byte on the heap; the others are in buffers outside it. */
 const perHeapByte = 1.25;
-/** Share of the limit for the caches, unless their own bounds are lower. */
-const cached = 1 / 8;
-const least = 16 * MiB;
+/** Share of the process limit for each cache, unless its own bound is lower. */
+const cacheShare = 1 / 8;
+const minCapacity = 16 * MiB;
 
 /**
- * @param chosen bytes, from gateway.yaml; by default the limit of the container, or the memory of the machine
- * @param processes that share them
+ * @param chosen bytes, from gateway.yaml; default: the limit of the container, or the machine's memory
+ * @param processes number of processes that share the limit
  */
 export function memoryLimits(
   chosen?: number,
@@ -32,37 +32,36 @@ export function memoryLimits(
   heap = oldGeneration(getHeapStatistics().heap_size_limit),
   processes = 1,
 ): MemoryLimits {
-  // 0 or an enormous number where there is no limit.
-  const given = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return { process: Math.min(chosen ?? given, given) / processes, heap };
+  // Without a limit, this is 0 or a huge number.
+  const available = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return { process: Math.min(chosen ?? available, available) / processes, heap };
 }
 
-const semiSpace = 32; // MiB; V8's default
-const semiSpaces = 3;
+const defaultSemiSpace = 32; // MiB, V8's default
+const semiSpaceCount = 3;
 
 /**
- * The limit of the heap without the young generation, which is part of what V8 calls the limit: with an old generation of 256 MB
- * it is a quarter of it.
+ * Heap limit without the young generation, which V8 includes in its limit: a quarter of it with an old generation of 256 MB.
  *
- * @param options of Node, in which the size of a semi-space may be
+ * @param options of Node, which may set the size of a semi-space
  */
 export function oldGeneration(
   limit: number,
   options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' '),
 ): number {
   const given = /--max[-_]semi[-_]space[-_]size[= ](\d+)/.exec(options)?.[1];
-  const young = semiSpaces * Number(given ?? semiSpace) * MiB;
-  // A heap of less than that has a smaller young generation.
+  const young = semiSpaceCount * Number(given ?? defaultSemiSpace) * MiB;
+  // On a smaller heap, the young generation is smaller too.
   return Math.max(limit - young, limit / 2);
 }
 
-/** Bytes that bodies and caches may hold. */
+/** Maximum bytes of bodies and caches. */
 export function capacityOf({ process, heap }: MemoryLimits): number {
-  return Math.max(least, Math.min((process - base.process) * reservable, (heap - base.heap) * perHeapByte));
+  return Math.max(minCapacity, Math.min((process - base.process) * reservableShare, (heap - base.heap) * perHeapByte));
 }
 
-/** Bytes that the cache of replies, and that of values in groups, may have. */
+/** Maximum bytes of the reply cache, and of the cache of grouped values. */
 export function cacheSizes({ process }: MemoryLimits): { readonly replies: number; readonly groups: number } {
-  const most = process * cached;
-  return { replies: Math.min(bounds.memoryCache, most), groups: Math.min(bounds.memoryGroups, most / 2) };
+  const limit = process * cacheShare;
+  return { replies: Math.min(bounds.memoryCache, limit), groups: Math.min(bounds.memoryGroups, limit / 2) };
 }

@@ -5,23 +5,22 @@ import { Throttle } from '../timing/throttle.ts';
 import { footprint, type MemoryLevel, type ProcessMemory } from './budget.ts';
 import { base, type MemoryLimits } from './limits.ts';
 
-/** Ms between two readings of the process's figures, and between two garbage collections that they cause. */
-const readEvery = 100;
-const collectEvery = 1_000;
-/** Share of a limit at which a level begins. From 80 % of its heap on, V8 aborts if collections free almost nothing. */
-const marks = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
+const readIntervalMs = 100;
+const collectIntervalMs = 1_000;
+/** Share of a limit at which a level starts. From 80 % of its heap limit on, V8 aborts if collections free almost nothing. */
+const levelShares = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
-/** Quiet: below this share of the event loop's time for this many ms. */
+/** The process is quiet if event loop utilization stays below `share` for `period` ms. */
 const quiet = { period: 10_000, share: 0.05 };
 /**
- * How often a process that has become quiet collects its garbage: V8 sees at the second time that little is allocated. That one also gives
- * back the pages between the objects.
+ * Collections once the process is quiet. V8 notices the low allocation rate only on the second, which also returns fragmented pages to the
+ * system.
  */
 const quietCollections = 2;
-/** Bytes above the idle level that justify a collection, which discards compiled code too. */
-const worthCollecting = 64 * 1024 * 1024;
+/** Bytes above the idle level that justify a collection, which also discards compiled code. */
+const minGarbageBytes = 64 * 1024 * 1024;
 
-/** Bytes: resident, and of V8's old generation. */
+/** Memory use in bytes: resident size, and V8's old generation. */
 interface MemoryFigures {
   readonly process: number;
   readonly heap: number;
@@ -44,23 +43,23 @@ interface MemoryWatchOptions {
   readonly budget: ProcessMemory;
   readonly log: Logger;
   readonly read?: () => MemoryFigures;
-  /** @param isThorough also compacts and returns the pages, in several collections */
+  /** @param isThorough also compacts the heap and returns pages to the system, in several collections */
   readonly collect?: (isThorough: boolean) => void;
-  readonly now?: () => number; // ms of a clock that is never set
+  readonly now?: () => number; // monotonic ms
   readonly used?: () => number;
 }
 
 /**
- * Compares the process's memory use with its limits, because reservations are estimates. Near a limit it gives the caches
- * back and collects garbage, and if that is not enough sets the level of the budget.
+ * Compares the process's memory use with its limits, because reservations are estimates. Near a limit it empties the caches and collects
+ * garbage; if that is not enough, it raises the memory level.
  */
 export class MemoryWatch implements Disposable {
   readonly #options: Required<MemoryWatchOptions>;
   readonly #timer: NodeJS.Timeout;
   readonly #collecting: Throttle;
-  #periodBegan: number;
-  #toCollect = quietCollections;
-  /** Lowest resident size in quiet moments since the last collection. */
+  #periodStartedAt: number;
+  #collectionsLeft = quietCollections;
+  /** Lowest resident size while quiet since the last collection; undefined if not measured yet. */
   #idleBytes: number | undefined;
 
   constructor(options: MemoryWatchOptions) {
@@ -71,17 +70,22 @@ export class MemoryWatch implements Disposable {
       used: createMeter(),
     };
     this.#options = { ...defaults, ...options };
-    this.#periodBegan = this.#options.now();
-    this.#collecting = new Throttle(collectEvery, this.#options.now);
+    this.#periodStartedAt = this.#options.now();
+    this.#collecting = new Throttle(collectIntervalMs, this.#options.now);
     this.#timer = setInterval(() => {
-      this.look();
-      this.rest();
-    }, readEvery).unref();
-    options.budget.findRoom = () => this.look(true);
+      this.measure();
+      this.collectWhenQuiet();
+    }, readIntervalMs).unref();
+    options.budget.findRoom = () => this.measure(true);
   }
 
-  /** Never throws. @param isNeeded a large body does not fit. @returns true when garbage has been collected */
-  look(isNeeded = false): boolean {
+  /**
+   * Measures, and updates the level and the room of the budget. Never throws.
+   *
+   * @param isNeeded true if a large body does not fit
+   * @returns true if garbage was collected
+   */
+  measure(isNeeded = false): boolean {
     const { budget, collect, read } = this.#options;
     let used = read();
     let level = this.#levelOf(used);
@@ -92,7 +96,7 @@ export class MemoryWatch implements Disposable {
       collect(false);
       used = read();
       level = this.#levelOf(used);
-    } else if (isScarce && budget.level !== 'all') level = 'large'; // It may be garbage, which is no reason to refuse small bodies.
+    } else if (isScarce && budget.level !== 'all') level = 'large'; // Much of it may be garbage, which is no reason to reject small bodies.
     budget.room = this.#remainingRoom(used, isCollected);
     if (level !== budget.level) {
       budget.level = level;
@@ -102,24 +106,24 @@ export class MemoryWatch implements Disposable {
   }
 
   /**
-   * Collects garbage once the process is quiet, after a start, and after a load that has left much of it. V8 would keep what it has not
-   * needed since, and a young generation of 64 MB, until there is something to allocate again: a third of what an idle gateway uses.
+   * Collects garbage when the process goes quiet after startup or heavy load. V8 would otherwise hold it, and a 64 MB young generation,
+   * until the next allocations: about a third of an idle gateway's memory.
    */
-  rest(): void {
+  collectWhenQuiet(): void {
     const { now, used, collect, read } = this.#options;
-    if (now() - this.#periodBegan < quiet.period) return;
-    this.#periodBegan = now();
+    if (now() - this.#periodStartedAt < quiet.period) return;
+    this.#periodStartedAt = now();
     if (used() >= quiet.share) {
-      if (this.#idleBytes === undefined) this.#toCollect = quietCollections;
+      if (this.#idleBytes === undefined) this.#collectionsLeft = quietCollections;
       return;
     }
     const { process: resident } = read();
-    if (this.#toCollect === 0 && resident - (this.#idleBytes ?? resident) >= worthCollecting)
-      this.#toCollect = quietCollections;
-    if (this.#toCollect > 0) {
-      this.#toCollect--;
+    if (this.#collectionsLeft === 0 && resident - (this.#idleBytes ?? resident) >= minGarbageBytes)
+      this.#collectionsLeft = quietCollections;
+    if (this.#collectionsLeft > 0) {
+      this.#collectionsLeft--;
       this.#idleBytes = undefined;
-      collect(this.#toCollect === 0);
+      collect(this.#collectionsLeft === 0);
     } else this.#idleBytes = Math.min(resident, this.#idleBytes ?? resident);
   }
 
@@ -130,20 +134,23 @@ export class MemoryWatch implements Disposable {
   #levelOf(used: MemoryFigures): MemoryLevel {
     const { limits } = this.#options;
     const [ofProcess, ofHeap] = [used.process / limits.process, used.heap / limits.heap];
-    if (Math.max(ofProcess, ofHeap) < marks.large) return 'normal';
-    return ofProcess < marks.all.process && ofHeap < marks.all.heap ? 'large' : 'all';
+    if (Math.max(ofProcess, ofHeap) < levelShares.large) return 'normal';
+    return ofProcess < levelShares.all.process && ofHeap < levelShares.all.heap ? 'large' : 'all';
   }
 
   /**
-   * Of what is reserved, as little as possible is in the figures yet: the bytes themselves. Without garbage, it is all that
-   * exceeds what the gateway needs itself. What there was room for before is still there when a body that is being parsed
-   * takes what it has reserved.
+   * Subtracts reserved bytes that the measurement does not show yet. It is assumed to show only the raw bytes of the bodies or, right after
+   * a collection, all that exceeds the gateway's own needs. The result is never below the previous room, unless less than that is left: a
+   * body that uses its reservation while it is parsed must not be subtracted twice.
    */
   #remainingRoom(used: MemoryFigures, isCollected: boolean): number {
     const { limits, budget } = this.#options;
-    const left = Math.min(limits.process * marks.large - used.process, limits.heap * marks.large - used.heap);
-    const taken = Math.max(budget.reserved / footprint.event, isCollected ? used.process - base.process : 0);
-    return Math.min(left, Math.max(budget.room, left - Math.max(0, budget.reserved - taken)));
+    const available = Math.min(
+      limits.process * levelShares.large - used.process,
+      limits.heap * levelShares.large - used.heap,
+    );
+    const allocated = Math.max(budget.reserved / footprint.event, isCollected ? used.process - base.process : 0);
+    return Math.min(available, Math.max(budget.room, available - Math.max(0, budget.reserved - allocated)));
   }
 
   #report(level: MemoryLevel, used: MemoryFigures): void {
@@ -173,7 +180,7 @@ function createMeter(): () => number {
   };
 }
 
-/** Collects all garbage in about 50 ms (thoroughly: 150 ms); V8 and the allocator then return unused pages. */
+/** A full collection takes about 50 ms, a thorough one 150 ms; V8 and the allocator then return unused pages. */
 function createCollector(): (isThorough: boolean) => void {
   let collect: NodeJS.GCFunction | undefined;
   return (isThorough) => {

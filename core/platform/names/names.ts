@@ -109,7 +109,11 @@ export class Names {
       .toArray();
   }
 
-  /** Never rejects. @returns the error of a failed lookup */
+  /**
+   * Never rejects.
+   *
+   * @returns the error of a failed lookup
+   */
   async #ask(question: Question, entry: Entry): Promise<unknown> {
     const startedAt = performance.now();
     try {

@@ -21,7 +21,11 @@ export interface RedisNodes extends Disposable {
   readonly count: number;
   /** Waits until they answer, for some seconds at most. */
   start(): Promise<void>;
-  /** Sends each a heartbeat. @throws SharedUnavailable when one of them does not answer */
+  /**
+   * Sends each a heartbeat.
+   *
+   * @throws SharedUnavailable when one of them does not answer
+   */
   beat(): Promise<void>;
   /** No heartbeat follows. */
   leave(): Promise<void>;

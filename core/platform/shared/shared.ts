@@ -15,7 +15,11 @@ export interface Shared extends AsyncDisposable {
   readonly events: Events;
   /** Undefined for one process, which needs no store to share its slots. */
   readonly slots?: SlotStore;
-  /** Resolves when the store responds, and limits are therefore shared. @throws SharedUnavailable */
+  /**
+   * Resolves when the store responds, and limits are therefore shared.
+   *
+   * @throws SharedUnavailable
+   */
   ping(): Promise<void>;
 }
 

@@ -10,13 +10,21 @@ export interface SlotStore {
   readonly instance: string;
   /** Last known number of instances that share the slots. */
   readonly instances: number;
-  /** Takes a slot, or a place among those that wait. @throws SharedUnavailable, as every call */
+  /**
+   * Takes a slot, or a place among those that wait.
+   *
+   * @throws SharedUnavailable, as every call
+   */
   enter(pool: string, limits: SlotLimits, ask: SlotAsk): Promise<SlotReply>;
   /** Frees a slot or gives up a place; does nothing for an unknown id. */
   end(pool: string, limits: SlotLimits, id: string, result: SlotResult): Promise<SlotReply>;
   /** Takes a slot that is in use already, which the store has lost or has never known. */
   adopt(pool: string, limits: SlotLimits, ask: SlotAsk, age: number): Promise<SlotReply>;
-  /** Heartbeat. @returns the store's data about this instance */
+  /**
+   * Heartbeat.
+   *
+   * @returns the store's data about this instance
+   */
   beat(pool: string, limits: SlotLimits): Promise<SlotReply>;
   /**
    * Reports the slots that calls of other instances granted to this one.

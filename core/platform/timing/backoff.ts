@@ -52,7 +52,11 @@ interface RetryOptions {
   readonly onFailure: (error: unknown, failures: number) => void;
 }
 
-/** Calls `work` until it succeeds. @returns undefined once the signal has aborted */
+/**
+ * Calls `work` until it succeeds.
+ *
+ * @returns undefined once the signal has aborted
+ */
 export async function retryUntilDone<T>(
   work: () => Promise<T>,
   { range, signal, onFailure }: RetryOptions,

@@ -31,7 +31,11 @@ function createQueue(): () => Promise<void> {
   };
 }
 
-/** Runs each step in a separate turn of the event loop. @returns what the generator returns */
+/**
+ * Runs each step in a separate turn of the event loop.
+ *
+ * @returns what the generator returns
+ */
 export async function runInTurns<T>(steps: Generator<undefined, T>): Promise<T> {
   for (;;) {
     await nextTurn();
@@ -40,7 +44,11 @@ export async function runInTurns<T>(steps: Generator<undefined, T>): Promise<T> 
   }
 }
 
-/** Runs all steps without yielding. @returns what the generator returns */
+/**
+ * Runs all steps without yielding.
+ *
+ * @returns what the generator returns
+ */
 export function runToEnd<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();

@@ -107,7 +107,7 @@ interface KeptLimits {
  * `mayKeep` tells whether the process has room.
  */
 export class KeptConversations implements Reclaimable {
-  readonly most: number;
+  readonly maxBytes: number;
   readonly #limits: KeptLimits;
   readonly #mayKeep: (bytes: number) => boolean;
   /** In the order of their last use. */
@@ -117,7 +117,7 @@ export class KeptConversations implements Reclaimable {
 
   constructor(limits: KeptLimits, mayKeep: (bytes: number) => boolean) {
     this.#limits = limits;
-    this.most = limits.total;
+    this.maxBytes = limits.total;
     this.#mayKeep = mayKeep;
   }
 

@@ -17,8 +17,8 @@ import {
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './contract.ts';
 
-/** Bytes of a stream buffered for a slow client, in the four buffers that they pass. */
-const unread = 4 * bounds.slowReader;
+/** Maximum bytes of a stream in the four buffers between upstream and a slow client. */
+const maxUnreadBytes = 4 * bounds.slowReader;
 
 const maxTurnMs = 10;
 
@@ -67,7 +67,7 @@ export class Attempt implements CallHandler, Answer {
     this.clock = new AttemptClock({ deadline, silence, onTimeout: (cause) => this.#expire(cause) });
   }
 
-  /** Status of the upstream's response; 0 before it arrives. */
+  /** Status of the upstream's response; 0 before the head arrives. */
   get status(): number {
     return this.#status;
   }
@@ -88,11 +88,11 @@ export class Attempt implements CallHandler, Answer {
     return this.#headers;
   }
 
-  /** @throws Fault when the route did not serve and nothing has gone to the client */
+  /** @throws Fault if the route failed before anything was sent to the client */
   run(): Promise<Reply> {
     const { body } = this.request;
     const turn = typeof body === 'string' ? turnFor(body.length) : undefined;
-    // The turn that has written a long body is not the one that turns it into bytes.
+    // A long body is encoded in a later turn than the one that wrote it.
     if (turn === undefined) this.#send();
     else turn.then(() => this.#send()).catch((error: unknown) => this.#fail(error));
     return this.#result.promise;
@@ -164,11 +164,11 @@ export class Attempt implements CallHandler, Answer {
     this.#result.resolve({ status: this.#status, headers: { 'content-type': contentType }, ...reply });
   }
 
-  /** Ends the attempt in any state, by closing the upstream connection. */
-  end(given?: Fault): void {
+  /** Ends the attempt in any state. Closes the connection unless the response is complete. */
+  end(cause?: Fault): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const fault = given && (this.request.shown?.(given) ?? given);
+    const fault = cause && (this.request.redact?.(cause) ?? cause);
     this.clock.stop();
     if (fault !== undefined) this.#releaseMemory();
     if (!this.#isClosed) this.#controller?.abort(fault ?? new Error('no longer needed'));
@@ -188,18 +188,18 @@ export class Attempt implements CallHandler, Answer {
   }
 
   pause(): void {
-    if (!this.#isPaused) this.request.memory.add(unread);
+    if (!this.#isPaused) this.request.memory.add(maxUnreadBytes);
     this.#isPaused = true;
     this.#controller?.pause();
   }
 
   resume(): void {
-    if (this.#isPaused) this.request.memory.shrink(unread);
+    if (this.#isPaused) this.request.memory.shrink(maxUnreadBytes);
     this.#isPaused = false;
     if (!this.#isYielding) this.#controller?.resume();
   }
 
-  /** Lets other exchanges run: an upstream may send thousands of events at once. */
+  /** Yields to other exchanges: an upstream may send thousands of events at once. */
   async #yieldTurn(): Promise<void> {
     this.#isYielding = true;
     this.#controller?.pause();
@@ -209,7 +209,7 @@ export class Attempt implements CallHandler, Answer {
     if (!this.#isPaused && !this.#isOver) this.#controller?.resume();
   }
 
-  /** Releases a failed response's memory at once. A reply that was handed over keeps it until the exchange ends. */
+  /** Releases the memory of a failed response immediately. A reply that was handed over keeps it until the exchange ends. */
   #releaseMemory(): void {
     this.request.memory.shrink(this.#held);
     this.#held = 0;
@@ -225,7 +225,7 @@ export class Attempt implements CallHandler, Answer {
     }
   }
 
-  /** Ends only this attempt: thrown into the calling timer or connection, the error would end the process. */
+  /** Ends only this attempt. Thrown in the calling timer or connection, the error would end the process. */
   #fail(error: unknown): void {
     this.request.onFailure?.(error);
     try {

@@ -1,7 +1,7 @@
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
-/** Backpressure after which a response's duration measures its client, not its route. */
+/** Time under backpressure after which the duration of a response measures its client, not its route. */
 const heldBackAfterMs = 200;
 
 /** Cause of an attempt's timeout: no bytes, bytes without progress, or the deadline. */
@@ -14,8 +14,8 @@ interface AttemptClockOptions {
 }
 
 /**
- * The timeouts of an attempt, with one timer for all. Bytes do not reset it; when it fires, it checks when the last byte
- * and the last progress arrived, and is set again if time is left. Times are those of performance.now(), in ms.
+ * Timeouts of an attempt, with one timer for all. Bytes do not reset it: when it fires, it checks when the last byte and the last progress
+ * arrived, and restarts if time is left. Times are `performance.now()` ms.
  */
 export class AttemptClock {
   readonly #onTimeout: (cause: TimeoutCause) => void;
@@ -25,11 +25,11 @@ export class AttemptClock {
   #lastByteAt = performance.now();
   #silence = 0;
   #lastProgressAt = this.#lastByteAt;
-  #progressLimit = Infinity; // without progress
+  #progressLimit = Infinity; // ms without progress
   #deadline: number;
-  #limit = Infinity; // ends the attempt even before the deadline
+  #limit = Infinity; // see `limit`
   #pausedSince: number | undefined;
-  #heldBack = 0; // in pauses that are over
+  #heldBack = 0; // ms in completed pauses
 
   constructor({ deadline, silence, onTimeout }: AttemptClockOptions) {
     this.#onTimeout = onTimeout;
@@ -37,62 +37,66 @@ export class AttemptClock {
     this.allow(silence * 1000);
   }
 
-  /** Ms without a byte that are allowed. */
+  /** Allowed ms without a byte. */
   get silence(): number {
     return this.#silence;
   }
 
-  /** Ms without progress that are allowed. */
+  /** Allowed ms without progress. */
   get progressLimit(): number {
     return this.#progressLimit;
   }
 
-  /** True when backpressure of the client delayed the answer: its duration does not measure the route. */
+  /** True if client backpressure delayed the answer: its duration does not measure the route. */
   get wasHeldBack(): boolean {
     return this.#heldBack + this.#pause > heldBackAfterMs;
   }
 
-  /** True when this process was stalled for part of the time: its durations do not measure the route. */
+  /** True if this process was stalled meanwhile: its durations do not measure the route. */
   get wasInterrupted(): boolean {
     return stalledTime() > this.#stalledBefore;
   }
 
-  /** A byte has arrived. @param time on the clock of performance.now() */
+  /**
+   * A byte arrived.
+   *
+   * @param time `performance.now()` ms
+   */
   noteByte(time: number = performance.now()): void {
     this.#lastByteAt = time;
   }
 
-  /** The last byte was a part of the answer. */
+  /** The last byte was part of the answer, and not only a ping. */
   noteProgress(): void {
     this.#lastProgressAt = this.#lastByteAt;
   }
 
-  /** Sets the ms that are allowed from now on without a byte, and without progress. */
+  /** Sets the allowed ms without a byte and without progress. */
   allow(silence: number, progressLimit: number = this.#progressLimit): void {
     this.#silence = silence;
     this.#progressLimit = progressLimit;
     this.#checkEarlier();
   }
 
-  /** Ends the attempt after so many ms at the latest. */
+  /** Ends the attempt within these ms, even before the deadline. */
   limit(milliseconds: number): void {
     this.#limit = performance.now() + milliseconds;
     this.#checkEarlier();
   }
 
-  /** Removes that limit. */
+  /** Removes the limit set by `limit`. */
   liftLimit(): void {
     this.#limit = Infinity;
     this.#restart();
   }
 
-  /** The awaited content has arrived: no deadline applies from now on. */
+  /** The awaited content arrived: the deadline no longer applies. */
   noteContent(): void {
     this.#restart();
     this.#deadline = Infinity;
   }
 
-  /** The upstream is paused for its client: the time does not count. */
+  /** The upstream is paused for a slow client: the time is not counted. */
   pause(): void {
     this.#pausedSince ??= performance.now();
   }
@@ -133,14 +137,14 @@ export class AttemptClock {
   #check(): void {
     if (this.#pausedSince !== undefined) this.#restart();
     const now = performance.now();
-    const ends = {
+    const timeouts = {
       deadline: Math.min(this.#deadline, this.#limit) + this.#pause,
       silence: this.#lastByteAt + this.#silence,
       'no progress': this.#lastProgressAt + this.#progressLimit,
     };
-    const left = Math.min(...Object.values(ends)) - now;
+    const left = Math.min(...Object.values(timeouts)) - now;
     if (left > 1) return this.#checkAfter(left);
-    const cause = (Object.keys(ends) as TimeoutCause[]).find((reason) => ends[reason] - now <= 1);
+    const cause = (Object.keys(timeouts) as TimeoutCause[]).find((reason) => timeouts[reason] - now <= 1);
     this.#onTimeout(cause ?? 'deadline');
   }
 }

@@ -13,38 +13,42 @@ import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { Answer, AnswerBody } from './contract.ts';
 import { type Fault, interruptedFault } from './fault.ts';
 
-/** Window size that HTTP allows for zstd, as a power of 2 (RFC 9659). */
+/** Window log (base 2) that HTTP allows for zstd (RFC 9659). */
 const zstdWindow = 23;
 
-/** By content coding (RFC 9110 §8.4.1, RFC 9659), for a body that begins with this byte. */
+/** Decoders by content coding (RFC 9110 §8.4.1, RFC 9659). `first` is the first byte of the body. */
 const decoders: Readonly<Record<string, (first: number, options: { readonly chunkSize?: number }) => Transform>> = {
   gzip: (_first, options) => createGunzip(options),
   'x-gzip': (_first, options) => createGunzip(options),
-  // Some servers leave out the zlib header, whose first byte names the method 8.
+  // Some servers omit the zlib header, whose first byte contains the method 8.
   deflate: (first, options) => ((first & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options)),
   br: (_first, options) => createBrotliDecompress(options),
   zstd: (_first, options) =>
     createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: zstdWindow } }),
 };
 
-/** True for a content coding that can be decompressed. @param node version of Node.js, such as `26.12.1` */
+/**
+ * True if the content coding can be decompressed.
+ *
+ * @param node version of Node.js, such as `26.12.1`
+ */
 export function canDecode(coding: string, node: string = process.versions.node): boolean {
   return Object.hasOwn(decoders, coding) && (coding !== 'br' || decodesBrotli(node));
 }
 
 /**
- * A compressed body, which no request asks for but some proxies send. The limits of the body inside apply to the decoded
- * bytes; flushed data is decoded at once.
+ * A compressed body, which the gateway never requests but some proxies send. The limits of the inner body apply to the decoded bytes;
+ * flushed data is decoded immediately.
  */
 export class DecodedBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #coding: string;
   readonly #body: AnswerBody;
   #decoder: Transform | undefined;
-  #fault: Fault | undefined; // of the connection
-  #reserved = 0; // bytes of the piece that the decoder writes to
+  #fault: Fault | undefined; // of the broken connection
+  #reserved = 0; // bytes of the decoder's output chunk
 
-  /** @param open the body inside */
+  /** @param open creates the inner body */
   constructor(answer: Answer, coding: string, open: (decoded: Answer) => AnswerBody) {
     this.#answer = answer;
     this.#coding = coding;
@@ -65,7 +69,7 @@ export class DecodedBody implements AnswerBody {
     this.#body.expire(timeout);
   }
 
-  /** Bytes that have arrived are decoded first. */
+  /** Decodes the received bytes first. */
   disconnect(fault: Fault): void {
     this.#fault = fault;
     if (this.#decoder === undefined) this.#break(fault);
@@ -79,7 +83,7 @@ export class DecodedBody implements AnswerBody {
   }
 
   #open(first: number): Transform {
-    const decoder = decoders[this.#coding]?.(first, this.#pieces()) as Transform;
+    const decoder = decoders[this.#coding]?.(first, this.#chunkOptions()) as Transform;
     decoder.on('data', (chunk: Buffer) => {
       if (this.#answer.isOver) decoder.destroy();
       else this.#body.take(chunk);
@@ -96,8 +100,8 @@ export class DecodedBody implements AnswerBody {
     return decoder;
   }
 
-  /** Long chunks for a whole response if memory allows: a stream is read in the small parts in which it is flushed. */
-  #pieces(): { readonly chunkSize?: number } {
+  /** Long chunks for a whole response if memory allows. A stream is read in the small pieces in which it is flushed. */
+  #chunkOptions(): { readonly chunkSize?: number } {
     const { isStream, memory } = this.#answer.request;
     if (isStream || !memory.grow(longPiece)) return {};
     this.#reserved = longPiece;
@@ -117,8 +121,8 @@ export class DecodedBody implements AnswerBody {
 }
 
 /**
- * The answer as the body inside sees it: a slow reader pauses the decoder, and a full decoder the upstream. A class: V8 keeps
- * what the getters of an object literal close over until the next full collection of garbage.
+ * The answer as seen by the inner body: a slow reader pauses the decoder, and a full decoder pauses the upstream. A class, because V8 keeps
+ * what the getters of an object literal capture until the next full collection.
  */
 class DecodedAnswer implements Answer {
   readonly request: Answer['request'];

@@ -7,18 +7,18 @@ import { keyRefused, notSetUp, throttled, withoutOwn } from '#core/gateway/model
 import { brokenConnection, isUnanswered } from '../connections/connection.ts';
 
 interface FaultEffects {
-  /** `refuse`: a cooldown of a minute, longer each time, for all models; `cooldown`: as long as the upstream asked. */
+  /** `refuse`: a cooldown of one minute, longer each time, for all models; `cooldown`: as long as the upstream asks. */
   readonly key: 'refuse' | 'cooldown' | 'none';
   /**
-   * `fail` counts against the route; `last`: the route is tried last for a minute, longer each time; `release` does not
-   * count. After `last` and `release` another probe may be sent.
+   * `fail` counts against the route; `last`: the route is tried last for a minute, longer each time; `release` does not count. After `last`
+   * and `release`, another request may probe.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** Next try: another key of the route, another route, only routes with a larger context window, or none. */
+  /** What is tried next: another key of the route, another route, only routes with a larger context window, or nothing. */
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 
-/** Effects of each kind of fault. All are recorded with kind, status and message. */
+/** Effects of each kind of fault. All faults are recorded with kind, status and message. */
 export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   client: { key: 'none', breaker: 'release', next: 'stop' },
   overflow: { key: 'none', breaker: 'release', next: 'wider' },
@@ -35,15 +35,15 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 
 interface FaultDetails {
   readonly status?: number | undefined;
-  /** The upstream had closed a reused connection. */
+  /** The upstream had already closedCodes the reused connection. */
   readonly isStaleConnection?: boolean;
-  /** A reused connection delivered nothing in time: the peer may be gone. */
+  /** A reused connection delivered nothing in time: the other side may be gone. */
   readonly isSilentConnection?: boolean;
-  /** The request itself may have caused the fault, and would again. */
+  /** The request itself may have caused the fault, and would cause it again. */
   readonly mayBeCausedByRequest?: boolean;
-  /** A 404 without a model name: the base URL may be wrong. */
+  /** A 404 that names no model: the base URL may be wrong. */
   readonly isUnclear404?: boolean;
-  /** The vendor says that it has closed the key, or its account. */
+  /** Set if the vendor reports that it closedCodes the key or its account. */
   readonly closing?: Closing | undefined;
 }
 
@@ -51,7 +51,7 @@ interface FaultDetails {
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;
-  /** The client's error if this was the last attempt. */
+  /** The error for the client if this was the last attempt. */
   readonly error: GatewayError;
   readonly status: number | undefined;
   readonly isStaleConnection: boolean;
@@ -73,32 +73,32 @@ export class Fault extends Error {
   }
 }
 
-const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
-const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+const closedCodes = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** The gateway has no file descriptor, buffer or port left. */
-const lacking = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
+/** The gateway's machine has no file descriptor, buffer or port left. */
+const exhaustionCodes = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
-/** Translates an error of a connection. No address and no vendor text reaches the client. */
+/** Translates an error of a connection. Neither addresses nor vendor text reach the client. */
 export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
   if (isLocal(thrown)) return localFault(thrown);
   if (isNameError(thrown)) return routeFault('upstream_failed', upstreamReason('upstream.reason.unresolved'), thrown);
-  if (timeouts.has(code)) return routeFault('upstream_timeout', upstreamReason('upstream.reason.late'), thrown);
+  if (timeoutCodes.has(code)) return routeFault('upstream_timeout', upstreamReason('upstream.reason.late'), thrown);
   if (hasAnswered) return interruptedFault('upstream_failed', upstreamReason('upstream.reason.connection'), thrown);
   const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.connection'), { cause: thrown });
-  const connection = closed.has(code) ? brokenConnection(thrown) : undefined;
+  const usedConnection = closedCodes.has(code) ? brokenConnection(thrown) : undefined;
   return new Fault('route', error, {
-    isStaleConnection: connection !== undefined && isUnanswered(connection),
-    mayBeCausedByRequest: connection !== undefined, // the request had gone out
+    isStaleConnection: usedConnection !== undefined && isUnanswered(usedConnection),
+    mayBeCausedByRequest: usedConnection !== undefined, // the request was sent
   });
 }
 
-/** True if no address could be tried. A tried one counts: a machine without IPv6 lacks addresses as well. */
+/** True if no address could be tried. If one was, the fault is the route's: a machine without IPv6 lacks addresses too. */
 function isLocal(thrown: unknown): boolean {
-  const tried = thrown instanceof AggregateError ? thrown.errors : [thrown];
-  return tried.length > 0 && tried.every((error) => lacking.has(errorCode(error)));
+  const errors = thrown instanceof AggregateError ? thrown.errors : [thrown];
+  return errors.length > 0 && errors.every((error) => exhaustionCodes.has(errorCode(error)));
 }
 
 function localFault(cause: unknown): Fault {
@@ -106,7 +106,7 @@ function localFault(cause: unknown): Fault {
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
-/** A failure after the request was sent: some requests make an upstream crash, or reason without end. */
+/** A failure after the request was sent: some requests crash an upstream, or make it reason without end. */
 export function interruptedFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,
@@ -141,15 +141,15 @@ export function goneFault(reason: unknown): Fault {
   return new Fault('gone', error);
 }
 
-/** Ends an attempt because another route has served. */
+/** Ends an attempt because another route served first. */
 export function hedgeLostFault(): Fault {
   return new Fault('gone', new GatewayError('internal_error', upstreamReason('upstream.reason.faster')));
 }
 
-/** For the log and the operator, never for clients: it may name hosts and addresses. */
+/** For the log and the operator, never for clients: it may contain hosts and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
-  // The client's message is about all routes of the model. The operator needs the upstream's own message.
+  // The client's message is about all routes of the model; the operator needs the upstream's own message.
   if (fault.isUnclear404) return `${kind}: ${upstreamReason('upstream.reason.unclear_404')}`;
   if (kind === 'key' || kind === 'setup') return `${kind}: ${upstreamRefusal(fault)}`.slice(0, 500);
   const { cause } = error;
@@ -175,13 +175,12 @@ const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
   rejected: 'client',
 };
 
-/** The kind of fault for an error with this meaning. */
 export function kindOf(meaning: ErrorMeaning): FaultKind {
   return kinds[meaning];
 }
 
 /**
- * An error inside a 2xx answer, or instead of one.
+ * An error inside a 2xx answer, or in place of one.
  *
  * @param secrets of the upstream, removed from the message
  */
@@ -202,10 +201,7 @@ function redactedError(error: GatewayError, secrets: readonly string[]): Gateway
 
 const distinctive = /[\d/:.-]/;
 
-/**
- * The same fault with the client's name of the model where the message has the upstream's, or a dated version of it. The
- * client can only act on a name that it knows.
- */
+/** Replaces the upstream's model name, or a dated version of it, with the client's name, the only one that the client can act on. */
 export function withModelName(fault: Fault, upstreamName: string, clientName: string): Fault {
   const { error, kind } = fault;
   if (!error.message.includes(upstreamName) || !distinctive.test(upstreamName)) return fault;
@@ -215,7 +211,7 @@ export function withModelName(fault: Fault, upstreamName: string, clientName: st
   return new Fault(kind, shown, fault);
 }
 
-/** The upstream's message, which the client does not get, on one line: for the log and the record. */
+/** The upstream's message on one line, for the log and the record; the client never sees it. */
 export function upstreamRefusal({ error, status }: Fault): string {
   return `${status ?? ''} ${upstreamMessage(error)}`.replace(/\s+/g, ' ').trim();
 }

@@ -8,9 +8,9 @@ import { StreamBody } from './stream-body.ts';
 import { RefusalBody, WholeBody } from './whole-body.ts';
 
 /**
- * Decides by the head how the body is read.
+ * Selects by the head how the body is read.
  *
- * @throws Fault when it cannot be
+ * @throws Fault if the body cannot be decoded
  */
 export function openBody(answer: Answer): AnswerBody {
   const coding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase();
@@ -26,12 +26,12 @@ function openPlainBody(answer: Answer): AnswerBody {
   return isEventStream(contentTypeOf(answer)) ? openBodyOf(answer, true) : new UnlabelledBody(answer);
 }
 
-/** Some vendors stream without being asked to, or the reverse; both are accepted. */
+/** Some vendors stream without being asked, or do not stream although asked; both are accepted. */
 function openBodyOf(answer: Answer, isStream: boolean): AnswerBody {
   return isStream && answer.request.isStream ? new StreamBody(answer) : new WholeBody(answer, isStream);
 }
 
-/** A body whose content type does not show whether it is a stream; its first bytes decide. */
+/** A body whose content type does not tell whether it is a stream; the first bytes do. */
 class UnlabelledBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #collected = new CollectedBytes();

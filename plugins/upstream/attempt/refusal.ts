@@ -24,7 +24,7 @@ import {
 } from '#core/gateway/model-call/upstream-error.ts';
 import { Fault, kindOf } from './fault.ts';
 
-/** An invalid request, unless the message means something else. */
+/** Statuses of an invalid request, unless the message means something else. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
 const overloadStatuses = new Set([503, 529]);
 const timeoutStatuses = new Set([408, 504, 524]);
@@ -44,9 +44,9 @@ interface RefusalHeaders {
 }
 
 /**
- * Turns a 3xx, 4xx or 5xx answer into a fault.
+ * Converts a 3xx, 4xx or 5xx answer into a fault.
  *
- * @param body the first bytes of it
+ * @param body first bytes of the body
  * @param secrets of the upstream, removed from the message
  * @param vendor name of the upstream's preset
  */
@@ -77,7 +77,7 @@ export function refusalFault(
         { status },
       );
     case 'key':
-      // The operator's credential, not the caller's: the caller must not take the error for its own.
+      // The operator's credential is at fault, not the caller's: the caller must not take the error for its own.
       return new Fault('key', keyRefused(reported.message && withoutSecrets(reported.message, 300, secrets)), {
         status,
         closing,
@@ -100,10 +100,10 @@ export function refusalFault(
   }
 }
 
-/** @param isPage true for HTML, which comes from a proxy or a wrong base URL, not from the API */
+/** @param isPage true for HTML, which a proxy or a wrong base URL returns, not the API */
 function kindOfRefusal(status: number, reported: ReportedError, isPage: boolean): FaultKind {
   const meaning = meaningOf(reported);
-  // Some vendors refuse a key without credit with 429; waiting does not help.
+  // Some vendors reject a key without credit with 429; waiting does not help.
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
   if (isMistakenStatus(status) && !isPage && isOfRequest(meaning)) return kindOf(meaning);
@@ -116,27 +116,27 @@ function kindOfRefusal(status: number, reported: ReportedError, isPage: boolean)
   return isKeyStatus && !(status === 403 && isModeration(reported)) ? 'key' : 'client';
 }
 
-/** Statuses of a failure with which servers also reject unsupported requests. Others mean that the upstream is out of service. */
+/** Server errors that some servers also use to reject requests. The others mean that the upstream is out of service. */
 function isMistakenStatus(status: number): boolean {
   return status >= 500 && !overloadStatuses.has(status) && !timeoutStatuses.has(status);
 }
 
-/** True if the error concerns the request or the server's flags, and not the server's state. */
+/** True if the error is about the request or the server's flags, not the server's state. */
 function isOfRequest(meaning: ErrorMeaning | undefined): meaning is ErrorMeaning {
   return meaning === 'overflow' || meaning === 'limit' || meaning === 'unsupported' || meaning === 'setup';
 }
 
-/** True for a 409 about the request. Others are about the upstream's state. */
+/** True for a 409 about the request; others are about the upstream's state. */
 function isConflict(status: number, { type, code, param }: ReportedError): boolean {
   return status === 409 && (param !== undefined || [type, code].some((word) => conflictWords.has(word ?? '')));
 }
 
-/** @param wait seconds that the upstream asked for */
+/** @param wait seconds to wait, as asked by the upstream */
 function routeRefusal(status: number, reported: ReportedError, wait: number | undefined): Fault {
   const code = failureCode(unavailabilityOf(status) ?? meaningOf(reported));
   const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
-  // The request may cause other statuses: one conversation must not open the breaker for the others.
-  const isUnclear404 = status === 404; // a page: others are about the model
+  // Other statuses may be caused by the request: one conversation must not open the breaker for others.
+  const isUnclear404 = status === 404; // only a page gets here; other 404s are about the model
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status), isUnclear404 });
 }
 
@@ -150,7 +150,7 @@ function statusMessage(status: number): string {
   return upstreamReason('upstream.reason.status', { status });
 }
 
-/** A short body that is not JSON is the server's message. */
+/** A short body that is not JSON is the server's error message. */
 function wordsIn(body: Buffer): string | undefined {
   return body.length <= 256 ? body.toString().trim() : undefined;
 }
@@ -163,7 +163,7 @@ function clientError(status: number, reported: ReportedError, secrets: readonly 
   const redacted = (word: string | undefined) => word && withoutOwn(word, secrets);
   const message = reported.message ?? upstreamReason('upstream.reason.rejected', { status });
   const isOverflow = isContextOverflow(reported);
-  // A server's failure that is the request's fault: its type and code say otherwise.
+  // A 5xx for a faulty request: its type and code are misleading too.
   const isMistaken = status >= 500;
   return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000, secrets), {
     upstream: {
@@ -199,9 +199,9 @@ function parse(body: Buffer): JsonObject | undefined {
 }
 
 /**
- * Seconds, an hour at most; undefined when missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`.
+ * Seconds to wait, at most an hour; undefined if missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`.
  *
- * @param now epoch ms; used where the response has no `Date`
+ * @param now epoch ms; used if the response has no `Date`
  */
 export function readRetryAfter(headers: RefusalHeaders, now: number): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
@@ -218,7 +218,7 @@ function sentAt({ date }: RefusalHeaders, now: number): number {
   return Number.isNaN(time) ? now : time;
 }
 
-/** An infinite wait is ignored: the key would never be used again. */
+/** Ignores an infinite wait, with which the key would never be used again. */
 function isWait(value: number): boolean {
   return value > 0 && Number.isFinite(value);
 }

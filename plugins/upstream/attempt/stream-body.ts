@@ -6,15 +6,15 @@ import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type Answer, type AnswerBody, finishGrace } from './contract.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
-/** Characters of a response read without reserving memory: most responses are shorter. */
+/** Characters of a response that are read without reserving memory; most responses are shorter. */
 const unreservedLength = 65_536;
-/** Characters of a response that is not aborted in favour of others: 64,000 tokens. */
+/** Characters up to which a response is not aborted for lack of memory: 64,000 tokens. */
 const protectedLength = 262_144;
 const maxPacketBytes = 65_536;
 
 /**
- * A stream of events that was requested, or of bytes. Gated until its first content: events are buffered here, and the client has
- * received nothing. Then they are forwarded at the speed of the client.
+ * A requested stream of events, or a stream of bytes. Gated until its first content: events are buffered here, and the client receives
+ * nothing. Then they are forwarded at the speed of the client.
  */
 export class StreamBody implements AnswerBody {
   readonly #answer: Answer;
@@ -23,12 +23,12 @@ export class StreamBody implements AnswerBody {
   #received = 0; // bytes before the first content
   #isOpening = false; // the first content has arrived
   #receivedAtContent = 0; // bytes
-  #unfinished = 0; // bytes of events that are not complete
-  #kept = 0; // characters that the reader keeps, for which memory is reserved
-  #stream: ReplyStream | undefined; // once a byte may go to the client
+  #unfinished = 0; // bytes of incomplete events
+  #reservedCharacters = 0; // characters held by the reader for which memory is reserved
+  #stream: ReplyStream | undefined; // set once bytes may go to the client
   #isInGrace = false;
 
-  /** @param bytesType content type of an answer that is not events, and whose end is that of the body */
+  /** @param bytesType content type of an answer that is not events, and ends with the body */
   constructor(answer: Answer, bytesType?: string) {
     this.#answer = answer;
     this.#bytesType = bytesType;
@@ -69,22 +69,28 @@ export class StreamBody implements AnswerBody {
   }
 
   /**
-   * Reserves memory for a long event, such as an image, for the events before the first content, and for what the reader keeps of
-   * the answer. @returns false when none is left
+   * Reserves memory for a long event, such as an image, for the events before the first content, and for the text that the reader holds.
+   *
+   * @returns false if none is left
    */
   #reserve(chunk: Buffer): boolean {
     const { held = 0 } = this.#answer.reader;
-    const hasKept = held - this.#kept >= unreservedLength;
-    if (hasKept) this.#kept = held;
-    // Of a long one, the end is reserved, too: some formats write all of it again there.
-    const kept = this.#kept * (this.#kept > protectedLength ? footprint.reply : footprint.kept);
+    const hasGrown = held - this.#reservedCharacters >= unreservedLength;
+    if (hasGrown) this.#reservedCharacters = held;
+    // For a long response, memory for its end is reserved too: some formats repeat all of it there.
+    const readerBytes =
+      this.#reservedCharacters * (this.#reservedCharacters > protectedLength ? footprint.reply : footprint.kept);
     const before = this.#unfinished;
     this.#unfinished += chunk.length;
-    if (this.#unfinished > bounds.smallBody) return this.#answer.hold(kept + this.#unfinished * footprint.event);
-    return (before > 0 && !hasKept) || this.#answer.hold(kept, this.#kept > protectedLength);
+    if (this.#unfinished > bounds.smallBody) return this.#answer.hold(readerBytes + this.#unfinished * footprint.event);
+    return (before > 0 && !hasGrown) || this.#answer.hold(readerBytes, this.#reservedCharacters > protectedLength);
   }
 
-  /** The upstream has ended. @param fault of an unfinished response; default: closed early */
+  /**
+   * The upstream ended the response.
+   *
+   * @param fault if the response is unfinished; default: closed early
+   */
   #endUnlessComplete(fault?: Fault): void {
     const { reader } = this.#answer;
     const remainder = reader.end();
@@ -110,7 +116,7 @@ export class StreamBody implements AnswerBody {
     else this.#limitGrace();
   }
 
-  /** Events that arrived with the first content are read first: a stream that ends among them can still fail over. */
+  /** Events that arrived with the first content are read first: a stream that fails among them can still fail over. */
   #openSoon(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
@@ -119,17 +125,17 @@ export class StreamBody implements AnswerBody {
   }
 
   #openAfterReading(): void {
-    // The first one runs at the end of this turn of the event loop, the second after it has read from all sockets once more.
+    // The outer callback runs at the end of this turn of the event loop, the inner one after all sockets were read once more.
     setImmediate(() =>
       setImmediate(() => {
         if (this.#answer.isYielding && this.#isInPacketOfContent) this.#openAfterReading();
-        // The fault of a connection that has been destroyed arrives later in the same turn.
+        // A destroyed connection reports its fault later in the same turn.
         else if (!this.#answer.isDisconnected) this.#open();
       }),
     );
   }
 
-  /** Later data is not awaited: with a fast upstream, the attempt yields its turn all the time. */
+  /** Data of later packets is not awaited: with a fast upstream, the attempt yields continuously. */
   get #isInPacketOfContent(): boolean {
     return this.#received - this.#receivedAtContent < maxPacketBytes;
   }
@@ -146,7 +152,7 @@ export class StreamBody implements AnswerBody {
         clock.resume();
         this.#answer.resume();
       },
-      // The reader has left: the exchange's signal has the reason, and the upstream must stop at once.
+      // The reader is gone: the exchange's signal has the reason, and the upstream must stop now.
       close: () => this.#answer.end(),
     });
     this.#stream = body;
@@ -183,7 +189,7 @@ export class StreamBody implements AnswerBody {
   }
 }
 
-/** Created on demand: an error collects its stack. */
+/** Created on demand, because an error captures its stack. */
 function closedEarly(): Fault {
   return interruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
 }

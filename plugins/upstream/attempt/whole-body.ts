@@ -11,10 +11,10 @@ import { jsonType } from './answer-kind.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
 
-/** Status and first bytes of an error are enough to try another route. */
+/** The status and first bytes of an error suffice to try another route. */
 const errorBodyTimeoutMs = 2_000;
 
-/** The body of a 3xx, 4xx or 5xx: becomes a fault, explained by the part of the body that arrives in time. */
+/** Body of a 3xx, 4xx or 5xx. Becomes a fault, explained by the part of the body that arrives in time. */
 export class RefusalBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #collected = new CollectedBytes();
@@ -40,17 +40,17 @@ export class RefusalBody implements AnswerBody {
   }
 }
 
-/** The body of a 2xx that is handed over in one piece, converted where the other kind was requested. */
+/** Body of a 2xx that is handed over as a whole, and converted if a stream was requested or sent instead. */
 export class WholeBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #isStream: boolean;
   readonly #collected = new CollectedBytes();
-  /** Observes a stream, which may stay open after its last event. */
+  /** Watches a stream for its end, because it may stay open after its last event. */
   readonly #watcher: ReplyReader | undefined;
   #isInGrace = false;
   #isEnding = false;
 
-  /** @param isStream true for a stream of events, although none was requested */
+  /** @param isStream true for a stream of events that was not requested */
   constructor(answer: Answer, isStream: boolean) {
     this.#answer = answer;
     this.#isStream = isStream;

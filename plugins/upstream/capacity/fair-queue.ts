@@ -6,12 +6,12 @@ import {
   type SlotResult,
 } from '#core/platform/shared/slots.ts';
 
-/** An account that uses, awaits or recently used slots. Virtual times are ms of a slot. */
+/** An account that uses, waits for or recently used slots. Virtual times are ms of a slot. */
 interface Account {
   weight: number;
   /** Virtual time up to which its grants are charged. */
   finish: number;
-  /** Decaying sum of the ms for which it occupied slots, at `usedAt`. */
+  /** Decaying sum of the ms for which the account held slots, as of `usedAt`. */
   use: number;
   usedAt: number;
   mean: number | undefined; // ms; undefined before the first request
@@ -28,29 +28,29 @@ interface Running {
 }
 
 /**
- * The slots of one pool, and those who wait for one: start-time fair queueing (Goyal, Vin, Cheng 1996) by account, over several
- * slots. Each account is served in the order in which it came; of the accounts, the one with the earliest start tag is next. A slot
- * moves the tag by the time that requests of the account usually take, corrected at the end by what it took, divided by the weight
- * of the account and multiplied by its burden: up to 4 for one that lately used more than the others do.
+ * Slots of one pool and the requests that wait for them: start-time fair queueing (Goyal, Vin, Cheng 1996) by account, over several slots.
+ * Each account is served in order of arrival; the account with the earliest start tag is next. A slot advances the tag by the usual
+ * duration of the account's requests, corrected at the end by the actual duration, divided by the account's weight and multiplied by its
+ * burden: up to 4 for an account that recently used more than the others.
  *
- * No clock, no timers: `now` is ms of any clock that is never set. `core/platform/shared/slots.lua` does the same in Redis.
+ * No clock, no timers: `now` is monotonic ms. `core/platform/shared/slots.lua` does the same in Redis.
  */
 export class FairQueue {
   readonly #accounts = new Map<string, Account>();
-  /** Start tags of waiting accounts; equal ones in order of arrival. */
+  /** Start tags of waiting accounts; ties are in order of arrival. */
   readonly #ready = new Map<string, number>();
   readonly #accountOf = new Map<string, string>();
   readonly #running = new Map<string, Running>();
   #virtual = 0;
   #lastFinish = 0;
   #mean: number | undefined;
-  /** Decaying sum of all accounts' use, each divided by its weight. */
+  /** Decaying sum of the use of all accounts, each divided by its weight, as of `#usedAt`. */
   #use = 0;
   #usedAt = 0;
   #arrival = 0; // theoretical arrival time of the rate, see gcra.ts
   #learned: number | undefined;
   #cutAt = -Infinity;
-  #left = Infinity;
+  #left = Infinity; // requests the upstream allows until #leftUntil
   #leftUntil = 0;
   #sweptAt = 0;
 
@@ -62,7 +62,7 @@ export class FairQueue {
     return this.#accountOf.size;
   }
 
-  /** Slots that are believed to exist. */
+  /** Slots believed to exist. */
   limit({ concurrent }: SlotLimits, now: number): number {
     if (this.#learned === undefined || now - this.#cutAt >= fairness.cutMemory) return concurrent;
     return Math.min(concurrent, Math.max(1, Math.floor(this.#learned)));
@@ -84,7 +84,7 @@ export class FairQueue {
     return this.#reply('waiting', account, limits, now, granted);
   }
 
-  /** Counts a slot that is in use already, for `age` ms. */
+  /** Counts a slot that has been in use for `age` ms. */
   adopt({ id, account: name, weight }: SlotAsk, limits: SlotLimits, now: number, age: number): void {
     const account = this.#account(name, weight, now);
     this.#start(id, name, Math.max(this.#virtual, account.finish), now, limits, now - age);
@@ -98,7 +98,7 @@ export class FairQueue {
     return this.#reply(undefined, name === undefined ? undefined : this.#accounts.get(name), limits, now, granted);
   }
 
-  /** Grants slots that the elapsed time allows. */
+  /** Grants slots that became available over time. */
   beat(limits: SlotLimits, now: number): SlotReply {
     this.#sweep(now);
     const granted = this.#grant(limits, now);
@@ -106,10 +106,10 @@ export class FairQueue {
   }
 
   #account(name: string, weight: number, now: number): Account {
-    const known = this.#accounts.get(name);
-    if (known !== undefined) {
-      known.weight = weight;
-      return known;
+    const existing = this.#accounts.get(name);
+    if (existing !== undefined) {
+      existing.weight = weight;
+      return existing;
     }
     const account = { weight, finish: 0, use: 0, usedAt: now, mean: undefined, running: 0, waiting: [] };
     this.#accounts.set(name, account);
@@ -130,7 +130,7 @@ export class FairQueue {
     this.#left--;
   }
 
-  /** Factor by which a slot costs more for an account with above-average use. */
+  /** Cost factor of a slot for an account with above-average use. */
   #burdenOf({ use, usedAt, weight }: Account, now: number): number {
     const all = decayed(this.#use, this.#usedAt, now);
     if (all <= 0) return 1;
@@ -144,19 +144,19 @@ export class FairQueue {
     const inUse = this.#running.size;
     this.#running.delete(id);
     const account = this.#accounts.get(running.account) as Account;
-    const took = Math.max(0, now - running.startedAt);
-    const correction = (took - running.charged) * running.price;
+    const duration = Math.max(0, now - running.startedAt);
+    const correction = (duration - running.charged) * running.price;
     account.running--;
     account.finish += correction;
     const tag = this.#ready.get(running.account);
     if (tag !== undefined) this.#ready.set(running.account, Math.max(this.#virtual, tag + correction));
-    account.use = decayed(account.use, account.usedAt, now) + took;
+    account.use = decayed(account.use, account.usedAt, now) + duration;
     account.usedAt = now;
-    this.#use = decayed(this.#use, this.#usedAt, now) + took / account.weight;
+    this.#use = decayed(this.#use, this.#usedAt, now) + duration / account.weight;
     this.#usedAt = now;
     if (isServed) {
-      account.mean = mixed(account.mean, took, fairness.accountGain);
-      this.#mean = mixed(this.#mean, took, fairness.gain);
+      account.mean = movingMean(account.mean, duration, fairness.accountGain);
+      this.#mean = movingMean(this.#mean, duration, fairness.gain);
     }
     this.#learn(refused, isServed, inUse, running.startedAt, limits, now);
     if (left !== undefined) {
@@ -194,7 +194,7 @@ export class FairQueue {
       this.#accountOf.delete(id);
       this.#ready.delete(name);
       this.#start(id, name, tag, now, limits);
-      // Behind accounts with the same tag.
+      // Queued behind accounts with the same tag.
       if (account.waiting.length > 0) this.#ready.set(name, Math.max(this.#virtual, account.finish));
       granted.push(id);
     }
@@ -207,7 +207,7 @@ export class FairQueue {
     return best;
   }
 
-  /** Ms until another request may start: 0 for now, Infinity if a slot has to become free first. */
+  /** Ms until another request may start: 0 if now, Infinity if a slot must become free first. */
   #roomIn(limits: SlotLimits, now: number): number {
     if (this.#running.size >= this.limit(limits, now)) return Infinity;
     const { requests, period } = limits;
@@ -224,10 +224,10 @@ export class FairQueue {
     now: number,
     granted: readonly string[],
   ): SlotReply {
-    const own = account?.waiting.length ?? 0;
-    const last = state === 'waiting' ? own : own + 1;
-    const others = this.#ready.size - (own > 0 ? 1 : 0);
-    const position = last + Math.min(this.waiting - own, last * others);
+    const waitingOfAccount = account?.waiting.length ?? 0;
+    const last = state === 'waiting' ? waitingOfAccount : waitingOfAccount + 1;
+    const otherAccounts = this.#ready.size - (waitingOfAccount > 0 ? 1 : 0);
+    const position = last + Math.min(this.waiting - waitingOfAccount, last * otherAccounts);
     const limit = this.limit(limits, now);
     const slotTime = (this.#mean ?? fairness.firstMean) / limit;
     const interval = Math.max(slotTime, limits.requests === Infinity ? 0 : limits.period / limits.requests);
@@ -256,6 +256,6 @@ function decayed(use: number, at: number, now: number): number {
   return use * 2 ** (-(now - at) / fairness.halfLife);
 }
 
-function mixed(mean: number | undefined, latest: number, gain: number): number {
+function movingMean(mean: number | undefined, latest: number, gain: number): number {
   return mean === undefined ? latest : mean + gain * (latest - mean);
 }

@@ -14,11 +14,11 @@ async function poolsOf(host: Host): Promise<(readonly [Upstream, CapacityPool])[
   });
 }
 
-function count(pool: CapacityPool, wanted: Place['state']): Place[] {
+function placesIn(pool: CapacityPool, wanted: Place['state']): Place[] {
   return [...pool.places].filter(({ state }) => state === wanted);
 }
 
-/** Slots that this instance's requests hold and wait for. */
+/** Slots held by, and requests waiting on, this instance. */
 export const capacityGauges: readonly Gauge[] = [
   {
     name: 'upstream_slots_used',
@@ -26,7 +26,7 @@ export const capacityGauges: readonly Gauge[] = [
     labels: ['upstream'],
     read: async (host) =>
       (await poolsOf(host)).map(([{ name }, pool]) => ({
-        value: count(pool, 'running').length,
+        value: placesIn(pool, 'running').length,
         labels: { upstream: name },
       })),
   },
@@ -35,7 +35,7 @@ export const capacityGauges: readonly Gauge[] = [
     description: 'Requests of this instance that wait for a free slot of an upstream, by model.',
     labels: ['model'],
     async read(host): Promise<Reading[]> {
-      const waiting = (await poolsOf(host)).flatMap(([, pool]) => count(pool, 'waiting'));
+      const waiting = (await poolsOf(host)).flatMap(([, pool]) => placesIn(pool, 'waiting'));
       const limited = host.catalog.models.filter(({ routes }) => routes.some(({ upstream }) => upstream.capacity));
       return limited.map(({ id }) => ({
         value: waiting.filter(({ model }) => model === id).length,

@@ -22,38 +22,38 @@ export interface PoolParts {
   monotonic(): number; // ms
 }
 
-/** A request of this instance: waits for a slot, has one, or is over. */
+/** A request of this instance that waits for a slot, holds one, or has ended. */
 export interface Place {
   readonly id: string;
   readonly account: string;
   readonly weight: number;
   readonly model: string;
   state: 'entering' | 'waiting' | 'running' | 'refused' | 'over';
-  /** As last known; see SlotReply. */
+  /** Last known position and expected wait; see SlotReply. */
   position: number;
   expected: number; // ms
-  startedAt: number; // of its slot
-  /** Called once, when it has got a slot after it had to wait. */
+  startedAt: number; // when it got its slot
+  /** Called once, when it gets a slot after waiting. */
   onGrant: () => void;
 }
 
 /**
- * The slots of an upstream as this instance sees them. The places of this instance are the truth about it: they are sent to the store,
- * and again if it has lost them. While the store is unavailable, the instance grants its share of the slots by itself, to the
- * same places in the same order.
+ * Slots of an upstream as seen by this instance. The places here are authoritative for this instance: they are sent to the store, and again
+ * if it lost them. While the store is unavailable, the instance grants its share of the slots by itself, to the same places in the same
+ * order.
  */
 export class CapacityPool implements Disposable {
   readonly name: string;
-  /** Its name in the store. */
+  /** Name of the pool in the store. */
   readonly key: string;
-  /** Of the configuration in force. */
+  /** Limits from the current configuration. */
   limits: SlotLimits;
   readonly #parts: PoolParts;
   readonly #places = new Map<string, Place>();
   #timer: NodeJS.Timeout | undefined;
-  #wakesAt = 0; // on the clock of performance.now()
+  #wakesAt = 0; // performance.now()
   readonly #warning = new Throttle(warnIntervalMs);
-  /** Decides while there is no store, or it is unavailable. */
+  /** Set while there is no store, or it is unavailable: it then grants the slots. */
   #local: FairQueue | undefined;
   #isBeating = false;
   #isClosed = false;
@@ -67,12 +67,11 @@ export class CapacityPool implements Disposable {
     if (parts.store === undefined) this.#local = new FairQueue();
   }
 
-  /** The places of this instance. */
   get places(): Iterable<Place> {
     return this.#places.values();
   }
 
-  /** Asks for a slot. The place is `running`, `waiting` or `refused` then. */
+  /** Requests a slot. Resolves with a place that is `running`, `waiting` or `refused`. */
   async enter(ask: Omit<SlotAsk, 'id'>, model: string, onGrant: () => void): Promise<Place> {
     const { account, weight, mayWait } = ask;
     const id = `${this.#parts.store?.instance ?? 'local'}:${++this.#count}`;
@@ -89,21 +88,21 @@ export class CapacityPool implements Disposable {
     };
     this.#places.set(id, place);
     await this.#enter(place, mayWait);
-    this.#rest(beatInterval);
+    this.#scheduleBeat(beatInterval);
     return place;
   }
 
   /**
-   * Frees the slot, or gives up the place. Safe to call more than once, and never rejects: once it resolves, the place says how its
-   * account would wait now.
+   * Frees the slot, or gives up the place. Safe to call more than once; never rejects. Once it resolves, the place has the position and
+   * wait that its account would get now.
    */
   async end(place: Place, result: SlotResult): Promise<void> {
-    const was = place.state;
-    if (was === 'over' || was === 'refused') return;
+    const before = place.state;
+    if (before === 'over' || before === 'refused') return;
     place.state = 'over';
     this.#places.delete(place.id);
-    // Its reply ends it.
-    if (was === 'entering') return;
+    // The reply to `enter` frees it.
+    if (before === 'entering') return;
     const reply = await this.#end(place.id, result);
     if (reply !== undefined) Object.assign(place, { position: reply.position, expected: reply.expected });
   }
@@ -113,7 +112,7 @@ export class CapacityPool implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** Limits of what this instance may grant by itself. */
+  /** This instance's share of the limits, while it grants slots by itself. */
   get #share(): SlotLimits {
     const instances = Math.max(1, this.#parts.store?.instances ?? 1);
     const { concurrent, requests, ...rest } = this.limits;
@@ -139,7 +138,7 @@ export class CapacityPool implements Disposable {
 
   #settle(place: Place, reply: SlotReply): void {
     this.#follow(reply);
-    // A grant by another instance may be faster than the reply.
+    // A grant by another instance may arrive before the reply.
     if (place.state === 'running') return;
     if (place.state === 'over') {
       if (reply.state !== 'refused') this.#endUnused(place.id);
@@ -165,10 +164,10 @@ export class CapacityPool implements Disposable {
 
   #follow({ granted, nextIn }: SlotReply): void {
     for (const id of granted) this.grant(id);
-    if (nextIn !== undefined) this.#rest(Math.min(beatInterval, nextIn + 1));
+    if (nextIn !== undefined) this.#scheduleBeat(Math.min(beatInterval, nextIn + 1));
   }
 
-  /** A call has granted a slot to this id. */
+  /** Another call, or instance, granted a slot to this id. */
   grant(id: string): void {
     const place = this.#places.get(id);
     if (place === undefined) this.#endUnused(id);
@@ -193,7 +192,11 @@ export class CapacityPool implements Disposable {
     return reply;
   }
 
-  /** This instance decides until the store is back. @throws errors that do not concern the store */
+  /**
+   * Grants slots locally until the store is available again.
+   *
+   * @throws errors that do not concern the store
+   */
   #leaveStore(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#local !== undefined) return;
@@ -201,20 +204,20 @@ export class CapacityPool implements Disposable {
       this.#parts.log.warn(`slots of the upstream ${this.name} are shared out by each instance: ${error.message}`);
     const local = (this.#local = new FairQueue());
     const now = this.#parts.monotonic();
-    const { running, waiting } = this.#sorted();
+    const { running, waiting } = this.#placesByState();
     for (const place of running)
       local.adopt({ ...place, mayWait: false }, this.#share, now, Math.max(0, now - place.startedAt));
     for (const place of waiting) this.#enterLocal(local, place, true, { ...this.#share, ...boundless });
-    this.#rest(beatInterval);
+    this.#scheduleBeat(beatInterval);
   }
 
-  #sorted(): Record<'running' | 'waiting', Place[]> {
+  #placesByState(): Record<'running' | 'waiting', Place[]> {
     const all = [...this.#places.values()];
-    const of = (wanted: Place['state']) => all.filter(({ state }) => state === wanted);
-    return { running: of('running'), waiting: of('waiting') };
+    const inState = (wanted: Place['state']) => all.filter(({ state }) => state === wanted);
+    return { running: inState('running'), waiting: inState('waiting') };
   }
 
-  #rest(milliseconds: number): void {
+  #scheduleBeat(milliseconds: number): void {
     if (this.#isClosed || this.#isBeating || this.#places.size === 0) return;
     const at = performance.now() + milliseconds;
     if (this.#timer !== undefined && this.#wakesAt <= at) return;
@@ -223,12 +226,11 @@ export class CapacityPool implements Disposable {
     this.#timer = setTimeout(() => this.beatSoon(), milliseconds).unref();
   }
 
-  /** Calls `beat` now, in the background. */
   beatSoon(): void {
     inBackground(this.#parts.log, `the slots of ${this.name}`, () => this.beat());
   }
 
-  /** Sends a heartbeat to the store, and compares the states of both. */
+  /** Sends a heartbeat to the store, and reconciles both states. */
   async beat(): Promise<void> {
     if (this.#isBeating || this.#isClosed) return;
     this.#isBeating = true;
@@ -245,16 +247,16 @@ export class CapacityPool implements Disposable {
       }
     } finally {
       this.#isBeating = false;
-      this.#rest(nextIn);
+      this.#scheduleBeat(nextIn);
     }
   }
 
   async #compare(store: SlotStore): Promise<void> {
-    const before = this.#sorted();
+    const before = this.#placesByState();
     try {
       const reply = await store.beat(this.key, this.limits);
       const wasLocal = this.#local !== undefined;
-      // From here on the store decides again: what it does not know follows.
+      // From here on the store decides again; places that it does not know are sent below.
       this.#local = undefined;
       this.#follow(reply);
       const held = reply.held ?? new Map<string, boolean>();
@@ -263,8 +265,8 @@ export class CapacityPool implements Disposable {
         const place = this.#places.get(id);
         if (isRunning && place !== undefined) this.#grant(place);
       }
-      // Slots in use come before those that end, which the store would grant to others.
-      for (const place of wasLocal ? this.#sorted().running : before.running)
+      // Slots in use are reported before ended ones, which the store would otherwise grant to others.
+      for (const place of wasLocal ? this.#placesByState().running : before.running)
         if (place.state === 'running' && held.get(place.id) !== true && !granted.has(place.id))
           await store.adopt(
             this.key,
@@ -272,7 +274,7 @@ export class CapacityPool implements Disposable {
             { ...place, mayWait: false },
             this.#parts.monotonic() - place.startedAt,
           );
-      for (const place of wasLocal ? this.#sorted().waiting : before.waiting)
+      for (const place of wasLocal ? this.#placesByState().waiting : before.waiting)
         if (place.state === 'waiting' && !held.has(place.id))
           this.#settle(
             place,
@@ -286,5 +288,5 @@ export class CapacityPool implements Disposable {
   }
 }
 
-/** A request that already waits may continue to wait. */
+/** Limits for requests that already wait: they may continue to. */
 const boundless = { waitingByAccount: Infinity, waiting: Infinity };

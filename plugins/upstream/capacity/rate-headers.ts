@@ -2,8 +2,8 @@ import type { SlotResult } from '#core/platform/shared/slots.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Headers with remaining requests and their reset: OpenAI's and most others', Anthropic's, the IETF draft's. */
-const pairs = [
+/** Headers with remaining requests and their reset: OpenAI and most others, Anthropic, the IETF draft. */
+const headerPairs = [
   ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
   ['anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'],
   ['x-ratelimit-remaining', 'x-ratelimit-reset'],
@@ -13,12 +13,12 @@ const pairs = [
 const secondsIn: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
 
 /**
- * The upstream's reported allowance for the next ms; undefined without one, or in an unknown form.
+ * Remaining requests as reported by the upstream; undefined if missing or in an unknown form.
  *
  * @param now epoch ms
  */
 export function readRateHeaders(headers: Headers, now: number): SlotResult['left'] {
-  for (const [remaining, reset] of pairs) {
+  for (const [remaining, reset] of headerPairs) {
     const requests = headers[remaining]?.toString();
     if (requests === undefined || !/^\d{1,12}$/.test(requests)) continue;
     const leftFor = readReset(headers[reset]?.toString() ?? '', now);
@@ -27,7 +27,7 @@ export function readRateHeaders(headers: Headers, now: number): SlotResult['left
   return undefined;
 }
 
-/** Ms from `6m0s` or `120ms` (OpenAI, Groq), an RFC 3339 time (Anthropic), seconds, or seconds or ms since the epoch. */
+/** Parses ms from `6m0s` or `120ms` (OpenAI, Groq), an RFC 3339 time (Anthropic), seconds, or seconds or ms since the epoch. */
 function readReset(text: string, now: number): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) {
     const value = Number(text);

@@ -3,18 +3,18 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { CapacityPool, type PoolParts } from './pool.ts';
 
-/** Limits of waiting for a slot: `queue` of the stage. */
+/** Limits for waiting requests: `queue` of the stage. */
 export interface QueueOptions {
   readonly wait: number; // seconds
   readonly per_account: number;
   readonly total: number;
-  /** True: a backup with room is asked at once. False: it is asked when the wait is over. */
+  /** True: a backup with a free slot is used immediately. False: only after the wait. */
   readonly prefer_backup: boolean;
 }
 
 const retriesMs = { first: 500, longest: 30_000 };
 
-/** The slots of all upstreams that declare a capacity. Outlives reloads, and with it the requests that wait. */
+/** Slots of all upstreams that declare a capacity. Survives reloads, and so do the waiting requests. */
 export class SlotPools implements AsyncDisposable {
   readonly #pools = new Map<string, CapacityPool>();
   readonly #parts: PoolParts;
@@ -26,7 +26,7 @@ export class SlotPools implements AsyncDisposable {
     this.#subscription = this.#subscribe();
   }
 
-  /** Follows the upstreams of a configuration that serves from now on. */
+  /** Applies the limits of a new configuration. */
   configure({ upstreams }: Catalog, queue: QueueOptions): void {
     for (const upstream of upstreams) {
       const pool = this.of(upstream, queue);
@@ -35,15 +35,15 @@ export class SlotPools implements AsyncDisposable {
   }
 
   /**
-   * Undefined for an upstream that declares none. A pool that no serving configuration has, but a variant, begins with its first request.
+   * Undefined for an upstream without a declared capacity. The pool of an upstream that only a variant has is created by its first request.
    *
-   * @param queue makes the pool where it is missing
+   * @param queue if given, a missing pool is created
    */
   of(upstream: Upstream, queue?: QueueOptions): CapacityPool | undefined {
     if (upstream.capacity === undefined) return undefined;
     const key = keyOf(upstream);
-    const known = this.#pools.get(key);
-    if (known !== undefined || queue === undefined) return known;
+    const existing = this.#pools.get(key);
+    if (existing !== undefined || queue === undefined) return existing;
     const pool = new CapacityPool(upstream.name, key, limitsOf(upstream, queue), this.#parts);
     this.#pools.set(key, pool);
     return pool;
@@ -58,11 +58,11 @@ export class SlotPools implements AsyncDisposable {
   #subscribe(): Promise<(() => void) | undefined> {
     const { store, log } = this.#parts;
     if (store === undefined) return Promise.resolve(undefined);
-    const byName = (name: string) => this.#pools.values().filter((pool) => pool.key === name);
+    const poolsNamed = (name: string) => this.#pools.values().filter((pool) => pool.key === name);
     const subscribe = () =>
       store.onGrant(
         (name, ids) => {
-          for (const pool of byName(name)) for (const id of ids) pool.grant(id);
+          for (const pool of poolsNamed(name)) for (const id of ids) pool.grant(id);
         },
         () => {
           for (const pool of this.#pools.values()) pool.beatSoon();
@@ -81,7 +81,7 @@ function limitsOf({ capacity }: Upstream, queue: QueueOptions) {
   return { concurrent, requests, period, waitingByAccount: queue.per_account, waiting: queue.total };
 }
 
-/** The same name with another base URL is another upstream. */
+/** An upstream with the same name but another base URL is a different one. */
 function keyOf({ name, baseUrl }: Upstream): string {
   return `${name} ${baseUrl}`;
 }

@@ -12,18 +12,18 @@ import { type SlotPools, slotPoolsOf, type QueueOptions } from './slot-pools.ts'
 import type { CapacityPool, Place } from './pool.ts';
 import { readRateHeaders } from './rate-headers.ts';
 
-/** A stage's shared parts for waiting on slots; missing if no upstream declares a capacity. */
+/** Shared parts of a stage for waiting on slots; missing if no upstream declares a capacity. */
 export interface QueueParts {
   readonly pools: SlotPools;
   readonly options: QueueOptions;
-  /** The class, which is loaded with this. */
+  /** The class, so that it is loaded only with these parts. */
   readonly Turn: typeof Turn;
-  /** Name of the header with place and time: `x-daypass-queue`. */
+  /** Name of the header with position and wait: `x-daypass-queue`. */
   readonly header: string;
   now(): number; // epoch ms
 }
 
-/** A slot of an upstream, held until the answer has ended. */
+/** A slot of an upstream, held until the answer ends. */
 export class Slot {
   readonly #pool: CapacityPool;
   readonly #place: Place;
@@ -37,7 +37,11 @@ export class Slot {
     this.#now = now;
   }
 
-  /** Learns from an attempt: what the upstream says about its limits. @param keys of the upstream, each of which has its limit */
+  /**
+   * Reads from an attempt what the upstream reports about its limits.
+   *
+   * @param keys number of keys of the upstream; limits apply per key
+   */
   observe(
     fault: Fault | undefined,
     headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -47,7 +51,11 @@ export class Slot {
     if (keys === 1) this.#left = readRateHeaders(headers, this.#now()) ?? this.#left;
   }
 
-  /** Frees the slot. Safe to call more than once. @param isServed false where the time says nothing about other requests */
+  /**
+   * Frees the slot. Safe to call more than once.
+   *
+   * @param isServed false if the duration is not representative of other requests
+   */
   async release(isServed: boolean): Promise<void> {
     await this.#pool.end(this.#place, { isServed, refused: this.#refused, left: this.#left });
   }
@@ -55,7 +63,7 @@ export class Slot {
 
 type WaitEnd = CapacityPool | 'again' | 'late' | 'gone';
 
-/** One request that may have to wait for slots: where it stands in line, and how long it may wait in all. */
+/** A request that may have to wait for slots: its places in the queues, and how long it may wait in total. */
 export class Turn {
   readonly #parts: QueueParts;
   readonly #exchange: Exchange;
@@ -65,7 +73,7 @@ export class Turn {
   #wake: ((end: WaitEnd) => void) | undefined;
   #waited = 0; // ms
   #since: number | undefined; // ms since the exchange began
-  /** The request's place in the queue, or the one it would get by asking again. */
+  /** Position and wait of the request, or those that it would get by asking again. */
   #outlook: { readonly position: number; readonly expected: number } | undefined;
   #isCrowded = false;
 
@@ -81,7 +89,7 @@ export class Turn {
     return this.#parts.options.prefer_backup;
   }
 
-  /** Ms for which it may still wait. */
+  /** Ms that the request may still wait. */
   get timeLeft(): number {
     return this.#parts.options.wait * 1000 - this.#waited;
   }
@@ -90,8 +98,8 @@ export class Turn {
     return this.#exchange.isAborted;
   }
 
-  /** True while it stands in line somewhere. */
-  get isInLine(): boolean {
+  /** True while the request waits in any queue. */
+  get isQueued(): boolean {
     return this.#places.size > 0;
   }
 
@@ -99,7 +107,11 @@ export class Turn {
     return this.#parts.pools.of(upstream, this.#parts.options);
   }
 
-  /** Takes a slot, or a place in line where there is none. @returns undefined without a slot */
+  /**
+   * Takes a slot, or a place in the queue if none is free.
+   *
+   * @returns undefined without a slot
+   */
   async take(pool: CapacityPool, mayWait: boolean): Promise<Slot | undefined> {
     if (this.#places.has(pool)) return undefined;
     const { accountId: account = this.#exchange.id, limits } = this.#exchange.find(principal) ?? {};
@@ -112,7 +124,11 @@ export class Turn {
     return undefined;
   }
 
-  /** Waits for one of its places. @param retryIn ms after which the caller looks again in any case */
+  /**
+   * Waits for a slot in any of its queues.
+   *
+   * @param retryIn ms after which the caller checks again in any case
+   */
   async wait(
     retryIn: number,
   ): Promise<{ readonly pool: CapacityPool; readonly slot: Slot } | 'again' | 'late' | 'gone'> {
@@ -134,7 +150,7 @@ export class Turn {
     return { pool: end, slot: new Slot(end, place, this.#parts.now) };
   }
 
-  /** Leaves every line, or one. Resolves when the places say how it would stand if it asked again. */
+  /** Leaves all queues, or `only` one. Once it resolves, the places have the position and wait of asking again. */
   async leave(only?: CapacityPool): Promise<void> {
     const left = [...this.#places].filter(([pool]) => pool === (only ?? pool));
     for (const [pool] of left) this.#places.delete(pool);
@@ -163,8 +179,8 @@ export class Turn {
   }
 
   /**
-   * The header about the queue, a dictionary of RFC 9651: `position=12, expected=4.2, waited=2.1`, in seconds. Position and time that
-   * were expected are left out once the request has been served. Empty for one that did not wait.
+   * Header about the queue, an RFC 9651 dictionary: `position=12, expected=4.2, waited=2.1`, in seconds. Position and expected wait are
+   * omitted once the request was served. Empty if the request did not wait.
    */
   get headers(): Record<string, string> {
     const waiting = this.#since === undefined ? 0 : this.#exchange.elapsed - this.#since;
@@ -180,7 +196,7 @@ function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(1);
 }
 
-/** The queues of a configuration that declares a capacity. */
+/** Queue parts for a configuration that declares a capacity. */
 export function queueOf(host: Host, options: QueueOptions, header: string): QueueParts {
   return { pools: slotPoolsOf(host), options, Turn, header, now: () => host.now() };
 }

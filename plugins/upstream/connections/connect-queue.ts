@@ -1,29 +1,28 @@
 import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 
-/** Wait until the connect timeout, to find out whether the upstream is dead. */
+/** Attempts that wait until the connect timeout, to find out whether the upstream is dead. */
 const probingAttempts = 10;
-/** A connection that takes longer is suspect; opening one takes two round trips and a handshake. */
+/** A connection attempt that takes longer is suspect: it takes two round trips and a handshake. */
 const slowAfterMs = 300;
 
 /** An attempt that waits for a connection. */
 export interface Waiting {
   /**
-   * Ms until another route should be asked as well; undefined for a probing attempt, and once it does not wait any more. Counted
-   * from the start of the longest wait in the queue, since all wait for the same.
+   * Ms until another route should also be tried; undefined for a probing attempt, or once it no longer waits. Counted from the start of the
+   * longest wait in the queue, because all wait for the same origin.
    */
   readonly hedgeAfter: number | undefined;
-  /** Called when the attempt has its connection or has ended. */
+  /** Call when the attempt has its connection or ended. */
   leave(): void;
 }
 
 /**
- * Attempts that wait for a connection to one origin. If the origin is dead, a few attempts keep probing until the connect timeout,
- * and the others ask another route meanwhile.
+ * Attempts that wait for a connection to one origin. If the origin is dead, a few keep probing until the connect timeout, and the others
+ * try another route meanwhile.
  */
 export class ConnectQueue {
   readonly #since = new LinkedList<number>(); // performance.now()
 
-  /** Adds an attempt. */
   enter(): Waiting {
     return new QueuedAttempt(this.#since);
   }

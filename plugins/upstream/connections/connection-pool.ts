@@ -2,16 +2,16 @@ import { type CallHandler, Connection, type ConnectionOwner } from './connection
 import { type Connect, createConnector } from './connector.ts';
 import { requestPieces, type UpstreamCall } from './request-head.ts';
 
-/** Responses after which an upstream is trusted to send no surplus bytes; of later responses, one in 16 is checked. */
-const proof = { answers: 1_000, oneIn: 16 };
+/** Responses after which an upstream is trusted to send no surplus bytes; of later ones, one in 16 is checked. */
+const surplusChecks = { responses: 1_000, oneIn: 16 };
 
-/** An idle connection is closed after `usual`, or `reserve` before the timeout that the upstream announces. */
+/** Idle connections are closed after `usual`, or `reserve` before the timeout announced by the upstream. */
 const idleTimeMs = { usual: 10_000, longest: 60_000, reserve: 2_000, check: 500 };
 
 interface ConnectionPoolOptions {
-  /** Ms that a connection rests after a checked response, until its socket was read once more; 0: none. */
+  /** Ms that a connection rests after a checked response, so that its socket is read once more; 0: none. */
   readonly rest: number;
-  readonly longestAge: number; // ms; a running request finishes
+  readonly longestAge: number; // ms; a running request may finish
   readonly connectTimeout?: number; // seconds; default: 10
   /** Expected in the upstream's certificate; default: the origin's host. */
   readonly serverName?: string | undefined;
@@ -20,8 +20,8 @@ interface ConnectionPoolOptions {
 }
 
 /**
- * Connections to one origin, each with one request at a time. A request takes the most recently used connection that is not
- * resting, or opens another, so that connections left over from a peak age and close.
+ * Connections to one origin, each with one request at a time. A request takes the most recently used connection that is not resting, or
+ * opens another, so that surplus connections from a peak age and close.
  */
 export class ConnectionPool implements ConnectionOwner {
   readonly #options: ConnectionPoolOptions;
@@ -32,7 +32,7 @@ export class ConnectionPool implements ConnectionOwner {
   #answered: Connection[] = []; // in this turn of the event loop
   readonly #resting: Connection[] = []; // longest first
   readonly #rested: Connection[] = []; // most recently used last
-  #answers = 0;
+  #responses = 0;
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
   #restTimer: NodeJS.Timeout | undefined;
@@ -52,7 +52,7 @@ export class ConnectionPool implements ConnectionOwner {
     connection.send(request, call.method !== 'HEAD', handler);
   }
 
-  /** Resolves when the running requests have finished. */
+  /** Resolves when all running requests are finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const connection of [...this.#resting, ...this.#rested, ...this.#answered]) connection.destroy();
@@ -97,7 +97,7 @@ export class ConnectionPool implements ConnectionOwner {
     return connection;
   }
 
-  /** Deferred by a turn, since an upstream that closes a connection after its response does so at once. */
+  /** Runs one turn later, because an upstream that closes a connection after its response does so immediately. */
   #release(): void {
     const answered = this.#answered;
     this.#answered = [];
@@ -108,7 +108,7 @@ export class ConnectionPool implements ConnectionOwner {
         connection.destroy();
         continue;
       }
-      const isChecked = ++this.#answers <= proof.answers || this.#answers % proof.oneIn === 0;
+      const isChecked = ++this.#responses <= surplusChecks.responses || this.#responses % surplusChecks.oneIn === 0;
       const rests = isChecked && this.#options.rest > 0;
       (rests ? this.#resting : this.#rested).push(connection);
       if (rests && this.#restTimer === undefined) this.#awaitRest(this.#options.rest);
@@ -117,8 +117,8 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   /**
-   * Time alone does not end a rest, because a blocked event loop reads no sockets. Immediates run after the sockets were read in
-   * the turn of the timer.
+   * Time alone does not end a rest, because a blocked event loop reads no sockets. Immediates run after the sockets were read in the same
+   * turn as the timer.
    */
   #awaitRest(milliseconds: number): void {
     const check = () => {
@@ -149,7 +149,7 @@ export class ConnectionPool implements ConnectionOwner {
   }
 }
 
-/** The upstream closes an idle connection by itself some time after that. */
+/** Closing first avoids the race with the upstream, which closes idle connections too. */
 function isIdleTooLong({ idleSince, idleSeconds }: Connection, now: number): boolean {
   const allowed =
     idleSeconds === undefined

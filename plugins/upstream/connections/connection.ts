@@ -5,25 +5,25 @@ import { ResponseParser, type ResponseHeaders, type ResponseSink } from './respo
 
 interface ConnectionUse {
   readonly requests: number;
-  /** Bytes received, in total and before the current request. */
+  /** Bytes received in total. */
   readonly bytesRead: number;
   readonly bytesBefore: number;
 }
 
-/** Controls one request; without effect once its response is complete. */
+/** Controls one request. Has no effect once the response is complete. */
 export interface CallControl {
-  /** The connection that it is sent on. */
+  /** The connection that carries the request. */
   readonly connection?: ConnectionUse & { readonly isDestroyed: boolean };
   /** Closes the connection. */
   abort(reason: Error): void;
-  /** Stops and restarts the bytes of the response. */
+  /** Pauses reading the response. */
   pause(): void;
   resume(): void;
 }
 
-/** Called with the response to a request, in this order; an error may come at any time, and is the last. */
+/** Receives the response to a request, in this order. An error may come at any time, and is the last call. */
 export interface CallHandler {
-  /** A connection is open, and the request is sent unless this aborts it. */
+  /** A connection is open; the request is sent unless this call aborts it. */
   onRequestStart(control: CallControl): void;
   onResponseStart(control: CallControl, status: number, headers: ResponseHeaders): void;
   onResponseData(control: CallControl, chunk: Buffer): void;
@@ -31,16 +31,15 @@ export interface CallHandler {
   onResponseError(control: CallControl, error: Error): void;
 }
 
-/** Events of a connection for its pool. */
 export interface ConnectionOwner {
-  /** It can take the next request. */
+  /** The connection can take the next request. */
   onIdle(connection: Connection): void;
   onClosed(connection: Connection): void;
-  /** The upstream sends an answer that no request asked for. */
+  /** The upstream sent a response without a request. */
   onSurplus(): void;
 }
 
-/** The upstream has closed a connection. The code is undici's, as in other clients' errors. */
+/** The upstream closed the connection. The code is undici's, as in other clients' errors. */
 class ClosedError extends Error {
   readonly code = 'UND_ERR_SOCKET';
 
@@ -52,14 +51,14 @@ class ClosedError extends Error {
 const buffer = Buffer.allocUnsafeSlow(65_536); // shared: reads do not overlap
 
 /**
- * A connection to an upstream, with one request at a time. Bytes that no request asked for are never taken for a part of a response
+ * A connection to an upstream, with one request at a time. Bytes received without a request are never taken for part of a response
  * ([decision 33](../../../docs/decisions/0033-between-an-upstream-and-the-parser.md)).
  */
 export class Connection implements ConnectionUse {
   requests = 0;
   bytesRead = 0;
   bytesBefore = 0;
-  /** Times of performance.now(). */
+  /** `performance.now()`. */
   openedAt = performance.now();
   idleSince = this.openedAt;
   readonly #owner: ConnectionOwner;
@@ -71,9 +70,13 @@ export class Connection implements ConnectionUse {
   #isExecuting = false;
   #exchange: Exchange | undefined;
   #unread: Buffer | undefined;
-  #hasEnded = false; // while bytes were unread
+  #hasEnded = false; // the upstream ended the stream, maybe with bytes still unread
 
-  /** Opens the connection. @param isReused false when it serves one request */
+  /**
+   * Opens the connection.
+   *
+   * @param isReused false if it serves a single request
+   */
   constructor(owner: ConnectionOwner, connect: Connect, isReused: boolean) {
     this.#owner = owner;
     this.#isReused = isReused;
@@ -88,18 +91,26 @@ export class Connection implements ConnectionUse {
     return this.#isClosed || this.#socket.destroyed;
   }
 
-  /** The upstream's announced idle timeout in seconds. */
+  /** Idle timeout in seconds, as announced by the upstream. */
   get idleSeconds(): number | undefined {
     return this.#parser.idleSeconds;
   }
 
-  /** Sends a request once the connection is open. It must be idle. @param hasBody false when its response has none */
+  /**
+   * Sends a request once the connection is open. The connection must be idle.
+   *
+   * @param hasBody false if the response has no body
+   */
   send(request: readonly Buffer[], hasBody: boolean, handler: CallHandler): void {
     this.#exchange = new Exchange(this, request, hasBody, handler);
     if (this.#isConnected) this.#write(this.#exchange);
   }
 
-  /** Closes the connection. @param reason error for the running request */
+  /**
+   * Closes the connection.
+   *
+   * @param reason error for the running request
+   */
   destroy(reason: Error = new Error('the connection is no longer needed')): void {
     this.#close(reason);
   }
@@ -107,7 +118,7 @@ export class Connection implements ConnectionUse {
   abort(exchange: Exchange, reason: Error): void {
     if (exchange !== this.#exchange) return;
     if (exchange.isSent) return this.#close(reason);
-    // The next request can use the connection, which has been idle then.
+    // Nothing was sent, so the next request can use the connection.
     this.requests++;
     this.#exchange = undefined;
     this.#free(this.#isReused);
@@ -123,7 +134,7 @@ export class Connection implements ConnectionUse {
   resume(exchange: Exchange): void {
     if (exchange !== this.#exchange || !this.#parser.isPaused) return;
     this.#parser.isPaused = false;
-    // Called from within the parser, which continues by itself.
+    // If called from within the parser, the parser continues by itself.
     if (!this.#isExecuting) this.#readOn();
     if (!this.#parser.isPaused && !this.#isClosed) this.#socket.resume();
   }
@@ -173,7 +184,7 @@ export class Connection implements ConnectionUse {
     lendBytes(request);
     this.#socket.cork();
     for (const piece of request.slice(0, -1)) this.#socket.write(piece);
-    // After an error, they are left to the collection of garbage.
+    // After an error, the bytes are left to the garbage collector.
     this.#socket.write(last, (error) => error ?? reclaimBytes(request));
     this.#socket.uncork();
   }
@@ -183,10 +194,10 @@ export class Connection implements ConnectionUse {
     if (this.#isClosed) return true;
     const exchange = this.#exchange;
     if (exchange?.isSent !== true) this.#handleSurplus(buffer.subarray(0, count));
-    // TLS may have decrypted more than was asked for.
+    // TLS may have decrypted more than was requested.
     else if (this.#unread !== undefined) this.#unread = Buffer.concat([this.#unread, buffer.subarray(0, count)]);
     else this.#execute(exchange, buffer, count);
-    // False stops the socket, whose `pause` has no effect while it starts to read.
+    // Returning false stops the socket; its `pause` has no effect while it starts to read.
     return !this.#parser.isPaused;
   }
 
@@ -210,7 +221,7 @@ export class Connection implements ConnectionUse {
   #finish(surplus?: Buffer): void {
     const exchange = this.#exchange as Exchange;
     this.#exchange = undefined;
-    // A request that is still being sent would be followed by the next one.
+    // If the request is still being sent, the next one would be queued behind it.
     const isReusable = this.#parser.isReusable && this.#isReused && this.#socket.writableLength === 0;
     if (surplus !== undefined) this.#handleSurplus(surplus);
     this.#free(isReusable);
@@ -220,14 +231,14 @@ export class Connection implements ConnectionUse {
   #free(isReusable: boolean): void {
     if (this.#isClosed) return;
     if (!isReusable || this.#hasEnded) return this.#close();
-    // Its last reader may have paused it.
+    // The previous reader may have paused it.
     this.#parser.isPaused = false;
     if (this.#socket.isPaused()) this.#socket.resume();
     this.idleSince = performance.now();
     this.#owner.onIdle(this);
   }
 
-  /** Bytes that belong to no request. */
+  /** Handles bytes that belong to no request. */
   #handleSurplus(bytes: Buffer): void {
     if (isBlank(bytes)) return;
     if (!isIdleTimeout(bytes)) this.#owner.onSurplus();
@@ -249,7 +260,7 @@ export class Connection implements ConnectionUse {
   #close(error?: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // No more of the bytes that were read.
+    // Stops the parser: the remaining bytes are dropped.
     this.#parser.isPaused = true;
     this.#unread = undefined;
     this.#socket.destroy();
@@ -279,7 +290,7 @@ class Exchange implements CallControl, ResponseSink {
     return this.#request === undefined;
   }
 
-  /** Hands over the request to send; it is not kept during the response. */
+  /** Returns the request to send, which is not kept during the response. */
   takeRequest(): readonly Buffer[] {
     const request = this.#request ?? [];
     this.#request = undefined;
@@ -302,7 +313,7 @@ class Exchange implements CallControl, ResponseSink {
     this.handler.onResponseStart(this, status, headers);
   }
 
-  /** Compacts the chunks of one read over the sizes between them, to deliver them at once. */
+  /** Moves the chunks of one read together, over the chunk sizes between them, to deliver them at once. */
   data(bytes: Buffer, start: number, end: number): void {
     if (this.#to === 0) this.#from = start;
     else bytes.copyWithin(this.#to, start, end);
@@ -310,7 +321,7 @@ class Exchange implements CallControl, ResponseSink {
   }
 
   end(): void {
-    // The connection looks for the end when the parser has returned.
+    // The connection checks for the end after the parser returned.
   }
 
   deliver(bytes: Buffer): void {
@@ -328,19 +339,19 @@ function isIdleTimeout(bytes: Buffer): boolean {
   return /^HTTP\/1\.\d 408/.test(bytes.toString('latin1', 0, 12));
 }
 
-/** Empty lines, which parsers ignore between messages. */
+/** True for empty lines, which parsers ignore between messages. */
 function isBlank(bytes: Buffer): boolean {
   return bytes.length <= 4 && bytes.every((byte) => byte === 0x0d || byte === 0x0a);
 }
 
-/** The connection that an error broke; undefined when none was open yet. */
+/** The connection that broke with this error; undefined if none was open yet. */
 export function brokenConnection(error: unknown): ConnectionUse | undefined {
   return error instanceof Error && 'socket' in error ? (error.socket as ConnectionUse) : undefined;
 }
 
 /**
- * True when a connection that has served requests before has brought nothing for the current one. If it broke, it was closed
- * while idle; if not, its other side may have vanished.
+ * True if a connection that served earlier requests received nothing for the current one. If it broke, it was closed while idle; if not,
+ * the other side may have vanished.
  */
 export function isUnanswered({ requests, bytesRead, bytesBefore }: ConnectionUse): boolean {
   return requests > 1 && bytesRead === bytesBefore;

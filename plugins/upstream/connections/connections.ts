@@ -5,56 +5,56 @@ import { ConnectionPool } from './connection-pool.ts';
 import { ConnectQueue } from './connect-queue.ts';
 
 /**
- * Ms after which a connection takes no further request; a running one finishes. Without it, steady traffic would keep using an
- * address that the upstream's name no longer resolves to. Opening a connection costs a millisecond of processor time.
+ * Ms after which a connection takes no further requests; a running one may finish. Otherwise, steady traffic would keep using an address
+ * that the upstream's name no longer resolves to. Opening a connection costs about 1 ms of CPU.
  */
 const longestAge = 60_000;
 
 /**
- * Ms that a connection rests after an answer of an upstream that has not proven itself. Bytes that an upstream sends right
- * behind an answer arrive in that time, and not as the answer to another request.
+ * Ms that a connection rests after a response of an upstream that is not trusted yet. Surplus bytes sent right after a response arrive
+ * within that time, and are not taken for the next response.
  */
 const defaultRest = 20;
 
-/** After an unrequested response, each request to the upstream gets its own connection this long. */
+/** Ms after an unrequested response in which each request to the upstream gets its own connection. */
 const suspicionMs = 3_600_000;
 
 export interface ConnectionsOptions {
   readonly log?: Pick<Logger, 'warn'>;
-  /** Ms; tests that look at connections give 0. */
+  /** Ms; tests that inspect connections set 0. */
   readonly rest?: number;
 }
 
-/**
- * The connection pools to upstreams. They outlive reloads: open connections are worth keeping, and exchanges in flight use
- * them.
- */
+/** Connection pools of all upstreams. They survive reloads: open connections are worth keeping, and exchanges in flight use them. */
 export class Connections implements AsyncDisposable {
   readonly #options: ConnectionsOptions;
   readonly #pools = new Map<string, ConnectionPool>(); // by origin, connect timeout and server name
-  readonly #retired = new Set<ConnectionPool>(); // their last requests are still running
+  readonly #retired = new Set<ConnectionPool>(); // closing; their last requests still run
   readonly #queues = new Map<string, ConnectQueue>();
-  /** Origins that sent an unrequested response, with the timer that clears them. */
+  /** Origins that sent an unrequested response -> timer that removes them. */
   readonly #suspects = new Map<string, NodeJS.Timeout>();
 
   constructor(options: ConnectionsOptions = {}) {
     this.#options = options;
   }
 
-  /** The attempts that wait for a connection to an origin. */
+  /** Attempts that wait for a connection to the origin. */
   queue(origin: string): ConnectQueue {
-    const known = this.#queues.get(origin);
-    if (known !== undefined) return known;
+    const existing = this.#queues.get(origin);
+    if (existing !== undefined) return existing;
     const queue = new ConnectQueue();
     this.#queues.set(origin, queue);
     return queue;
   }
 
-  /** @param connectTimeout seconds @param serverName as `Target` has it */
+  /**
+   * @param connectTimeout seconds
+   * @param serverName see `Target`
+   */
   pool(origin: string, connectTimeout: number, serverName?: string): ConnectionPool {
     const name = `${origin} ${connectTimeout} ${serverName ?? ''}`;
-    const known = this.#pools.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#pools.get(name);
+    if (existing !== undefined) return existing;
     const pool = new ConnectionPool(origin, {
       rest: this.#options.rest ?? defaultRest,
       longestAge,
@@ -68,11 +68,11 @@ export class Connections implements AsyncDisposable {
   }
 
   /**
-   * Replaces a pool after one of its connections stopped responding: the network path may be broken, and with it every open
-   * connection. Further requests use new connections; requests in flight keep theirs.
+   * Replaces a pool after one of its connections stopped responding: the network path may be broken, and with it every open connection. New
+   * requests use new connections; requests in flight keep theirs.
    */
   replace(pool: Pick<ConnectionPool, 'dispatch'>): void {
-    const name = this.#pools.entries().find(([, known]) => known === pool)?.[0];
+    const name = this.#pools.entries().find(([, candidate]) => candidate === pool)?.[0];
     const retired = this.#pools.get(name ?? '');
     if (name === undefined || retired === undefined) return;
     this.#pools.delete(name);
@@ -81,7 +81,7 @@ export class Connections implements AsyncDisposable {
     retired.close().then(forget, forget);
   }
 
-  /** A late response could be taken for that of another request, with another customer's text. */
+  /** A late response could be taken for the response to another customer's request. */
   #suspect(origin: string): void {
     if (this.#suspects.has(origin)) return;
     this.#options.log?.warn(
@@ -108,7 +108,7 @@ export class Connections implements AsyncDisposable {
 interface Target {
   readonly origin: string;
   readonly path: string;
-  /** Name that the upstream's certificate must have, if a configured Host header differs from the URL's host. */
+  /** Name expected in the upstream's certificate, if a configured Host header differs from the URL's host. */
   readonly serverName?: string;
 }
 
@@ -116,8 +116,8 @@ const targets = new WeakMap<Route['upstream'], Target>();
 
 /** Origin and path of an upstream's base URL, parsed once. */
 export function targetOf({ upstream }: Route): Target {
-  const known = targets.get(upstream);
-  if (known !== undefined) return known;
+  const cached = targets.get(upstream);
+  if (cached !== undefined) return cached;
   const { origin, pathname } = new URL(upstream.baseUrl);
   const host = Object.entries(upstream.headers).find(([name]) => name.toLowerCase() === 'host')?.[1];
   const serverName = host === undefined ? undefined : URL.parse(`https://${host}`)?.hostname;

@@ -7,7 +7,7 @@ import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 /** TCP keep-alive: ms until the first probe, ms between probes, and their number. */
 const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
 
-/** A connection that was not open in time; the code is undici's, which other modules expect. */
+/** The connection was not open in time. The code is undici's, which other modules expect. */
 class ConnectTimeoutError extends Error {
   readonly code = 'UND_ERR_CONNECT_TIMEOUT';
 
@@ -16,16 +16,16 @@ class ConnectTimeoutError extends Error {
   }
 }
 
-/** Opens a connection, and reports it once with or without an error. */
+/** Opens a connection, and calls `report` once, with or without an error. */
 export type Connect = (onread: OnReadOpts, report: (error?: Error) => void) => Socket;
 
 /**
  * Opens HTTP/1.1 connections ([decision 18](../../../docs/decisions/0018-http-1-to-upstreams.md)).
  *
- * While an upstream thinks, the system probes the connection: one whose other side has vanished fails after 25 s.
+ * The operating system probes idle connections: if the other side vanished, the connection fails after 25 s.
  *
  * @param timeout seconds
- * @param serverName the name that TLS asks for and verifies, where it is not that of the origin
+ * @param serverName name that TLS requests and verifies, if it differs from the origin's host
  */
 export function createConnector(origin: string, timeout: number, serverName?: string): Connect {
   const { protocol, hostname: named, port } = new URL(origin);
@@ -61,7 +61,7 @@ export function createConnector(origin: string, timeout: number, serverName?: st
       socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
       finish();
     });
-    // Also of a socket without listeners.
+    // Also handles errors of a socket without listeners.
     socket.on('error', finish);
     socket.once('close', () => {
       if (!isReported) finish(new Error('closed before it was open'));

@@ -1,13 +1,13 @@
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Headers by lower-case name; a list where one occurs several times. */
+/** Headers by lower-case name; a list if a header occurs several times. */
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 /** Receives the parts of one response from its parser. */
 export interface ResponseSink {
   /** The final head; interim responses are skipped. */
   head(status: number, headers: ResponseHeaders): void;
-  /** The body has `bytes[start]` to `bytes[end - 1]`, which must be copied: `bytes` is overwritten afterwards. */
+  /** Part of the body: `bytes[start]` to `bytes[end - 1]`. Copy it, because `bytes` is overwritten afterwards. */
   data(bytes: Buffer, start: number, end: number): void;
   end(): void;
 }
@@ -22,13 +22,13 @@ class FramingError extends Error {
 
 type State =
   | 'head'
-  | 'counted' // body with a length
-  | 'until close' // body without one
+  | 'counted' // body with a content length
+  | 'until close' // body without a length
   | 'size'
   | 'extension'
-  | 'size end' // the line feed behind it
+  | 'size end' // line feed after the size
   | 'chunk'
-  | 'chunk end' // the line break behind it
+  | 'chunk end' // line break after the chunk
   | 'chunk line feed'
   | 'trailers';
 
@@ -38,32 +38,32 @@ const semicolon = 0x3b;
 const emptyLine = Buffer.from('\r\n\r\n');
 
 const maxSizeDigits = 12; // hexadecimal: less than 2 ** 48
-const maxLengthDigits = 15; // of a safe integer
-const maxFramingRatio = 16; // chunks of one byte have five
+const maxLengthDigits = 15; // fits a safe integer
+const maxFramingRatio = 16; // chunks of one byte have a ratio of five
 
 const beginning = 'HTTP/1.';
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
 const fieldLines = /^(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
-/** Half of a line break, or a byte that no head contains. */
+/** Half a line break, or a byte that is not allowed in a head. */
 const misplaced = /\r[^\n]|[^\r]\n|\0/;
 
 /**
- * Reads responses of HTTP/1.1 and 1.0 from bytes, however the network has divided them. It is strict: where two readers could disagree
- * about the end of a response, it throws.
+ * Parses HTTP/1.1 and 1.0 responses from bytes that may be split anywhere. Strict: where two parsers could disagree about the end of a
+ * response, it throws.
  *
  * Source: RFC 9112, sections 2.2, 4 to 7, and RFC 9110, section 15.2.
  */
 export class ResponseParser {
-  /** Set from outside, also by the sink: `execute` returns before the next part. */
+  /** Set by the caller or the sink: `execute` returns before the next part. */
   isPaused = false;
-  /** True once another request may follow on the connection. */
+  /** True if another request may follow on the connection. */
   isReusable = false;
-  /** The upstream's announced idle timeout in seconds; undefined without one. */
+  /** Idle timeout in seconds, as announced by the upstream. */
   idleSeconds: number | undefined;
   #sink: ResponseSink | undefined;
   #hasBody = true;
   #state: State = 'head';
-  /** Bytes left of the body or chunk; while a size is read, the size so far. */
+  /** Remaining bytes of the body or chunk; while a chunk size is read, the size so far. */
   #left = 0;
   #digits = 0;
   #partial: Buffer | undefined;
@@ -71,7 +71,11 @@ export class ResponseParser {
   #framing = 0; // bytes
   #delivered = 0; // bytes
 
-  /** Expects a response. @param hasBody false for the response to HEAD */
+  /**
+   * Prepares for a response.
+   *
+   * @param hasBody false for the response to HEAD
+   */
   begin(sink: ResponseSink, hasBody: boolean): void {
     this.#sink = sink;
     this.#hasBody = hasBody;
@@ -89,14 +93,21 @@ export class ResponseParser {
     return this.#sink === undefined;
   }
 
-  /** @returns bytes read: less than all when it is paused, or when the response is complete. @throws FramingError */
+  /**
+   * @returns number of bytes read: fewer than given if paused, or if the response is complete
+   * @throws FramingError
+   */
   execute(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
     while (at < end && !this.isPaused && this.#sink !== undefined) at = this.#step(this.#sink, bytes, at, end);
     return at - start;
   }
 
-  /** The upstream has closed the connection. @returns true when this ended the response */
+  /**
+   * The upstream closed the connection.
+   *
+   * @returns true if this completed the response
+   */
   close(): boolean {
     if (this.#sink === undefined || this.#state !== 'until close') return false;
     this.#finish(this.#sink);
@@ -147,7 +158,7 @@ export class ResponseParser {
     const [text, next] = this.#readBlock(bytes, at, end);
     if (text === undefined) return next;
     const head = text.startsWith('\r') ? text.replace(/^(?:\r\n)+/, '') : text;
-    // Only empty lines, which may come before a response.
+    // Only empty lines, which may precede a response.
     if (head === '') return next;
     this.#interpret(sink, head);
     return next;
@@ -163,7 +174,7 @@ export class ResponseParser {
 
   #readBlock(bytes: Buffer, at: number, end: number): [text: string | undefined, next: number] {
     if (this.#partial === undefined) {
-      // Behind `end` are bytes of earlier reads.
+      // Beyond `end` are bytes of earlier reads.
       const found = bytes.indexOf(emptyLine, at);
       if (found !== -1 && found + 4 <= end) {
         if (found + 4 - at > bounds.upstreamHead) throw new FramingError('a head that is too long');
@@ -209,7 +220,7 @@ export class ResponseParser {
     if (!fieldLines.test(lines)) throw new FramingError('a malformed header');
     const status = Number(line[2]);
     if (status === 101) throw new FramingError('an upgrade that nobody requested');
-    // RFC 9110, section 15.2: any number of them may come, also unexpected ones.
+    // RFC 9110, section 15.2: any number of interim responses may come, even unexpected ones.
     if (status < 200) return;
     const headers = readFields(lines);
     this.#frame(status, headers, line[1] === '1');
@@ -239,7 +250,7 @@ export class ResponseParser {
     )
       throw new FramingError('a malformed length of the body');
     const isChunked = String(coding).toLowerCase() === 'chunked';
-    // What earlier versions of HTTP/1.1 called no coding at all. The body ends with the connection.
+    // Earlier versions of HTTP/1.1 used `identity` for no coding. The body ends with the connection.
     const isIdentity = String(coding).toLowerCase() === 'identity';
     if (coding !== undefined && (typeof coding !== 'string' || !(isChunked || isIdentity)))
       throw new FramingError('a transfer coding other than chunked');
@@ -247,12 +258,12 @@ export class ResponseParser {
     this.#state = 'counted';
     if (!this.#hasBody) return;
     if (status === 204 || status === 304) {
-      // Some send a body nonetheless, which would be taken for the next response.
+      // Some upstreams send a body nonetheless, which would be taken for the next response.
       if (coding !== undefined || (length !== undefined && Number(length) > 0)) this.isReusable = false;
       return;
     }
     if (isChunked) {
-      // RFC 9112, section 6.1: in HTTP/1.0 its framing is not to be trusted.
+      // RFC 9112, section 6.1: in HTTP/1.0, chunked framing cannot be trusted.
       if (!isCurrent) this.isReusable = false;
       this.#expectSize();
     } else if (length === undefined) {
@@ -296,7 +307,7 @@ export class ResponseParser {
       this.#state = 'chunk';
       return;
     }
-    // Trailers end like a head when the line break before them counts as their first.
+    // Trailers end like a head if the line break before them is included.
     this.#state = 'trailers';
     this.#partial = Buffer.allocUnsafe(64);
     this.#partialLength = this.#partial.write('\r\n', 'latin1');
@@ -326,10 +337,10 @@ function readFields(lines: string): ResponseHeaders {
     const colon = lines.indexOf(':', at);
     const name = lines.slice(at, colon).toLowerCase();
     const value = withoutSpaces(lines, colon + 1, end);
-    const known = headers[name];
-    if (known === undefined) headers[name] = value;
-    else if (typeof known === 'string') headers[name] = [known, value];
-    else known.push(value);
+    const previous = headers[name];
+    if (previous === undefined) headers[name] = value;
+    else if (typeof previous === 'string') headers[name] = [previous, value];
+    else previous.push(value);
     at = end + 2;
   }
   return headers;

@@ -10,7 +10,7 @@ type Aws = NonNullable<CloudCredentials['aws']>;
 type Google = NonNullable<CloudCredentials['google']>;
 type Entra = NonNullable<CloudCredentials['entra']>;
 
-/** Creates tokens from credentials. Libraries are loaded with the first one. */
+/** Creates tokens from credentials. Libraries are loaded for the first token. */
 export function tokenReader({ aws, google, entra }: CloudCredentials): ReadToken {
   if (aws !== undefined) return () => signBedrockKey(aws);
   if (entra !== undefined) return () => requestEntraToken(entra);
@@ -20,10 +20,10 @@ export function tokenReader({ aws, google, entra }: CloudCredentials): ReadToken
 const bedrockLifetimeSeconds = 43_200; // AWS's maximum
 
 /**
- * A short-term API key of Amazon Bedrock: a URL that is signed with Signature Version 4, without any request. Source: AWS,
- * "Generate short-term Amazon Bedrock API keys".
+ * Creates a short-term API key of Amazon Bedrock: a URL signed with Signature Version 4, without any request. Source: AWS, "Generate
+ * short-term Amazon Bedrock API keys".
  *
- * @param datetime of the signature, such as `20260102T030405Z`; tests set their own
+ * @param datetime of the signature, such as `20260102T030405Z`; set by tests
  */
 export async function signBedrockKey(
   { region, access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken }: Aws,
@@ -46,11 +46,11 @@ export async function signBedrockKey(
   return { value: `bedrock-api-key-${Buffer.from(signed).toString('base64')}`, lifetime: bedrockLifetimeSeconds };
 }
 
-/** For Microsoft's and other vendors' models in Foundry. */
+/** Covers the models of Microsoft and other vendors in Foundry. */
 const entraScope = 'https://cognitiveservices.azure.com/.default';
 const entraTimeoutMs = 8_000;
 
-/** With an application's secret or a federated workload's token. Source: Microsoft identity platform, "Client credentials". */
+/** Uses an application's secret or a federated workload's token. Source: Microsoft identity platform, "Client credentials". */
 async function requestEntraToken(entra: Entra): Promise<Token> {
   const { tenant_id: tenant, client_id, client_secret, token_file: file, authority, scope = entraScope } = entra;
   const proof =
@@ -75,7 +75,7 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
 
 type GoogleLibrary = typeof googleAuth;
 
-/** Google's library decodes Brotli itself unless it requests no compression and decodes none. */
+/** Google's library, loaded on first use and kept from decoding Brotli. */
 class GoogleAuthLibrary {
   #loading: Promise<GoogleLibrary> | undefined;
 
@@ -92,7 +92,7 @@ class GoogleAuthLibrary {
 
 const google = new GoogleAuthLibrary();
 
-/** Covers all its clients, some of which take no options. `compress` is an option of node-fetch, which it calls. */
+/** Patches the prototype, because some of the library's clients take no options. `compress` is an option of node-fetch, which it uses. */
 function decodeNoBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
   const { request } = prototype;
   prototype.request = function requestPlain(this: typeof prototype, options = {}) {
@@ -104,8 +104,8 @@ const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
 const defaultGoogleLifetimeSeconds = 1_800; // if the library reports no expiry
 
 /**
- * By the key of a service account, workload identity federation or the metadata server, as Google's library finds them. A client of
- * its own for each token: the library would return the one that it has.
+ * Uses a service account key, workload identity federation or the metadata server, as found by Google's library. Each token gets a new
+ * client, because the library returns a cached token otherwise.
  */
 async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token> {
   const { GoogleAuth } = await google.load();

@@ -2,13 +2,17 @@ import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** A token with which requests are sent for some time. */
+/** A bearer token for requests. */
 export interface Token {
   readonly value: string;
   readonly lifetime: number; // seconds from now
 }
 
-/** Gets a token from a cloud. @throws Error with its reason, without secrets */
+/**
+ * Gets a token from a cloud.
+ *
+ * @throws Error with the reason, without secrets
+ */
 export type ReadToken = () => Promise<Token>;
 
 interface TokenClock {
@@ -18,10 +22,10 @@ interface TokenClock {
 
 const deadlineMs = 10_000;
 /** Ms before a token's expiry at which the next one is fetched; a quarter of its lifetime if that is less. */
-const longestLead = 300_000;
+const maxLeadMs = 300_000;
 const retryPauseMs = 10_000;
 
-/** The token of an upstream, renewed before it ends. One request for a token is in flight at a time, and none per call. */
+/** The token of an upstream, renewed before it expires. At most one request for a token is in flight at a time. */
 export class TokenSource {
   readonly #read: ReadToken;
   readonly #clock: TokenClock;
@@ -35,7 +39,11 @@ export class TokenSource {
     this.#clock = clock;
   }
 
-  /** A valid token; a promise of one while there is none. @throws Error when the cloud hands none out */
+  /**
+   * A valid token, or a promise if it must be fetched first.
+   *
+   * @throws Error if the cloud issues none
+   */
   get(): string | Promise<string> {
     const now = this.#clock.monotonic();
     if (now >= this.#validUntil) return this.#renew();
@@ -46,7 +54,7 @@ export class TokenSource {
     return this.#value;
   }
 
-  /** The upstream has refused this token. */
+  /** The upstream rejected this token. */
   discard(value: string): void {
     if (value === this.#value) this.#validUntil = -Infinity;
   }
@@ -59,12 +67,12 @@ export class TokenSource {
   }
 
   async #fetch(): Promise<string> {
-    const asked = this.#clock.monotonic();
+    const requestedAt = this.#clock.monotonic();
     const { value, lifetime } = await withDeadline(this.#read(), deadlineMs, 'no token within 10 seconds');
     const ms = lifetime * 1_000;
     this.#value = value;
-    this.#validUntil = asked + ms;
-    this.#renewAt = asked + ms - Math.min(longestLead, ms / 4);
+    this.#validUntil = requestedAt + ms;
+    this.#renewAt = requestedAt + ms - Math.min(maxLeadMs, ms / 4);
     return value;
   }
 }

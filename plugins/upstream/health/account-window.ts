@@ -10,16 +10,14 @@ interface Tally {
 interface AccountShares {
   readonly all: number;
   readonly failing: readonly string[];
-  readonly failures: number; // of the failing accounts
+  readonly failures: number; // of failing accounts only
 }
 
-/**
- * Calls and failures of each account over a sliding window. One account counts once, however much it sends. Times are ms.
- */
+/** Calls and failures per account over a sliding window, so that each account counts once, however much it sends. Times are ms. */
 export class AccountWindow {
   readonly #slices: SlidingSlices<Map<string, Tally>>;
 
-  /** @param options may change */
+  /** @param options read on each call, since a reload changes them */
   constructor(options: CallWindowOptions) {
     this.#slices = new SlidingSlices(options, () => new Map<string, Tally>());
   }
@@ -36,7 +34,7 @@ export class AccountWindow {
     if (isFailure) tally.failures++;
   }
 
-  /** @param ratio share of an account's calls from which on the route fails it */
+  /** @param ratio share of failed calls from which an account counts as failing */
   counts(now: number, ratio: number): AccountShares {
     const sums = new Map<string, Tally>();
     for (const accounts of this.#slices.all(now))

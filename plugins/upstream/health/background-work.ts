@@ -4,7 +4,7 @@ import { Backoff } from '#core/platform/timing/backoff.ts';
 
 const retriesMs = { first: 500, longest: 30_000 };
 
-/** Work in the background, retried until it succeeds, and repeated when it is requested while it runs. */
+/** Background work that is retried until it succeeds, and repeated if it is requested while running. */
 export class BackgroundWork implements Disposable {
   readonly #log: Logger;
   readonly #what: string;
@@ -15,7 +15,7 @@ export class BackgroundWork implements Disposable {
   #pause = new AbortController();
 
   /**
-   * @param what for the log
+   * @param what description for the log
    * @param work retried after any rejection
    */
   constructor(log: Logger, what: string, work: () => Promise<void>) {
@@ -24,13 +24,13 @@ export class BackgroundWork implements Disposable {
     this.#work = work;
   }
 
-  /** Does the work now, or after the delay of a failed attempt. */
+  /** Starts the work, or leaves it to the retry after a failed attempt. */
   request(): void {
     this.#isWanted = true;
     if (!this.#isRunning) inBackground(this.#log, this.#what, () => this.#run());
   }
 
-  /** Does the work now, without waiting for that delay. */
+  /** Starts the work without waiting for the retry delay. */
   requestNow(): void {
     this.#pause.abort();
     this.request();

@@ -4,13 +4,13 @@ import { Evidence, type EvidenceOptions, remember, type RouteFailure } from './e
 
 /** Conditions for opening a breaker, and the cooldown. Times are ms. */
 export interface BreakerOptions extends EvidenceOptions {
-  /** Consecutive failures that open it. */
+  /** Consecutive failures that open the breaker. */
   readonly failures: number;
-  /** Share that opens it, of failed calls and of accounts whose calls fail, once the window has enough calls. */
+  /** Share of failed calls, or of failing accounts, that opens the breaker once the window has `minimumCalls`. */
   readonly failureRatio: number;
   readonly minimumCalls: number;
   readonly window: number;
-  /** The first cooldown; doubled each time the probe fails, up to the longest. */
+  /** First cooldown; doubled each time a probe fails, up to `longestCooldown`. */
   readonly cooldown: number;
   readonly longestCooldown: number;
 }
@@ -29,26 +29,26 @@ type BreakerState = 'closed' | 'open' | 'half_open';
 interface AccountMark {
   readonly account: string; // digest
   readonly hasOpened: boolean;
-  readonly waits: number; // ms of the upstream's Retry-After for the account
-  readonly disproved: number; // ms for which its failures do not count
+  readonly waits: number; // ms left of the upstream's Retry-After for the account
+  readonly disproved: number; // ms for which its failures are ignored
 }
 
-/** State of a breaker, as reported to people and other instances. */
+/** State of a breaker as shown to operators and sent to other instances. */
 export interface BreakerStatus {
   readonly state: BreakerState;
-  /** Ms until it is half-open; not positive unless it is open. */
+  /** Ms until the breaker is half-open; zero or negative unless it is open. */
   readonly opensFor: number;
-  /** Ms since it opened, however often its probe has failed; undefined while it is closed. */
+  /** Ms since the breaker opened, across failed probes; undefined while it is closed. */
   readonly openFor?: number | undefined;
   /** Reason for the last opening. */
   readonly reason: string | undefined;
-  /** Openings since it was last closed. */
+  /** Openings since the breaker was last closed. */
   readonly openings: number;
-  /** The latest, at most `openingAccounts` of each kind; earlier versions report none. */
+  /** The latest accounts, at most `bounds.openingAccounts` of each kind; missing in reports of earlier versions. */
   readonly accounts?: readonly AccountMark[] | undefined;
 }
 
-/** Permission for one request to use the route. The caller reports the outcome with it. */
+/** Permission for one request to use the route. The caller passes it back with the outcome. */
 export interface Admission {
   readonly isProbe: boolean;
 }
@@ -56,27 +56,27 @@ export interface Admission {
 const ordinaryAdmission: Admission = { isProbe: false };
 
 /**
- * The circuit breaker of a route. Closed: all requests pass. Open: none passes until the cooldown ends. Half-open: one request,
- * the probe, decides; if its outcome is not known after the first cooldown, so does the next one.
+ * Circuit breaker of a route. Closed: all requests pass. Open: none passes until the cooldown ends. Half-open: one request, the probe,
+ * decides; if its outcome is unknown after the first cooldown, the next request also becomes a probe.
  *
- * What opens it is the matter of `Evidence`. For one more cooldown, only accounts that have not opened it may probe; then any account
- * may. An upstream that says when it will serve again opens it at once, for an ordinary cooldown; the account that got the response
- * waits as long as it says, also once the breaker is closed. `now` is ms of a monotonic clock.
+ * `Evidence` decides when it opens. For one more cooldown, only accounts that did not open it may probe; then any account may. An upstream
+ * that says when to retry opens it immediately, for an ordinary cooldown; the account that received the response waits for the full
+ * Retry-After, even once the breaker is closed. `now` is monotonic ms.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #evidence: Evidence;
-  readonly #waiting = new Map<string, number>(); // until when
+  readonly #waitingUntil = new Map<string, number>(); // account -> end of its Retry-After
   #openedBy = new Set<string>();
   #openings = 0;
   #opensUntil = 0;
   #lastCooldown = 0; // ms
   #isOpen = false;
   #openedAt = 0;
-  /** The latest probe while half-open, and until when no other request becomes one. */
+  /** The latest probe while half-open. No other request becomes one until `#probeUntil`. */
   #probe: Admission | undefined;
   #probeUntil = 0;
-  /** Probes whose outcome decides: the latest, and earlier ones that were only slow. */
+  /** Probes whose outcome counts: the latest, and earlier ones that have not ended yet. */
   #probes = new WeakSet<Admission>();
   #reason: string | undefined;
 
@@ -96,17 +96,17 @@ export class Breaker {
     return !this.#isOpen;
   }
 
-  /** True when the last known result is not a failure. */
+  /** True unless the last known result is a failure. */
   isHealthy(): boolean {
-    return !this.#isOpen && !this.#evidence.isRunning;
+    return !this.#isOpen && !this.#evidence.hasRecentFailure;
   }
 
-  /** Admits a request, or returns undefined. While half-open, the request is the probe. Its outcome must be reported. */
+  /** Admits a request, or returns undefined. While half-open, the admitted request is the probe. The caller must report its outcome. */
   admit(now: number, account: string): Admission | undefined {
     if (this.#waitUntil(account, now) > now) return undefined;
     if (!this.#isOpen) return ordinaryAdmission;
     if (now < this.#admitsFrom(account) || now < this.#probeUntil) return undefined;
-    // One that was given up for another has no say; one that is slow has.
+    // The outcome of a released probe is ignored; that of a slow one still counts.
     if (this.#probe !== undefined && this.#probeUntil === 0) this.#probes.delete(this.#probe);
     this.#probe = { isProbe: true };
     this.#probes.add(this.#probe);
@@ -114,18 +114,18 @@ export class Breaker {
     return this.#probe;
   }
 
-  /** Ms until it admits a request of the account, if no other one becomes the probe. */
+  /** Ms until a request of the account is admitted, unless another request becomes the probe. */
   waitFor(now: number, account: string): number {
     const until = this.#isOpen ? this.#admitsFrom(account) : 0;
     return Math.max(0, until - now, this.#waitUntil(account, now) - now);
   }
 
-  /** True for requests whose outcome decides. Others were sent before the breaker opened, or given up for another probe. */
+  /** True if the outcome of this request decides. Others were sent before the breaker opened, or were released for another probe. */
   isProbedBy(admission: Admission): boolean {
     return this.#isOpen && this.#probes.has(admission);
   }
 
-  /** @returns true when this has closed the breaker */
+  /** @returns true if this closed the breaker */
   succeeded(now: number, admission: Admission, account: string): boolean {
     this.#evidence.succeeded(now, account);
     if (!this.#isOpen) {
@@ -137,14 +137,14 @@ export class Breaker {
     return true;
   }
 
-  /** Closes it, since a request of the account was served. */
+  /** Closes the breaker because a request of the account was served. Unless that account opened it, the accounts that did are disproved. */
   proved(now: number, account: string): void {
-    const others = [...this.#openedBy, ...this.#waiting.keys()].filter((one) => one !== account);
+    const others = [...this.#openedBy, ...this.#waitingUntil.keys()].filter((opener) => opener !== account);
     if (!this.#openedBy.has(account)) for (const other of others) this.#evidence.disprove(other, now);
     this.close();
   }
 
-  /** @returns true when this has opened the breaker */
+  /** @returns true if this opened the breaker */
   failed(now: number, failure: RouteFailure, admission: Admission): boolean {
     const { reason, requester, retryAfter = 0 } = failure;
     const isOpened = this.#isOpen
@@ -152,20 +152,20 @@ export class Breaker {
       : this.#evidence.failed(now, failure) && this.#open(now, reason, this.#evidence.suspects(now));
     if (retryAfter <= 0) return isOpened;
     const isDisproved = this.#evidence.isDisproved(requester.account, now);
-    remember(this.#waiting, requester.account, now + retryAfter, bounds.waitingAccounts);
+    remember(this.#waitingUntil, requester.account, now + retryAfter, bounds.waitingAccounts);
     if (this.#isOpen || isDisproved) return isOpened;
     return this.#open(now, reason, [], Math.min(retryAfter, this.#cooldownMs));
   }
 
   /**
-   * The attempt ended without a result, such as when the client left. Another request may become the probe; until then
-   * this one may continue as it, for example with another key.
+   * The attempt ended without a result, for example because the client disconnected. Another request may become the probe; until then this
+   * one may continue as the probe, for example with another key.
    */
   released(admission: Admission): void {
     if (this.#isOpen && admission === this.#probe) this.#probeUntil = 0;
   }
 
-  /** The probe was not sent, because another instance sends one: the next may be tried at this time. */
+  /** The probe was not sent because another instance is probing; this instance may probe again at `until`. */
   postponeProbe(admission: Admission, until: number): void {
     if (admission !== this.#probe) return;
     this.#probes.delete(admission);
@@ -173,7 +173,7 @@ export class Breaker {
     this.#probeUntil = until;
   }
 
-  /** Takes over the open breaker of another instance, for no longer than its own would be open. */
+  /** Adopts the open state of another instance's breaker, for no longer than this one's longest cooldown. */
   adopt({ opensFor, openFor = 0, reason, openings, accounts = [] }: BreakerStatus, now: number): void {
     if (!this.#isOpen) this.#openedAt = now - openFor;
     this.#isOpen = true;
@@ -185,23 +185,23 @@ export class Breaker {
     this.#endProbes();
   }
 
-  /** Takes over the accounts of another instance's breaker. */
+  /** Adopts the accounts of another instance's breaker. */
   adoptAccounts(accounts: readonly AccountMark[], now: number): void {
     if (this.#isOpen) this.#addOpeners(accounts.filter(({ hasOpened }) => hasOpened).map(({ account }) => account));
     for (const { account, waits, disproved } of accounts) {
       if (now + waits > Math.max(now, this.#waitUntil(account, now)))
-        remember(this.#waiting, account, now + waits, bounds.waitingAccounts);
+        remember(this.#waitingUntil, account, now + waits, bounds.waitingAccounts);
       if (disproved > 0) this.#evidence.disprove(account, now, disproved);
     }
   }
 
-  /** Closes it and forgets all failures, as an operator's word. */
+  /** Closes the breaker and clears all failures and waits, at an operator's request. */
   reset(): void {
-    this.#waiting.clear();
+    this.#waitingUntil.clear();
     this.close();
   }
 
-  /** Closes it; accounts with a Retry-After still wait. */
+  /** Closes the breaker. Accounts with a Retry-After still wait. */
   close(): void {
     this.#isOpen = false;
     this.#opensUntil = 0;
@@ -216,27 +216,27 @@ export class Breaker {
     return now < this.#opensUntil ? 'open' : 'half_open';
   }
 
-  /** When the open breaker admits the account: accounts that opened it come after the others. */
+  /** When the open breaker admits the account. Accounts that opened it come after the others. */
   #admitsFrom(account: string): number {
     const preference = Math.min(this.#lastCooldown, this.#options.cooldown);
     return this.#openedBy.has(account) ? this.#opensUntil + preference : this.#opensUntil;
   }
 
-  /** End of the account's Retry-After; 0 for none. */
+  /** End of the account's Retry-After; 0 if none. */
   #waitUntil(account: string, now: number): number {
-    if (this.#waiting.size === 0) return 0;
-    const until = this.#waiting.get(account) ?? 0;
-    if (until > 0 && until <= now) this.#waiting.delete(account);
+    if (this.#waitingUntil.size === 0) return 0;
+    const until = this.#waitingUntil.get(account) ?? 0;
+    if (until > 0 && until <= now) this.#waitingUntil.delete(account);
     return until;
   }
 
   #probeFailed(now: number, { reason, requester, mayBeCausedByRequest }: RouteFailure, admission: Admission): boolean {
-    // A conversation that failed before proves nothing as a probe: the next request becomes it.
+    // A probe from a conversation that failed before proves nothing: the next request becomes the probe.
     if (mayBeCausedByRequest && this.#evidence.isKnown(requester.conversation, now)) this.released(admission);
     else if (this.isProbedBy(admission)) {
-      // Nor does an account that opened it, but its failure may be no accident: another cooldown, and no longer one.
-      const proves = !mayBeCausedByRequest || !this.#openedBy.has(requester.account);
-      if (proves) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
+      // Neither does one from an account that opened the breaker, but the failure may be real: repeat the cooldown without doubling it.
+      const isConclusive = !mayBeCausedByRequest || !this.#openedBy.has(requester.account);
+      if (isConclusive) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
       this.#opensUntil = now + this.#lastCooldown;
       this.released(admission);
       return true;
@@ -244,11 +244,11 @@ export class Breaker {
     return false;
   }
 
-  #open(now: number, reason: string, accounts: readonly string[], pause = this.#cooldownMs): true {
+  #open(now: number, reason: string, accounts: readonly string[], cooldownMs = this.#cooldownMs): true {
     if (!this.#isOpen) this.#openedAt = now;
     this.#isOpen = true;
-    this.#lastCooldown = pause;
-    this.#opensUntil = now + pause;
+    this.#lastCooldown = cooldownMs;
+    this.#opensUntil = now + cooldownMs;
     this.#openings++;
     this.#reason = reason;
     this.#addOpeners(accounts);
@@ -269,16 +269,16 @@ export class Breaker {
 
   #addOpeners(accounts: readonly string[]): void {
     if (accounts.length === 0) return;
-    const all = new Set(this.#openedBy);
+    const openers = new Set(this.#openedBy);
     for (const account of accounts) {
-      all.delete(account);
-      all.add(account);
+      openers.delete(account);
+      openers.add(account);
     }
-    this.#openedBy = new Set([...all].slice(-bounds.openingAccounts));
+    this.#openedBy = new Set([...openers].slice(-bounds.openingAccounts));
   }
 
   #marks(now: number): readonly AccountMark[] | undefined {
-    const waiting = [...this.#waiting].filter(([, until]) => until > now).slice(-bounds.openingAccounts);
+    const waiting = [...this.#waitingUntil].filter(([, until]) => until > now).slice(-bounds.openingAccounts);
     const disproved = this.#evidence.disproved(now);
     const accounts = new Set([...this.#openedBy, ...waiting.map(([account]) => account), ...disproved.keys()]);
     if (accounts.size === 0) return undefined;

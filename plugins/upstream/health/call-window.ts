@@ -1,7 +1,7 @@
 import { SlidingSlices } from './sliding-slices.ts';
 
 export interface CallWindowOptions {
-  /** Ms over which calls are counted. */
+  /** Length of the window in ms. */
   readonly window: number;
 }
 
@@ -9,7 +9,7 @@ export interface CallWindowOptions {
 export class CallWindow {
   readonly #slices: SlidingSlices<{ calls: number; failures: number }>;
 
-  /** @param options may change */
+  /** @param options read on each call, since a reload changes them */
   constructor(options: CallWindowOptions) {
     this.#slices = new SlidingSlices(options, () => ({ calls: 0, failures: 0 }));
   }
@@ -24,7 +24,7 @@ export class CallWindow {
     return this.#slices.all(now).reduce((sum, { calls }) => sum + calls, 0);
   }
 
-  /** The share of failures; 0 without calls. */
+  /** Share of failed calls; 0 without calls. */
   failureRatio(now: number): number {
     const calls = this.calls(now);
     return calls === 0 ? 0 : this.#slices.all(now).reduce((sum, { failures }) => sum + failures, 0) / calls;

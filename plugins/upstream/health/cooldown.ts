@@ -1,22 +1,21 @@
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
 
-const rangeMs = { first: 60_000, longest: 3_600_000 };
+const cooldownRangeMs = { first: 60_000, longest: 3_600_000 };
 
-/** A cooldown as instances report it to each other. */
+/** A cooldown as sent to other instances. */
 export interface CooldownStatus {
-  readonly left: number; // ms; not positive when it is over
+  readonly left: number; // ms; zero or negative once it is over
   /** Cooldowns since the last reset. */
   readonly times: number;
   readonly reason: string | undefined;
 }
 
-/** A pause that doubles each time, until it is forgotten. Times are ms of a monotonic clock. */
+/** A pause that doubles each time until `forget`. Times are monotonic ms. */
 export class Cooldown {
   #until = 0;
   #times = 0;
   #reason: string | undefined;
 
-  /** End of the cooldown; in the past when it is over. */
   get until(): number {
     return this.#until;
   }
@@ -25,7 +24,7 @@ export class Cooldown {
     return this.#reason;
   }
 
-  /** True once it has begun, until it is forgotten: its end proves nothing. */
+  /** True from the first cooldown until `forget`: the end of a cooldown does not prove that the route works. */
   get isRemembered(): boolean {
     return this.#times > 0;
   }
@@ -33,7 +32,7 @@ export class Cooldown {
   /** @returns false during a cooldown: results of requests in flight do not extend it */
   begin(now: number, reason: string): boolean {
     if (now < this.#until) return false;
-    this.#until = now + doubledDelay(rangeMs, this.#times);
+    this.#until = now + doubledDelay(cooldownRangeMs, this.#times);
     this.#times++;
     this.#reason = reason;
     return true;
@@ -43,14 +42,14 @@ export class Cooldown {
     return { left: this.#until - now, times: this.#times, reason: this.#reason };
   }
 
-  /** Takes over the cooldown of another instance, for no longer than its own would last. */
+  /** Adopts the cooldown of another instance, for no longer than the longest own cooldown. */
   adopt({ left, times, reason }: CooldownStatus, now: number): void {
-    this.#until = now + Math.min(left, rangeMs.longest);
+    this.#until = now + Math.min(left, cooldownRangeMs.longest);
     this.#times = times;
     this.#reason = reason;
   }
 
-  /** @returns false when there was nothing to forget */
+  /** @returns false if there was no cooldown */
   forget(): boolean {
     if (this.#times === 0) return false;
     this.#until = 0;

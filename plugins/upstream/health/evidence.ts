@@ -15,22 +15,22 @@ export interface EvidenceOptions {
 export interface RouteFailure {
   readonly reason: string;
   readonly requester: Requester;
-  /** False where no request can cause it, such as for a refused connection. */
+  /** False for failures that no request can cause, such as a refused connection. */
   readonly mayBeCausedByRequest: boolean;
-  /** Ms for which the upstream asked for no request; missing or 0 where it did not. */
+  /** Ms that the upstream asked to wait; missing or 0 if it did not. */
   readonly retryAfter?: number;
 }
 
-/** Failures that requests may have caused open a breaker only from several accounts: one customer cannot block a route for others. */
+/** Failures that requests may have caused must come from this many accounts: one customer cannot block a route for others. */
 const minAccounts = 2;
 
 /**
- * Evidence against a route whose breaker is closed: a run of failures without a success, and shares of a window.
+ * Evidence against a route whose breaker is closed: a run of failures without a success, and the share of failures in a window.
  *
- * Failures that no request can cause count each. Others count once per conversation, because clients repeat a request that makes an
- * upstream fail; a run of them needs several accounts, and their share is one of accounts, because a client has as many conversations
- * as it likes. Accounts whose failures have opened the breaker just before another account was served do not count for a window.
- * `now` is ms of a monotonic clock.
+ * Failures that no request can cause are all counted. Others count once per conversation, because clients repeat a request that makes an
+ * upstream fail. A run of those must involve several accounts, and their share is a share of accounts, because one client can open any
+ * number of conversations. Accounts that opened the breaker shortly before another account was served are ignored for a window. `now` is
+ * monotonic ms.
  */
 export class Evidence {
   readonly #options: EvidenceOptions;
@@ -38,13 +38,13 @@ export class Evidence {
   readonly #accounts: AccountWindow;
   readonly #conversations = new Map<string, number>();
   #run = 0;
-  /** Failures of the run that no request can have caused. */
-  #uncaused = 0;
-  /** Conversations of the run; each counts once, however late it fails again. */
+  /** Failures of the run that no request can cause. */
+  #uncausedFailures = 0;
+  /** Conversations of the run; each counts once. */
   readonly #conversationsOfRun = new Set<string>();
   readonly #accountsOfRun = new Set<string>();
-  /** Accounts whose failures do not count, with the end of that time. */
-  readonly #disproved = new Map<string, number>();
+  /** Accounts whose failures are ignored -> until when. */
+  readonly #disprovedUntil = new Map<string, number>();
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
@@ -52,8 +52,7 @@ export class Evidence {
     this.#accounts = new AccountWindow(options);
   }
 
-  /** True while the last result is a failure. */
-  get isRunning(): boolean {
+  get hasRecentFailure(): boolean {
     return this.#run > 0;
   }
 
@@ -64,12 +63,12 @@ export class Evidence {
 
   endRun(): void {
     if (this.#run === 0) return;
-    this.#run = this.#uncaused = 0;
+    this.#run = this.#uncausedFailures = 0;
     this.#conversationsOfRun.clear();
     this.#accountsOfRun.clear();
   }
 
-  /** @returns true when this is enough to open the breaker */
+  /** @returns true if the evidence suffices to open the breaker */
   failed(now: number, { requester, mayBeCausedByRequest: isCaused }: RouteFailure): boolean {
     if (isCaused && (this.isDisproved(requester.account, now) || this.isKnown(requester.conversation, now)))
       return false;
@@ -79,12 +78,12 @@ export class Evidence {
       this.#countInRun(requester);
     } else {
       this.#run++;
-      this.#uncaused++;
+      this.#uncausedFailures++;
     }
     return this.#isRunEnough || this.#isShareEnough(now);
   }
 
-  /** True for a conversation that has failed in this window already; counts it otherwise. */
+  /** True if the conversation already failed in this window; otherwise remembers it. */
   isKnown(conversation: string, now: number): boolean {
     const since = this.#conversations.get(conversation);
     if (since !== undefined && now - since < this.#options.window) return true;
@@ -92,27 +91,33 @@ export class Evidence {
     return false;
   }
 
-  /** The accounts whose requests may have caused the failures, the latest last. */
+  /** Accounts whose requests may have caused the failures, latest last. */
   suspects(now: number): string[] {
     const { failing } = this.#accounts.counts(now, this.#options.failureRatio);
     return [...new Set([...failing, ...this.#accountsOfRun])].slice(-bounds.openingAccounts);
   }
 
-  /** An account opened the breaker while the route serves another one. @param pause ms for which it does not count */
+  /**
+   * Ignores the failures of an account: it opened the breaker, but the route serves another account.
+   *
+   * @param pause ms for which they are ignored
+   */
   disprove(account: string, now: number, pause = this.#options.window): void {
-    remember(this.#disproved, account, now + pause, bounds.openingAccounts);
+    remember(this.#disprovedUntil, account, now + pause, bounds.openingAccounts);
   }
 
   isDisproved(account: string, now: number): boolean {
-    return this.#disproved.size > 0 && (this.#disproved.get(account) ?? 0) > now;
+    return this.#disprovedUntil.size > 0 && (this.#disprovedUntil.get(account) ?? 0) > now;
   }
 
-  /** The accounts that do not count, and for how many ms. */
+  /** Accounts whose failures are ignored -> ms left. */
   disproved(now: number): ReadonlyMap<string, number> {
-    return new Map([...this.#disproved].flatMap(([account, until]) => (until > now ? [[account, until - now]] : [])));
+    return new Map(
+      [...this.#disprovedUntil].flatMap(([account, until]) => (until > now ? [[account, until - now]] : [])),
+    );
   }
 
-  /** Forgets all but the disproved accounts. */
+  /** Clears everything except the disproved accounts. */
   clear(): void {
     this.endRun();
     this.#conversations.clear();
@@ -123,7 +128,7 @@ export class Evidence {
   #countInRun({ account, conversation }: Requester): void {
     const { failures } = this.#options;
     if (this.#accountsOfRun.size < bounds.openingAccounts) this.#accountsOfRun.add(account);
-    // Above the threshold, their number makes no difference.
+    // Above the threshold, the number makes no difference.
     if (this.#conversationsOfRun.size >= failures || this.#conversationsOfRun.has(conversation)) return;
     this.#conversationsOfRun.add(conversation);
     this.#run++;
@@ -131,7 +136,7 @@ export class Evidence {
 
   get #isRunEnough(): boolean {
     const { failures } = this.#options;
-    if (this.#uncaused >= failures) return true;
+    if (this.#uncausedFailures >= failures) return true;
     return this.#run >= failures && this.#accountsOfRun.size >= minAccounts;
   }
 
@@ -140,14 +145,14 @@ export class Evidence {
     if (this.#calls.calls(now) < minimumCalls) return false;
     if (this.#calls.failureRatio(now) >= failureRatio) return true;
     const { failing, failures: failed, all } = this.#accounts.counts(now, failureRatio);
-    // The odd request of two accounts that send little says less than a run.
+    // A few failures of two accounts that send little prove less than a run.
     return failing.length >= minAccounts && failed >= failures && failing.length >= failureRatio * all;
   }
 }
 
-/** Keeps an entry as the latest of at most so many. */
-export function remember<Value>(entries: Map<string, Value>, key: string, value: Value, most: number): void {
+/** Makes an entry the latest, and drops the oldest one beyond `maxSize`. */
+export function remember<Value>(entries: Map<string, Value>, key: string, value: Value, maxSize: number): void {
   entries.delete(key);
   entries.set(key, value);
-  if (entries.size > most) entries.delete(entries.keys().next().value as string);
+  if (entries.size > maxSize) entries.delete(entries.keys().next().value as string);
 }

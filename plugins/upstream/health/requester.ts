@@ -1,10 +1,10 @@
-/** Owner of a request: failures that a request may have caused count for its conversation and its account. */
+/** Sender of a request: failures that requests may have caused are counted per conversation and account. */
 export interface Requester {
-  /** A digest of the account, as instances report it to each other; the same for all requests without an account. */
+  /** Digest of the account, as sent to other instances; shared by all requests without an account. */
   readonly account: string;
-  /** Unique across accounts. Computed when it is read first, since most requests never need it. */
+  /** Unique across accounts. Computed on first use, because most requests never need it. */
   readonly conversation: string;
 }
 
-/** A requester that is not known. */
+/** Unknown requester. */
 export const nobody: Requester = { account: '', conversation: '' };

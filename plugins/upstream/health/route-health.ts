@@ -10,23 +10,23 @@ import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
 
-/** Between two claims of a probe that another instance has: otherwise each request would query the store. */
+/** Ms between attempts to claim a probe that another instance holds, so that not every request queries the store. */
 const claimIntervalMs = 1_000;
 
-/** The health of all routes: a breaker for each upstream and model, and its usual throughput. Outlives reloads. */
+/** Health of all routes: a breaker and the usual throughput for each upstream and model. Survives reloads. */
 export class RouteHealth implements AsyncDisposable {
-  /** Changed in place by a reload; breakers read it when they need it. */
+  /** Updated in place by a reload, because breakers read it on each use. */
   readonly options: { -readonly [Name in keyof BreakerOptions]: BreakerOptions[Name] } = { ...defaultBreaker };
-  /** Called when an operator has reset a route. */
+  /** Called after an operator reset a route. */
   onReset: (id: string) => void = () => {};
-  /** Called when the state of a route has changed on this instance, to notify the others. */
+  /** Called after the state of a route changed on this instance and was sent to the others. */
   onChange: () => void = () => {};
   readonly #parts: RouteSyncParts;
   readonly #states = new Map<string, RouteState>();
   readonly #sync: RouteSync;
   readonly #resets: Promise<() => void> | undefined;
 
-  /** @param notifications by which operators reset a route */
+  /** @param notifications carry route resets by operators */
   constructor(parts: RouteSyncParts, notifications?: Notifications) {
     this.#parts = parts;
     this.#sync = new RouteSync(parts, {
@@ -43,15 +43,15 @@ export class RouteHealth implements AsyncDisposable {
       });
   }
 
-  /** Follows these routes in all instances from now on. */
+  /** Keeps these routes in sync with other instances. */
   follow(routes: readonly Route[]): void {
     for (const route of routes) this.#of(healthKeyOf(route));
     this.#sync.catchUp();
   }
 
   /**
-   * Admits a request to the route, or returns undefined. Its outcome is reported with the admission. The first request after
-   * a cooldown is the probe for all instances.
+   * Admits a request to the route, or returns undefined. The caller reports the outcome with the admission. The first request after a
+   * cooldown is the probe for all instances.
    */
   admit(route: Route, requester: Requester = nobody): Admission | undefined | Promise<Admission | undefined> {
     const id = healthKeyOf(route);
@@ -65,19 +65,19 @@ export class RouteHealth implements AsyncDisposable {
     });
   }
 
-  /** True when the last known result of a route is not a failure: a request there adds no load to what is failing. */
+  /** True unless the last known result of the route is a failure: another request adds no load to a failing upstream. */
   isHealthy(route: Route, requester: Requester = nobody): boolean {
     return this.#of(healthKeyOf(route)).breaker.isHealthy() && this.isAvailable(route, requester);
   }
 
-  /** False while the route is tried last, because it does not have the model, or has failed this account or conversation before. */
+  /** False while the route is tried last: it lacks the model, or failed this account or conversation before. */
   isAvailable(route: Route, requester: Requester = nobody): boolean {
     const { cooldown, setbacks } = this.#of(healthKeyOf(route));
     const now = this.#parts.monotonic();
-    return cooldown.until <= now && !setbacks.has(requester, now);
+    return cooldown.until <= now && !setbacks.isDemoted(requester, now);
   }
 
-  /** The first content has arrived, which is enough for a probe, unless the route was slow. */
+  /** The first content arrived, which is success enough for a probe, unless the breaker opened because the route was slow. */
   noteContent(route: Route, admission: Admission, requester: Requester = nobody): void {
     const id = healthKeyOf(route);
     const { breaker, cooldown, isSlow } = this.#of(id);
@@ -89,16 +89,20 @@ export class RouteHealth implements AsyncDisposable {
     } else if (wasUnavailable) this.#sync.announce(id);
   }
 
-  /** An answer has reached its end. @param timing undefined where it is no measure of the route, as for a slow client */
+  /**
+   * An answer is complete.
+   *
+   * @param timing undefined if it does not measure the route, as with a slow client
+   */
   served(route: Route, admission: Admission, timing: Timing | undefined, requester: Requester = nobody): void {
     const id = healthKeyOf(route);
     const { breaker, throughput, setbacks } = this.#of(id);
     this.#endProbe(id, admission);
     const slowness = timing && throughput.observe(timing);
-    // Long prompts of one conversation do not measure the route.
+    // Long prompts of one conversation can be slow without any fault of the route.
     const failure = { reason: `slow: ${slowness}`, requester, mayBeCausedByRequest: true };
     if (slowness !== undefined) return this.#fail(id, admission, failure, true);
-    setbacks.served(requester);
+    setbacks.recordSuccess(requester);
     if (breaker.succeeded(this.#parts.monotonic(), admission, requester.account))
       this.#noteClosed(id, 'the route responds again');
   }
@@ -107,12 +111,12 @@ export class RouteHealth implements AsyncDisposable {
     this.#fail(healthKeyOf(route), admission, failure, false);
   }
 
-  /** The route has not responded to a request on a connection that may be at fault: that says nothing to others. */
+  /** The route did not respond on a connection that may be at fault, which proves nothing for other requesters. */
   setBack(route: Route, requester: Requester): void {
-    this.#of(healthKeyOf(route)).setbacks.failed(requester, this.#parts.monotonic());
+    this.#of(healthKeyOf(route)).setbacks.recordFailure(requester, this.#parts.monotonic());
   }
 
-  /** The route does not have the model: it is tried last for a cooldown. */
+  /** The route lacks the model: it is tried last for a cooldown. */
   lacksModel(route: Route, admission: Admission, reason: string): void {
     const id = healthKeyOf(route);
     const { cooldown } = this.#of(id);
@@ -123,14 +127,14 @@ export class RouteHealth implements AsyncDisposable {
     this.#sync.announce(id);
   }
 
-  /** The attempt proved nothing about the route. */
+  /** The attempt ended without evidence about the route. */
   released(route: Route, admission: Admission): void {
     const id = healthKeyOf(route);
     this.#endProbe(id, admission);
     this.#of(id).breaker.released(admission);
   }
 
-  /** Ms until the breaker of one of these routes admits a request. */
+  /** Ms until the first of these routes admits a request. */
   waitFor(routes: readonly Route[], requester: Requester = nobody): number {
     const now = this.#parts.monotonic();
     return Math.min(...routes.map((route) => this.#of(healthKeyOf(route)).breaker.waitFor(now, requester.account)));
@@ -141,13 +145,16 @@ export class RouteHealth implements AsyncDisposable {
     return routes.map((route) => this.statusOf(route, monotonic(), now()));
   }
 
-  /** @param now ms of the monotonic clock @param wallTime epoch ms */
+  /**
+   * @param now monotonic ms
+   * @param wallTime epoch ms
+   */
   statusOf(route: Route, now: number, wallTime: number): RouteStatus {
     const id = healthKeyOf(route);
     return this.#of(id).status(id, now, wallTime);
   }
 
-  /** Closes the breaker of a route, here and in every other instance. */
+  /** Closes the breaker of a route on all instances. */
   reset(id: string): void {
     const { breaker, cooldown, setbacks } = this.#of(id);
     cooldown.forget();
@@ -164,8 +171,8 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   #of(id: string): RouteState {
-    const known = this.#states.get(id);
-    if (known !== undefined) return known;
+    const existing = this.#states.get(id);
+    if (existing !== undefined) return existing;
     const state = new RouteState(this.options);
     this.#states.set(id, state);
     return state;
@@ -176,11 +183,11 @@ export class RouteHealth implements AsyncDisposable {
     this.#endProbe(id, admission);
     const now = this.#parts.monotonic();
     const wasClosed = state.breaker.isClosed;
-    // Upstreams send whole pages; the log, the list of routes and the front page have one line.
+    // Upstreams may send whole pages; the log, the route list and the front page show one line.
     const reason = failure.reason.replace(/\s+/g, ' ').trim();
-    state.setbacks.failed(failure.requester, now);
+    state.setbacks.recordFailure(failure.requester, now);
     if (!state.breaker.failed(now, { ...failure, reason }, admission)) return;
-    // Kept until the breaker closes: another failure in between does not make the route fast.
+    // Kept until the breaker closes: a different failure in between does not prove the route fast.
     state.isSlow ||= isSlow;
     const what = wasClosed ? 'breaker opened' : 'probe failed, breaker stays open';
     this.#parts.log.warn(`route ${id}: ${what} for ${seconds(state.breaker.status(now).opensFor)}: ${reason}`);
@@ -195,8 +202,8 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /**
-   * Lets any instance send the next probe, as soon as the breaker allows one. Also when this probe no longer decides, because a report
-   * of another instance was adopted meanwhile: its claim would keep all of them from probing until it expires.
+   * Lets any instance send the next probe as soon as its breaker allows. Also called if this probe no longer decides because another
+   * instance's report was adopted: its claim would otherwise block all instances until it expires.
    */
   #endProbe(id: string, admission: Admission): void {
     if (admission.isProbe) this.#sync.releaseProbe(id);

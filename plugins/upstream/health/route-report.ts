@@ -5,24 +5,28 @@ import type { TypicalThroughput } from './throughput.ts';
 import type { CooldownStatus } from './cooldown.ts';
 
 /**
- * The state of a route as one instance reports it: sent to the others, and stored for instances that start later. It has
- * remaining times, because two instances, or one instance whose clock was set, do not agree on the time.
+ * State of a route as reported by one instance: sent to the others, and stored for instances that start later. Times are relative, because
+ * clocks differ between instances and may be set.
  */
 export interface RouteReport {
-  /** Order of the last change, later than every change that its sender knew; epoch ms where clocks agree. The latest counts. */
+  /** Logical time of the last change, after every change the sender knew; equals epoch ms while clocks agree. The latest report wins. */
   readonly at: number;
   readonly breaker: BreakerStatus;
   readonly cooldown: CooldownStatus;
-  /** Usual throughput; only while the breaker is open because the route was slow. */
+  /** Only while the breaker is open because the route was slow. */
   readonly throughput?: TypicalThroughput | undefined;
 }
 
-/** A report outlives its cooldown, so that the next one is longer and a disconnected instance can catch up. */
+/** Reports outlive their cooldown, so that the next one is longer and a disconnected instance can catch up. */
 const retentionSeconds = 3600;
 
 const keyOf = (id: string) => `upstream/routes/${id}`;
 
-/** Reads a report as it is now: the time since it was stored is subtracted. @throws SharedUnavailable */
+/**
+ * Reads a report, with the time since it was stored subtracted.
+ *
+ * @throws SharedUnavailable
+ */
 export async function readReport({ cache }: Shared, id: string, now: number): Promise<RouteReport | undefined> {
   const entry = await cache.get(keyOf(id));
   return entry === undefined ? undefined : parseReport(parseJson(entry.value.toString()), now, entry.age * 1000);
@@ -36,16 +40,16 @@ export async function storeReport({ cache }: Shared, id: string, report: RouteRe
 }
 
 /**
- * Stores a route with a closed breaker and no cooldown.
+ * Stores a closed breaker and no cooldown for a route.
  *
  * @throws SharedUnavailable
  */
 export async function storeReset(shared: Shared, id: string, now: number): Promise<void> {
-  const known = await readReport(shared, id, now);
-  if (known === undefined) return;
+  const stored = await readReport(shared, id, now);
+  if (stored === undefined) return;
   const breaker: BreakerStatus = { state: 'closed', opensFor: 0, reason: undefined, openings: 0 };
   const cooldown: CooldownStatus = { left: 0, times: 0, reason: undefined };
-  await storeReport(shared, id, { at: Math.max(now, known.at + 1), breaker, cooldown }, now);
+  await storeReport(shared, id, { at: Math.max(now, stored.at + 1), breaker, cooldown }, now);
 }
 
 interface RouteMessage {
@@ -58,7 +62,7 @@ export function writeMessage({ report, ...rest }: RouteMessage, now: number): st
   return JSON.stringify({ ...rest, report: withTimes(report, now) });
 }
 
-/** Undefined for a malformed message, such as one of another version. */
+/** Undefined if the message is malformed, for example from another version. */
 export function parseMessage(text: string, now: number): RouteMessage | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
@@ -68,7 +72,7 @@ export function parseMessage(text: string, now: number): RouteMessage | undefine
   return { instance, id, report };
 }
 
-/** Adds absolute times by the sender's clock, which is all that earlier versions read. */
+/** Adds absolute times by the sender's clock, the only ones that earlier versions read. */
 function withTimes(report: RouteReport, now: number): object {
   const { breaker, cooldown } = report;
   return {
@@ -78,7 +82,7 @@ function withTimes(report: RouteReport, now: number): object {
   };
 }
 
-/** @param age ms since it was written */
+/** @param age ms since the report was stored */
 function parseReport(value: unknown, now: number, age: number): RouteReport | undefined {
   if (!isJsonObject(value)) return undefined;
   const { at, breaker, cooldown } = value;
@@ -89,7 +93,7 @@ function parseReport(value: unknown, now: number, age: number): RouteReport | un
   return { ...value, breaker: { ...breaker, opensFor }, cooldown: { ...cooldown, left } } as unknown as RouteReport;
 }
 
-/** Ms left of a pause; for a report of an earlier version, by the clocks of both. */
+/** Remaining ms of a pause; in reports of earlier versions, the end by the sender's clock. */
 function timeLeft(left: unknown, age: number, until: unknown, now: number): number {
   return left === undefined ? Number(until) - now : Number(left) - age;
 }

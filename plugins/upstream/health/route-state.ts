@@ -5,23 +5,23 @@ import type { RouteReport } from './route-report.ts';
 import { Setbacks } from './setbacks.ts';
 import { Throughput } from './throughput.ts';
 
-/** This instance's state of one route. `now` is ms of a monotonic clock, `wallTime` epoch ms. */
+/** This instance's state of one route. `now` is monotonic ms, `wallTime` epoch ms. */
 export class RouteState {
   readonly breaker: Breaker;
   readonly throughput = new Throughput();
   readonly setbacks = new Setbacks();
-  /** While the route does not have the model. */
+  /** Active after the upstream reported that it lacks the model. */
   readonly cooldown = new Cooldown();
-  /** Order of the last change, here or in another instance; 0 before the first. See `RouteReport`. */
+  /** Logical time of the last change on any instance, 0 before the first; see `RouteReport.at`. */
   changedAt = 0;
-  /** It was slow when its breaker opened: a probe must then reach its end at the usual throughput. */
+  /** The breaker opened because the route was slow: a probe must then complete at the usual throughput. */
   isSlow = false;
 
   constructor(options: BreakerOptions) {
     this.breaker = new Breaker(options);
   }
 
-  /** Notes a change that other instances must learn. */
+  /** Marks a change that must be sent to other instances. */
   touch(wallTime: number): void {
     this.changedAt = Math.max(wallTime, this.changedAt + 1);
   }
@@ -44,7 +44,7 @@ export class RouteState {
     this.cooldown.adopt(cooldown, now);
     if (breaker.state !== 'closed') this.breaker.adopt(breaker, now);
     else {
-      // The counts of a closed breaker are each instance's own.
+      // A closed breaker's counts are local to each instance.
       if (!this.breaker.isClosed) this.breaker.close();
       this.breaker.adoptAccounts(breaker.accounts ?? [], now);
     }
@@ -57,8 +57,8 @@ export class RouteState {
     const timeAfter = (ms: number) => new Date(wallTime + ms).toISOString();
     if (state !== 'closed')
       return { route, state, open_until: timeAfter(opensFor), open_since: timeAfter(-openFor), reason };
-    const { left, reason: lack = null } = this.cooldown.status(now);
-    // Once it is over, the route is tried like any other, and not proven until it serves.
-    return { route, state: left > 0 ? 'no_model' : 'half_open', open_until: timeAfter(left), reason: lack };
+    const { left, reason: missingModel = null } = this.cooldown.status(now);
+    // After the cooldown the route is tried like any other, but not proven until it serves.
+    return { route, state: left > 0 ? 'no_model' : 'half_open', open_until: timeAfter(left), reason: missingModel };
   }
 }

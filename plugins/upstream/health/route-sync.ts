@@ -16,25 +16,24 @@ export interface RouteSyncParts {
 interface RouteStates {
   of(id: string): RouteState;
   readonly all: ReadonlyMap<string, RouteState>;
-  onChange(): void; // this instance has changed a route, and sent it
+  onChange(): void; // after this instance changed a route and sent the change
 }
 
 const probeKey = (id: string) => `upstream/probe/${id}`;
 const channel = 'upstream/breakers';
 /**
- * Ms over which so many instances spread what all of them find out at once, for each of them. An upstream that fails, fails for all:
- * each would send its report to each, and all but one of them report the same.
+ * Ms, per instance, over which simultaneous reports are spread. A failing upstream fails for all instances at once: each would otherwise
+ * send the same report to every other one.
  */
 const spreadPerInstance = 0.25;
 const maxSimultaneous = 20;
-/** Instances spread their corrections of an older report, so that the first one suffices. */
+/** Instances spread their corrections of an outdated report, so that the first one suffices. */
 const correctionSpreadMs = 1_000;
 const retriesMs = { first: 500, longest: 30_000 };
 
 /**
- * Synchronizes the routes of all instances: sends changes to the others as events, stores them for instances that start
- * later or were disconnected, and grants probes to one instance at a time. Of two reports the later counts. No request
- * waits for it, except a probe.
+ * Synchronizes route states between instances: sends changes to the others as events, stores them for instances that start later or were
+ * disconnected, and grants probes to one instance at a time. The later of two reports wins. Requests never wait for it, except probes.
  */
 export class RouteSync implements AsyncDisposable {
   readonly #parts: RouteSyncParts;
@@ -60,19 +59,23 @@ export class RouteSync implements AsyncDisposable {
     this.#states.onChange();
   }
 
-  /** Sends that a route has failed, unless another instance reports it first. */
+  /** Reports a failed route, unless another instance does so first. */
   announceOpening(id: string): void {
     const { instances } = this.#parts.shared.limiter;
     if (!this.#isShared || instances <= maxSimultaneous) return this.announce(id);
     const state = this.#states.of(id);
-    const known = state.changedAt;
+    const changedBefore = state.changedAt;
     schedule(this.#openings, id, instances * spreadPerInstance, () => {
-      if (state.changedAt === known) this.announce(id);
+      if (state.changedAt === changedBefore) this.announce(id);
     });
     this.#states.onChange();
   }
 
-  /** Compares all routes with the store, in the background. @param isBack true when the store is believed to be back */
+  /**
+   * Compares all routes with the store, in the background.
+   *
+   * @param isBack true if the store is believed to be available again
+   */
   catchUp(isBack = false): void {
     if (!this.#isShared) return;
     if (isBack) this.#catchUp.requestNow();
@@ -80,19 +83,19 @@ export class RouteSync implements AsyncDisposable {
   }
 
   /**
-   * Claims the probe of a route for this instance. True at once where there are no others.
+   * Claims the probe of a route for this instance. Always succeeds if there are no other instances.
    *
-   * @param seconds after which another instance may send one, although this one has no result
+   * @param seconds after which another instance may probe, even without a result of this one
    */
   claimProbe(id: string, seconds: number): boolean | Promise<boolean> {
     if (!this.#isShared) return true;
     const { shared, instance } = this.#parts;
-    // Without the store, an extra probe does less harm than no probe.
+    // If the store is unavailable, an extra probe does less harm than none.
     return shared.cache.claim(probeKey(id), instance, seconds).catch(() => true);
   }
 
   releaseProbe(id: string): void {
-    // A claim that cannot be released expires.
+    // If the release fails, the claim expires.
     if (this.#isShared) this.#parts.shared.cache.release(probeKey(id), this.#parts.instance).catch(() => undefined);
   }
 
@@ -129,8 +132,8 @@ export class RouteSync implements AsyncDisposable {
   async #send(id: string, state: RouteState): Promise<void> {
     const { instance, shared, now, monotonic } = this.#parts;
     const report = state.report(monotonic());
-    const sent = shared.events.publish(channel, writeMessage({ instance, id, report }, now()));
-    await Promise.all(this.#isShared ? [sent, storeReport(shared, id, report, now())] : [sent]);
+    const published = shared.events.publish(channel, writeMessage({ instance, id, report }, now()));
+    await Promise.all(this.#isShared ? [published, storeReport(shared, id, report, now())] : [published]);
   }
 
   #receive(text: string): void {
@@ -138,7 +141,7 @@ export class RouteSync implements AsyncDisposable {
     if (message === undefined || message.instance === this.#parts.instance) return;
     const { id, report } = message;
     const state = this.#states.of(id);
-    // The sender did not know the newer change, and has overwritten it in the store.
+    // The sender missed a newer change, and overwrote it in the store.
     if (report.at < state.changedAt)
       schedule(this.#corrections, id, correctionSpreadMs, () => {
         this.#compare(id, state).catch(() => this.catchUp());
@@ -146,7 +149,11 @@ export class RouteSync implements AsyncDisposable {
     else state.adopt(report, this.#parts.monotonic());
   }
 
-  /** Reads the store's states and stores newer local ones. @throws SharedUnavailable */
+  /**
+   * Adopts newer states from the store, and sends newer local ones.
+   *
+   * @throws SharedUnavailable
+   */
   async #compareAll(): Promise<void> {
     await Promise.all([...this.#states.all].map(([id, state]) => this.#compare(id, state)));
   }
@@ -159,7 +166,7 @@ export class RouteSync implements AsyncDisposable {
   }
 }
 
-/** Runs the work once, within `spread` ms, however often it is scheduled meanwhile. */
+/** Runs the work once within `spread` ms, even if it is scheduled again meanwhile. */
 function schedule(timers: Map<string, NodeJS.Timeout>, id: string, spread: number, work: () => void): void {
   if (timers.has(id)) return;
   const run = () => {

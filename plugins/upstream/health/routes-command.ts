@@ -12,7 +12,7 @@ import { type ListedRoute, writeStatus } from './routes-resource.ts';
 
 const resetAction = coreAction('route.reset');
 
-/** `daypass routes`: shows the breakers of all routes, or resets one. */
+/** `daypass routes`: lists the breakers of all routes, or resets one of them. */
 export const routesCommand = (routes: OperatorResource<ListedRoute>): Command => ({
   name: 'routes',
   define(parser, context) {
@@ -50,9 +50,9 @@ export const routesCommand = (routes: OperatorResource<ListedRoute>): Command =>
 
 /** @throws CommandFailed for an unknown route */
 async function prepareReset(host: Host, route: string): Promise<void> {
-  const known = routeIdsOf(host);
-  if (!known.includes(route)) throw new CommandFailed(`Route "${route}" not found. Routes: ${known.join(', ')}`);
-  // For instances that start later. While Redis is down, running instances keep the reset and store it afterwards.
+  const routeIds = routeIdsOf(host);
+  if (!routeIds.includes(route)) throw new CommandFailed(`Route "${route}" not found. Routes: ${routeIds.join(', ')}`);
+  // For instances that start later. While Redis is down, running instances remember the reset and store it afterwards.
   if (host.shared.kind === 'redis') await storeReset(host.shared, route, host.now()).catch(() => undefined);
 }
 

@@ -20,13 +20,13 @@ export const routesResource = (gateway: StatusReports) =>
     }),
     none: 'No routes.',
     list: (host) => Promise.resolve({ entries: [...readRouteStatus(gateway, host).values()].map(writeStatus) }),
-    // A list at the top, until 0.7.
+    // JSON output is a plain list until 0.7.
     write: ({ entries }) => entries,
   });
 
 export type ListedRoute = ReturnType<typeof writeStatus>;
 
-/** With all members: null for none. */
+/** Includes every member, null if it has no value. */
 export function writeStatus({ route, state, ...status }: RouteStatus) {
   return { route, state, open_since: null, keys_cooling_down: 0, keys_closed: 0, ...status };
 }

@@ -3,73 +3,76 @@ import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import type { Requester } from './requester.ts';
 import { remember } from './evidence.ts';
 
-const rangeMs = { first: 30_000, longest: 600_000 };
-/** Failures of a conversation, and failing conversations of an account, after which the route comes last for them. */
+const pauseMs = { first: 30_000, longest: 600_000 };
+/** Failures of a conversation, or failing conversations of an account, after which the route is tried last. */
 const threshold = 2;
 
 interface Setback {
-  faults: number;
-  times: number; // pauses since the route last served
-  until: number;
-  at: number;
+  failures: number;
+  pauses: number; // pauses since the route last succeeded
+  pausedUntil: number;
+  lastFailedAt: number;
 }
 
 /**
- * Conversations and accounts that a route has failed, for which it comes after the other routes of a model for a while. One of them
- * opens no breaker, however often it is failed, but need not try the same dead route first at each turn. An entry ends when the route
- * has served it. Times are ms of a monotonic clock.
+ * Conversations and accounts for which this route is temporarily tried last, because it failed them. A single conversation never opens the
+ * breaker, but should not hit the same dead route first on each turn. An entry is removed once the route serves it. Times are monotonic ms.
  */
 export class Setbacks {
   readonly #entries = new Map<string, Setback>();
 
-  /** The route has failed a request, or has not responded to it. */
-  failed({ account, conversation }: Requester, now: number): void {
-    const own = this.#of(`c${conversation}`, now);
-    if (now < own.until) return;
-    own.faults++;
-    const isFirst = own.times === 0;
-    if (!begin(own, now)) return;
-    const shared = this.#of(`a${account}`, now);
-    if (isFirst) shared.faults++;
-    if (now >= shared.until) begin(shared, now);
+  /** The route failed a request, or did not respond to it. */
+  recordFailure({ account, conversation }: Requester, now: number): void {
+    const conversationEntry = this.#touch(`c${conversation}`, now);
+    if (now < conversationEntry.pausedUntil) return;
+    conversationEntry.failures++;
+    const isFirstPause = conversationEntry.pauses === 0;
+    if (!startPause(conversationEntry, now)) return;
+    const accountEntry = this.#touch(`a${account}`, now);
+    if (isFirstPause) accountEntry.failures++;
+    if (now >= accountEntry.pausedUntil) startPause(accountEntry, now);
   }
 
-  /** The route has served a request. */
-  served(requester: Requester): void {
+  recordSuccess(requester: Requester): void {
     if (this.#entries.size === 0) return;
     this.#entries.delete(`c${requester.conversation}`);
     this.#entries.delete(`a${requester.account}`);
   }
 
-  /** True while the route comes last for a request. */
-  has(requester: Requester, now: number): boolean {
+  /** True while the route is tried last for this requester. */
+  isDemoted(requester: Requester, now: number): boolean {
     if (this.#entries.size === 0) return false;
-    return this.#isIn(`a${requester.account}`, now) || this.#isIn(`c${requester.conversation}`, now);
+    return this.#isPaused(`a${requester.account}`, now) || this.#isPaused(`c${requester.conversation}`, now);
   }
 
   clear(): void {
     this.#entries.clear();
   }
 
-  #isIn(name: string, now: number): boolean {
-    return now < (this.#entries.get(name)?.until ?? 0);
+  #isPaused(name: string, now: number): boolean {
+    return now < (this.#entries.get(name)?.pausedUntil ?? 0);
   }
 
-  /** Makes the entry the latest; a new one if the last failure is old. */
-  #of(name: string, now: number): Setback {
-    const known = this.#entries.get(name);
-    const isRecent = known !== undefined && now - Math.max(known.at, known.until) < rangeMs.longest;
-    const entry = isRecent ? known : { faults: 0, times: 0, until: 0, at: now };
-    entry.at = now;
+  /** Makes the entry the latest, and starts a new one if its last failure is old. */
+  #touch(name: string, now: number): Setback {
+    const existing = this.#entries.get(name);
+    const isRecent =
+      existing !== undefined && now - Math.max(existing.lastFailedAt, existing.pausedUntil) < pauseMs.longest;
+    const entry = isRecent ? existing : { failures: 0, pauses: 0, pausedUntil: 0, lastFailedAt: now };
+    entry.lastFailedAt = now;
     remember(this.#entries, name, entry, bounds.setbacks);
     return entry;
   }
 }
 
-/** Starts a pause after enough failures; after the first pause, one is enough. @returns false if none started */
-function begin(entry: Setback, now: number): boolean {
-  if (entry.times === 0 && entry.faults < threshold) return false;
-  entry.until = now + doubledDelay(rangeMs, entry.times);
-  entry.times++;
+/**
+ * Starts a pause after `threshold` failures, or after any failure once there was a pause.
+ *
+ * @returns false if none started
+ */
+function startPause(entry: Setback, now: number): boolean {
+  if (entry.pauses === 0 && entry.failures < threshold) return false;
+  entry.pausedUntil = now + doubledDelay(pauseMs, entry.pauses);
+  entry.pauses++;
   return true;
 }

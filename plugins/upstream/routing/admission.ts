@@ -74,7 +74,11 @@ export class RouteAdmission {
     this.#throttlings.push(fault);
   }
 
-  /** Asks the breaker, and for more than the first attempt the budget. @returns undefined where one of them refuses */
+  /**
+   * Asks the breaker, and for more than the first attempt the budget.
+   *
+   * @returns undefined where one of them refuses
+   */
   admit(route: Route): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
     const throttling = this.throttlingOf(route);
     if (throttling !== undefined) {
@@ -98,7 +102,12 @@ export class RouteAdmission {
     return undefined;
   }
 
-  /** The error that the client gets. @param failed the routes that were asked @param hasOthers true where some were not tried */
+  /**
+   * The error that the client gets.
+   *
+   * @param failed the routes that were asked
+   * @param hasOthers true where some were not tried
+   */
   summarize(failed: readonly FailedRoute[], hasOthers: boolean): GatewayError {
     return summarize([...this.#throttlings, ...failed.map(({ fault }) => fault)], this.#waitFor(failed, hasOthers));
   }

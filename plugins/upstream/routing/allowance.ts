@@ -5,14 +5,14 @@ interface AllowanceLimits {
   readonly deadline: number; // seconds
 }
 
-/** The budget of one request for attempts: their number, its time, and the retries that all requests share. */
+/** Budget of one request for attempts: their number, its time, and the retries shared by all requests. */
 export class Allowance {
   readonly #limits: AllowanceLimits;
   readonly #budget: RetryBudget;
   readonly #exchange: Pick<Exchange, 'elapsed'>;
   #used = 0;
   #stoppedAt = 0; // ms since the exchange began
-  #stopped = 0; // ms that do not count
+  #stoppedMs = 0; // ms while stopped
 
   constructor(limits: AllowanceLimits, budget: RetryBudget, exchange: Pick<Exchange, 'elapsed'>) {
     this.#limits = limits;
@@ -20,12 +20,12 @@ export class Allowance {
     this.#exchange = exchange;
   }
 
-  /** Attempts that have been made. */
+  /** Attempts made so far. */
   get used(): number {
     return this.#used;
   }
 
-  /** False when the attempts or the time are used up. */
+  /** False if the attempts or the time are used up. */
   get hasAttempts(): boolean {
     return this.#used < this.#limits.maxAttempts && this.timeLeft > 0;
   }
@@ -34,14 +34,13 @@ export class Allowance {
     return this.#used === this.#limits.maxAttempts - 1;
   }
 
-  /** Seconds. */
+  /** Seconds left. */
   get timeLeft(): number {
-    return this.#limits.deadline - (this.#exchange.elapsed - this.#stopped) / 1000;
+    return this.#limits.deadline - (this.#exchange.elapsed - this.#stoppedMs) / 1000;
   }
 
   /**
-   * Seconds for an attempt after which another route can be asked: leaves the reserve for that route, at most half of the
-   * time.
+   * Seconds for an attempt that leaves time for another route: the reserve, but at most half of the time.
    *
    * @param reserve seconds
    */
@@ -53,29 +52,29 @@ export class Allowance {
     this.#used++;
   }
 
-  /** True for the first attempt, and for others as long as the shared budget lasts, which they are charged to. */
+  /** True for the first attempt. Further attempts are charged to the shared budget while it lasts. */
   mayRetry(): boolean {
     return this.#used === 0 || this.#budget.spend();
   }
 
-  /** An answer is being sent: until `startClock` the time does not count. */
+  /** The answer is being sent, or the request waits for a slot: time is not counted until `startClock`. */
   stopClock(): void {
     this.#stoppedAt = this.#exchange.elapsed;
   }
 
   startClock(): void {
-    this.#stopped += this.#exchange.elapsed - this.#stoppedAt;
+    this.#stoppedMs += this.#exchange.elapsed - this.#stoppedAt;
   }
 }
 
 const reservedRetries = 20; // so that a quiet gateway can fail over too
 
 /**
- * Bounds the load that failover adds: when everything fails, three attempts for each request make it worse. Each request
- * earns a share of a retry, and a retry costs a whole one, unless it goes to a healthy route.
+ * Limits the load added by failover: if everything fails, three attempts per request make it worse. Each request earns a fraction of a
+ * retry; a retry costs 1, unless it goes to a healthy route.
  */
 export class RetryBudget {
-  /** Retries that one request earns: 0.1 for a tenth. */
+  /** Retries that a request earns, such as 0.1. */
   share: number;
   #left = reservedRetries;
 
@@ -83,12 +82,16 @@ export class RetryBudget {
     this.share = share;
   }
 
-  /** Counts a request. */
+  /** Credits a request. */
   earn(): void {
     this.#left = Math.min(reservedRetries, this.#left + this.share);
   }
 
-  /** Takes one retry. @returns false when none is left */
+  /**
+   * Takes one retry.
+   *
+   * @returns false if none is left
+   */
   spend(): boolean {
     if (this.#left < 1) return false;
     this.#left--;

@@ -15,7 +15,7 @@ interface AttemptChoice {
   readonly requester: Requester;
 }
 
-/** Reports one attempt to the record, the key and the health of the route. The attempt begins when this is created. */
+/** Reports one attempt to the request record, the key and the route's health. Construction starts the attempt. */
 export class AttemptReport {
   readonly #parts: Pick<RelayParts, 'health' | 'log' | 'monotonic'>;
   readonly #exchange: Exchange;
@@ -39,7 +39,6 @@ export class AttemptReport {
     this.startedAt = exchange.elapsed;
   }
 
-  /** The first content has arrived. */
   noteContent(): void {
     const { route, keys, admission } = this.#admitted;
     this.#contentAfter = this.#exchange.elapsed - this.startedAt;
@@ -49,11 +48,11 @@ export class AttemptReport {
   }
 
   /**
-   * The attempt is over.
+   * Ends the attempt.
    *
-   * @param fault undefined when it served
+   * @param fault undefined if it served
    * @param status of the upstream's answer
-   * @param measured undefined when its durations do not measure the route; its tokens where they measure the throughput
+   * @param measured undefined if its durations do not measure the route; `tokens` is set if they measure the throughput
    */
   over(
     fault: Fault | undefined,
@@ -87,7 +86,7 @@ export class AttemptReport {
     else health.failed(route, admission, routeFailure(fault, requester));
   }
 
-  /** Only the operator can fix a rejected key: the log has a line for each cooldown. */
+  /** Only the operator can fix a rejected key, so each cooldown gets a log line. */
   #refuse(fault: Fault): void {
     const { log, monotonic } = this.#parts;
     const { route, keys } = this.#admitted;
@@ -98,16 +97,16 @@ export class AttemptReport {
     if (closing !== undefined && keys.close(key, { upstream, closing, words, request: this.#exchange.id })) return;
     const seconds = keys.refuse(key, monotonic());
     if (seconds === 0) return;
-    const which = `key ${keys.positionOf(key)} of ${keys.size}`;
-    const what = `upstream ${upstream} rejected ${which} for ${this.#exchange.id}`;
-    log.warn(`${what}; not used for ${seconds} s: ${words}`);
+    const keyName = `key ${keys.positionOf(key)} of ${keys.size}`;
+    const event = `upstream ${upstream} rejected ${keyName} for ${this.#exchange.id}`;
+    log.warn(`${event}; not used for ${seconds} s: ${words}`);
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {
     const isAborted = fault === undefined ? this.#exchange.isAborted : fault.kind === 'gone';
     const { attempts } = this.#delivery;
-    const later = attempts.findLastIndex(({ startedAt }) => startedAt <= this.startedAt) + 1;
-    attempts.splice(later, 0, {
+    const index = attempts.findLastIndex(({ startedAt }) => startedAt <= this.startedAt) + 1;
+    attempts.splice(index, 0, {
       route: this.#admitted.route.id,
       format: this.#choice.format,
       status,
@@ -119,7 +118,7 @@ export class AttemptReport {
     });
   }
 
-  /** For the record, which customers read: system messages contain hosts and addresses of upstreams. */
+  /** For the record, which customers can read: system error messages contain hosts and addresses of upstreams. */
   #describe(fault: Fault): string {
     const text = describeFault(fault);
     return withoutSecrets(text, text.length, secretsOf(this.#admitted.route.upstream));

@@ -10,15 +10,15 @@ import { availableFirst, firstOf, orderRoutes, type RoutesLeft, widerThan } from
 import type { SessionSeat } from './sessions.ts';
 import { SlotSearch } from './slot-search.ts';
 
-/** The routes of a model that a request may be sent to: their order, whether they admit it, and its turn where slots are scarce. */
+/** Routes of a model that a request may be sent to: their order, admission, and the wait for scarce slots. */
 export class Candidates {
   readonly #allowance: Allowance;
   readonly #admission: RouteAdmission;
-  readonly #left: RoutesLeft;
+  readonly #remaining: RoutesLeft;
   readonly #search: SlotSearch | undefined;
   #isOrdered = false;
 
-  /** @param turn where the request waits for slots */
+  /** @param turn set if the request may have to wait for slots */
   constructor(
     parts: Pick<RelayParts, 'health' | 'demoted' | 'keys' | 'monotonic'>,
     allowance: Allowance,
@@ -31,22 +31,22 @@ export class Candidates {
     this.#admission = new RouteAdmission(parts, allowance, requester);
     const { demoted } = parts;
     const ordered = firstOf(seat?.order ?? orderRoutes(routes, undefined), seat?.place?.routeId);
-    const willing = demoted.size === 0 ? ordered : availableFirst(ordered, ({ id }) => !demoted.has(id));
-    this.#left = { routes: availableFirst(willing, (route) => this.#admission.isAvailable(route)) };
-    this.#search = turn && new SlotSearch(turn, this.#left, this.#admission, allowance);
+    const preferred = demoted.size === 0 ? ordered : availableFirst(ordered, ({ id }) => !demoted.has(id));
+    this.#remaining = { routes: availableFirst(preferred, (route) => this.#admission.isAvailable(route)) };
+    this.#search = turn && new SlotSearch(turn, this.#remaining, this.#admission, allowance);
   }
 
   get isEmpty(): boolean {
-    return this.#left.routes.length === 0;
+    return this.#remaining.routes.length === 0;
   }
 
-  /** True while a route is left whose last known result is not a failure. */
+  /** True while a healthy route is left. */
   get hasHealthy(): boolean {
-    return this.#left.routes.some((route) => this.#admission.isHealthy(route));
+    return this.#remaining.routes.some((route) => this.#admission.isHealthy(route));
   }
 
   /**
-   * Returns the next route that may be tried now; undefined when there is none, or the allowance is exhausted.
+   * Returns the next route that may be tried now; undefined if there is none, or the allowance is used up.
    *
    * @param mayWait false for a second, concurrent route: it must have a free slot
    */
@@ -54,9 +54,9 @@ export class Candidates {
     this.#order(calls);
     if (this.#search !== undefined) return this.#search.next(calls, mayWait);
     while (this.#allowance.hasAttempts) {
-      const route = this.#left.routes.shift();
+      const route = this.#remaining.routes.shift();
       if (route === undefined) return undefined;
-      // Computed late: most requests need one route, and finding out may take a translation.
+      // Checked late: most requests need one route, and the check may require a translation.
       if (!calls.canServe(route)) continue;
       const admitted = this.#admission.admit(route);
       if (admitted instanceof Promise) return admitted.then((claimed) => claimed ?? this.next(calls));
@@ -65,29 +65,37 @@ export class Candidates {
     return undefined;
   }
 
-  /** The calls of the first attempt determine which routes support the whole request. */
+  /** The calls of the first attempt determine which routes support the whole request. Done once. */
   #order(calls: RouteCalls): void {
     if (this.#isOrdered) return;
     this.#isOrdered = true;
-    this.#left.routes = availableFirst(this.#left.routes, (route) => calls.prefers?.(route) !== false);
+    this.#remaining.routes = availableFirst(this.#remaining.routes, (route) => calls.prefers?.(route) !== false);
   }
 
-  /** A route that has throttled a request may take it after a wait, where its upstream has a capacity. */
+  /** A route that throttled the request may be tried again after a wait, if its upstream has a capacity. */
   waitAgain(route: Route): void {
     if (this.#search?.mayWaitFor(route) === true) this.putBack(route);
   }
 
-  /** Adds a route that was stopped because another served: it has not failed, and may continue a truncated answer. */
+  /** Adds a route that was stopped because another served: it did not fail, and may continue a truncated answer. */
   putBack(route: Route): void {
-    this.#left.routes.push(route);
+    this.#remaining.routes.push(route);
   }
 
-  /** Keeps only the routes with a larger context window than this one. @param window tokens, as its upstream has named them */
+  /**
+   * Keeps only the routes with a larger context window than this one.
+   *
+   * @param window tokens, as reported by its upstream
+   */
   keepWiderThan(route: Route, window: number | undefined): void {
-    this.#left.routes = widerThan({ maxInputTokens: route.maxInputTokens ?? window }, this.#left.routes);
+    this.#remaining.routes = widerThan({ maxInputTokens: route.maxInputTokens ?? window }, this.#remaining.routes);
   }
 
-  /** The error that the client gets when no route served. @param failed the routes that were asked */
+  /**
+   * The client's error if no route served.
+   *
+   * @param failed the routes that were tried
+   */
   summarize(failed: readonly FailedRoute[]): GatewayError {
     return this.#admission.summarize(failed, !this.isEmpty);
   }

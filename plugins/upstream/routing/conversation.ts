@@ -7,15 +7,15 @@ import type { Requester } from '../health/requester.ts';
 const digestLength = 16; // characters: 96 bits
 const digests = new Map<string, string>();
 
-/** The session that the client names, unique across accounts; undefined when it names none. */
+/** The session named by the client, unique across accounts; undefined if it named none. */
 export function accountSession(exchange: Exchange): string | undefined {
   const { session } = exchange.get(adapter);
   return session === undefined ? undefined : `${accountOf(exchange)}/${session}`;
 }
 
 /**
- * The conversation that a request belongs to. Where the client names no session, its opening identifies it: clients send
- * the whole conversation with each turn, so only the beginning stays the same.
+ * The conversation of a request. Without a session named by the client, the opening identifies it: clients send the whole conversation with
+ * each turn, so only the beginning stays constant.
  */
 function conversationOf(exchange: Exchange): string {
   return (
@@ -24,8 +24,8 @@ function conversationOf(exchange: Exchange): string {
 }
 
 /**
- * The account and the conversation of a request, each computed when it is read first. A class: for an object literal with a getter, V8
- * makes a map that keeps the getter, and with it the exchange, in memory until the next full collection of garbage.
+ * Account and conversation of a request, each computed on first use. A class, because V8 keeps the getter of an object literal, and with it
+ * the exchange, in memory until the next full collection.
  */
 export class ExchangeRequester implements Requester {
   readonly #exchange: Exchange;
@@ -45,7 +45,7 @@ export class ExchangeRequester implements Requester {
   }
 }
 
-/** Returns the same string object for the same account: a map has to hash a new one. */
+/** Returns the same string object for the same account, because maps must hash each new one. */
 function digestOf(account: string): string {
   let digest = digests.get(account);
   if (digest === undefined) {
@@ -56,7 +56,7 @@ function digestOf(account: string): string {
   return digest;
 }
 
-/** Empty for requests without an account. */
+/** Account id; empty for requests without an account. */
 export function accountOf(exchange: Exchange): string {
   return exchange.find(principal)?.accountId ?? '';
 }

@@ -7,12 +7,11 @@ import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { RouteAnswer } from './route-attempts.ts';
 
 /**
- * Sends a stream's client its headers when the answer is slow, so that clients and proxies do not time out. The host then
- * sends keep-alives, the first at once. Routes can still fail over, since no part of an answer has been sent; only errors
- * now arrive inside the stream.
+ * Sends the headers of a stream early if the answer is slow, so that clients and proxies do not time out. The host then sends keep-alives,
+ * the first immediately. Routes can still fail over, because no part of an answer was sent; but errors now arrive inside the stream.
  *
  * @param after seconds
- * @param headersNow further headers of those that are sent early
+ * @param headersNow further headers to send early
  */
 export async function withEarlyHead(
   answer: Promise<Reply>,
@@ -36,7 +35,7 @@ function openEarly(answer: Promise<Reply>, caller: Caller, more: Record<string, 
       answer.then(discard, () => undefined);
     },
   );
-  // When the client disconnects before the stream is read, nothing else handles the rejection.
+  // If the client disconnects before the stream is read, nothing else handles the rejection.
   answer.catch(() => undefined);
   const renderFailure = (error: GatewayError): string =>
     inner?.renderFailure?.(error) ?? renderStreamError(toGatewayError(error), caller);
@@ -45,9 +44,9 @@ function openEarly(answer: Promise<Reply>, caller: Caller, more: Record<string, 
 }
 
 /**
- * Joins the answers of several routes into one streamed reply, each continuing where the previous one was truncated.
+ * Joins the answers of several routes into one streamed reply; each continues where the previous one was truncated.
  *
- * @param resume requests the continuation of a broken answer; undefined when no route continues it
+ * @param resume requests the continuation of a broken answer; resolves with undefined if no route continues it
  */
 export function resumedReply(
   first: RouteAnswer,
@@ -67,6 +66,6 @@ export function resumedReply(
     }
   }
   const body = replyStreamOf(read(), () => discard(current.reply));
-  // The first reader writes an error that ends the reply: the client reads one answer.
+  // The first reader renders a final error, because the client reads the whole reply as one answer.
   return { ...first.reply, body };
 }

@@ -18,19 +18,19 @@ export class DeliveryNotes {
     if (notes.length > 0) this.#delivery.notes = [...new Set([...(this.#delivery.notes ?? []), ...notes])];
   }
 
-  /** Returns the reply with these notes in its header. */
+  /** Adds these notes to the header of a reply. */
   addTo(reply: Reply, notes: readonly string[]): Reply {
     this.add(notes);
     if (notes.length === 0) return reply;
     return { ...reply, headers: { ...reply.headers, [this.#header]: formatNotes(notes) } };
   }
 
-  /** Another route has continued the answer. The headers have been sent. */
+  /** Another route continues the answer, after the headers were sent. */
   addContinuation(notes: readonly string[]): void {
     this.add([resumedNote, ...notes]);
   }
 
-  /** All notes, where the answer was continued. */
+  /** All notes, if the answer was continued. */
   get trailers(): Trailers {
     const read = (): Record<string, string> => {
       const { notes = [] } = this.#delivery;

@@ -1,7 +1,7 @@
 import type { Logger } from '#core/platform/logger.ts';
 import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
 
-const intervalMs = 60_000; // at most one line per route
+const intervalMs = 60_000; // at most one line per route in this time
 
 interface LoggedRoute {
   readonly loggedAt: number; // ms, monotonic
@@ -9,21 +9,21 @@ interface LoggedRoute {
 }
 
 /**
- * Writes the first failure of a route to the log, so that a failover is visible before a breaker opens, and then at most
- * one line a minute with the number of failures in between. Refused keys and unknown models are logged separately.
+ * Logs the first failure of a route, so that a failover is visible before a breaker opens, and then at most one line a minute with the
+ * number of failures in between. Rejected keys and unknown models are logged elsewhere.
  */
 export class FailureLog {
   readonly #routes = new Map<string, LoggedRoute>();
   readonly #now: () => number;
 
-  /** @param now ms of a monotonic clock */
+  /** @param now monotonic ms */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /**
    * @param effect the consequence, such as `asking openai/gpt-6-sol`
-   * @param request id of the request that it was noticed at
+   * @param request id of the request that failed
    */
   report(log: Logger, route: string, fault: Fault, effect: string, request: string): void {
     if (!isLogged(fault)) return;

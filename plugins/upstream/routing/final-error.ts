@@ -3,13 +3,13 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Fault } from '../attempt/fault.ts';
 
 /**
- * The error that the client gets when no route served.
+ * The client's error if no route served.
  *
- * @param wait ms until a route or key that was not tried may be used; undefined without one
+ * @param wait ms until an untried route or key may be used; undefined if there is none
  */
 export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
   const unsupported = unsupportedBy(faults);
-  // A route that was not asked because it is down may support the request.
+  // A route that was skipped because it is down may support the request.
   if (unsupported !== undefined) return wait !== undefined && wait > 0 ? unavailable(wait) : unsupported;
   return summarizeFailures(
     faults.filter(({ kind }) => !isUnsupported(kind)),
@@ -21,7 +21,7 @@ function isUnsupported(kind: FaultKind): boolean {
   return kind === 'unsupported' || kind === 'setup';
 }
 
-/** If no asked route can ever serve the request: errors about the request come before the operator's. */
+/** The error if none of the tried routes can ever serve the request. Errors about the request take precedence over the operator's. */
 function unsupportedBy(faults: readonly Fault[]): GatewayError | undefined {
   if (!faults.every(({ kind }) => isUnsupported(kind) || kind === 'no_model')) return undefined;
   return (faults.find(({ kind }) => kind === 'unsupported') ?? faults.find(({ kind }) => kind === 'setup'))?.error;
@@ -30,10 +30,10 @@ function unsupportedBy(faults: readonly Fault[]): GatewayError | undefined {
 function summarizeFailures(faults: readonly Fault[], wait: number | undefined): GatewayError {
   const last = faults.at(-1);
   if (last === undefined) return unavailable(wait);
-  // Even if wider routes failed: a shorter request would have been served, and the client can send one.
+  // Takes precedence even if wider routes failed: a shorter request would have been served, and the client can send one.
   const overflow = faults.find(({ kind }) => kind === 'overflow');
   if (overflow !== undefined) return overflow.error;
-  // The route is not at fault and may serve the next request.
+  // The route is not at fault, and may serve the next request.
   const local = faults.find(({ kind }) => kind === 'local');
   if (local !== undefined) return local.error;
   const failed = faults.findLast(({ kind }) => kind === 'route');
@@ -48,7 +48,7 @@ function summarizeFailures(faults: readonly Fault[], wait: number | undefined): 
   return wait === undefined ? refused.error : unavailable(wait);
 }
 
-/** The error with the shortest wait for any route, if its own route asked for a wait. */
+/** The error with the shortest wait of any route, if its own route asked for a wait. */
 function withShortestWait(error: GatewayError, faults: readonly Fault[], wait: number | undefined): GatewayError {
   const { code, message, details } = error;
   if (details.retryAfter === undefined) return error;
@@ -67,7 +67,7 @@ function unavailable(wait: number | undefined): GatewayError {
   );
 }
 
-/** Seconds after which a route may serve, as its fault says. */
+/** Seconds until the route may serve, as reported by its fault. */
 export function waitOf({ error }: Fault): number {
   return error.details.retryAfter ?? 0;
 }

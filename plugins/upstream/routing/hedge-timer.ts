@@ -1,31 +1,28 @@
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { Waiting } from '../connections/connect-queue.ts';
 
-/**
- * Decides when another route is asked as well: when the current one has had no content for `hedge_after`, or its
- * connection is slow to open.
- */
+/** Decides when another route is also tried: if the current one has had no content for `hedge_after`, or its connection is slow to open. */
 export class HedgeTimer {
   readonly #hedgeAfter: number; // ms
-  #since = Infinity; // when the route was asked, on the clock of performance.now()
+  #since = Infinity; // performance.now() when the route was tried
   #connecting: Waiting | undefined;
 
-  /** @param hedgeAfter seconds; undefined for never */
+  /** @param hedgeAfter seconds; undefined: never */
   constructor(hedgeAfter: number = Infinity) {
     this.#hedgeAfter = hedgeAfter * 1000;
   }
 
-  /** Starts the timer: a route is asked now. */
+  /** Starts the timer for a route. */
   begin(): void {
     this.#since = performance.now();
   }
 
-  /** The last attempt waits for its connection. */
+  /** The latest attempt is waiting for its connection. */
   connecting(waiting: Waiting): void {
     this.#connecting = waiting;
   }
 
-  /** The first of these to settle; `late` when it is time to ask another route, once for each route. */
+  /** The first of these to settle; `late`, once per route, when another one should be tried. */
   race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     const [only] = running;
     return only !== undefined && running.length === 1 && this.#leftMs === Infinity ? only : this.#race(running);

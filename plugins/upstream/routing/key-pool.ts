@@ -3,14 +3,14 @@ import type { KeyClosure, KeyClosures, ReportedClosure } from '#core/gateway/mod
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import { pickBySession } from './route-order.ts';
 
-/** Times are ms of a monotonic clock, like every `now` here. */
+/** Times are monotonic ms, like every `now` in this file. */
 interface PooledKey {
   readonly value: string;
-  /** While it lasts, the key is used for no model. */
+  /** While the closure lasts, the key is not used at all. */
   closure: KeyClosure;
   refusedUntil: number; // for all models
   refusals: number;
-  /** By upstream model: vendors limit each separately. */
+  /** By upstream model: vendors limit models separately. */
   readonly throttles: Map<string, Throttle>;
   /** Value of the pool's use counter at this key's last use. */
   lastUse: number;
@@ -21,16 +21,15 @@ interface Throttle {
   readonly until: number;
 }
 
-/** The keys of an upstream, by their value. */
+/** Keys of an upstream by value. */
 export type KnownKeys = Map<string, PooledKey>;
 
 const refusalCooldownSeconds = { first: 60, longest: 3_600 };
 const throttleMemoryMs = 3_600_000;
 
 /**
- * The API keys of one upstream. A session stays with its key, because vendors cache prompts per account. Other requests
- * use the keys that were never throttled, or longest ago, in turn. A throttled key cools down for that model, a refused
- * one for all models.
+ * API keys of one upstream. A session stays with its key, because vendors cache prompts per account. Other requests rotate through the keys
+ * that were never throttled, or longest ago. A throttled key cools down for that model, a rejected one for all models.
  */
 export class KeyPool {
   readonly #keys: readonly PooledKey[];
@@ -38,13 +37,13 @@ export class KeyPool {
   #uses = 0;
 
   /**
-   * @param known keys of the pool before a reload; updated to those of this one
-   * @param closures of all keys; missing in trials, which close and open none
+   * @param known keys from before a reload; updated in place to the keys of this pool
+   * @param closures of all keys; missing in trials, which neither close nor open keys
    */
   constructor(upstream: Upstream, known: KnownKeys = new Map(), closures?: KeyClosures) {
     const { apiKeys } = upstream;
     this.#closures = closures;
-    // Without keys the upstream is called without one, such as a local server.
+    // An upstream without keys, such as a local server, is called without one.
     const values = apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
     this.#keys = values.map((value) => known.get(value) ?? unknownKey(value, closures?.of(upstream, value)));
     known.clear();
@@ -52,7 +51,7 @@ export class KeyPool {
     this.#uses = Math.max(...this.#keys.map(({ lastUse }) => lastUse));
   }
 
-  /** Knows which of these keys are closed, and closes, opens and cools down none of them. */
+  /** A copy for trials: it knows which keys are closed, and does not close, open or cool down any here. */
   forTrial(upstream: Upstream): KeyPool {
     return new KeyPool(upstream, new Map(this.#keys.map(({ value, closure }) => [value, unknownKey(value, closure)])));
   }
@@ -61,33 +60,33 @@ export class KeyPool {
     return this.#keys.length;
   }
 
-  /** Position of the key, from 1: how messages name it. */
+  /** Position of the key from 1, which identifies it in messages. */
   positionOf(value: string): number {
     return this.#keys.findIndex((key) => key.value === value) + 1;
   }
 
   /**
-   * An available key; the first to be available again when none is.
+   * Picks an available key, or else the first that will be available.
    *
    * @param session requests with a common prompt cache
-   * @param preferred the key that is known to have it
+   * @param preferred the key known to have that cache
    */
   pick(now: number, model: string, session?: string, preferred?: string): string {
-    const known = preferred === undefined ? undefined : this.#find(preferred);
-    const isKnown = known !== undefined && cooldownEnd(known, model) <= now;
-    const key = isKnown ? known : this.#choose(now, model, session);
+    const preferredKey = preferred === undefined ? undefined : this.#find(preferred);
+    const isUsable = preferredKey !== undefined && cooldownEnd(preferredKey, model) <= now;
+    const key = isUsable ? preferredKey : this.#choose(now, model, session);
     key.lastUse = ++this.#uses;
     return key.value;
   }
 
-  /** True when some key is available now. */
+  /** True if any key is available now. */
   isReady(now: number, model: string): boolean {
     return this.#keys.some((key) => cooldownEnd(key, model) <= now);
   }
 
   /**
-   * Ms until the first throttled key is available again. Undefined while some key is available, and when all keys were
-   * refused: the upstream may accept one at any time, for example once a bill is paid.
+   * Ms until the first throttled key is available again. Undefined if a key is available, or all keys were rejected: the upstream may
+   * accept one at any time, for example once a bill is paid.
    */
   throttledFor(now: number, model: string): number | undefined {
     if (this.isReady(now, model)) return undefined;
@@ -97,33 +96,41 @@ export class KeyPool {
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  /** Number of keys cooling down for this model or, without one, for any. */
+  /** Number of keys cooling down for this model or, by default, for any. */
   coolingDown(now: number, model?: string): number {
     let count = 0;
     for (const key of this.#keys) {
       const models = model === undefined ? [...key.throttles.keys(), ''] : [model];
-      if (models.some((one) => cooldownEnd(key, one) > now)) count++;
+      if (models.some((name) => cooldownEnd(key, name) > now)) count++;
     }
     return count;
   }
 
-  /** Number of keys that the upstream has rejected and that are not used for now. */
+  /** Number of keys in a cooldown because the upstream rejected them. */
   countRefused(now: number): number {
     return this.#keys.filter(({ refusedUntil }) => refusedUntil > now).length;
   }
 
-  /** Number of keys that their vendor has closed. */
+  /** Number of keys closed by their vendor. */
   countClosed(now: number): number {
     return this.#keys.filter(({ closure }) => closure.until > now).length;
   }
 
-  /** The vendor has closed it. @returns false where it cools down instead */
+  /**
+   * The vendor closed the key.
+   *
+   * @returns false if it should cool down instead
+   */
   close(value: string, report: ReportedClosure): boolean {
     const key = this.#find(value);
     return key !== undefined && this.#closures?.report(key.closure, report) === true;
   }
 
-  /** The upstream has throttled it for a model. @param until ms, as `now` */
+  /**
+   * The upstream throttled the key for a model.
+   *
+   * @param until ms, like `now`
+   */
   coolDown(value: string, model: string, now: number, until: number): void {
     const key = this.#find(value);
     if (key === undefined) return;
@@ -132,9 +139,9 @@ export class KeyPool {
   }
 
   /**
-   * The upstream did not accept it, or it is out of credit.
+   * The upstream rejected the key, or it is out of credit.
    *
-   * @returns seconds of its cooldown; 0 when it cools down already, as refusals of requests in flight do not extend it
+   * @returns seconds of its cooldown; 0 if it is already cooling down, because rejections of requests in flight do not extend it
    */
   refuse(value: string, now: number): number {
     const key = this.#find(value);
@@ -145,7 +152,7 @@ export class KeyPool {
     return seconds;
   }
 
-  /** The upstream has accepted it. */
+  /** The upstream accepted the key. */
   accept(value: string): void {
     const key = this.#find(value);
     if (key === undefined) return;
@@ -159,7 +166,7 @@ export class KeyPool {
     for (const key of this.#keys) {
       key.refusedUntil = 0;
       key.refusals = 0;
-      // It stays on record until the vendor accepts it.
+      // The closure stays on record until the vendor accepts the key.
       if (key.closure.until !== 0) key.closure.until = 1;
       key.throttles.clear();
     }
@@ -185,14 +192,14 @@ function cooldownEnd({ refusedUntil, closure, throttles }: PooledKey, model: str
   return Math.max(refusedUntil, closure.until, throttles.get(model)?.until ?? 0);
 }
 
-/** Time of the last throttling; 0 for none, or one too long ago to matter. */
+/** Time of the last throttling; 0 if none, or too long ago to matter. */
 function throttledAt({ throttles }: PooledKey, model: string, now: number): number {
   const at = throttles.get(model)?.at ?? 0;
   return now - at < throttleMemoryMs ? at : 0;
 }
 
 function minBy<T>(candidates: readonly T[], ranksOf: (candidate: T) => readonly number[]): T {
-  return candidates.reduce((best, one) => (isBefore(ranksOf(one), ranksOf(best)) ? one : best));
+  return candidates.reduce((best, candidate) => (isBefore(ranksOf(candidate), ranksOf(best)) ? candidate : best));
 }
 
 function isBefore(ranks: readonly number[], others: readonly number[]): boolean {

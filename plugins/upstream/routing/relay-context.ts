@@ -9,19 +9,19 @@ import type { DeliveryNotes } from './delivery-notes.ts';
 import type { HedgeTimer } from './hedge-timer.ts';
 import type { RelayParts } from './relay-parts.ts';
 
-/** Shared by all attempts of one request. */
+/** State shared by all attempts of one request. */
 export interface RelayContext {
   readonly parts: RelayParts;
   readonly exchange: Exchange;
   readonly adapter: Adapter;
   readonly requester: Requester;
-  /** Of the turns of a conversation, where there is a choice of routes or keys. */
+  /** Set for turns of a conversation, if there is a choice of routes or keys. */
   readonly seat: SessionSeat | undefined;
   readonly delivery: Delivery;
   readonly notes: DeliveryNotes;
   readonly allowance: Allowance;
   readonly candidates: Candidates;
   readonly hedgeTimer: HedgeTimer;
-  /** True when another route continues a stream that breaks off. */
+  /** True if another route may continue a broken stream. */
   readonly isResumable: boolean;
 }

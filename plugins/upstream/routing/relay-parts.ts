@@ -11,14 +11,14 @@ import type { RouteHealth } from '../health/route-health.ts';
 import type { RouteHeaders } from './route-headers.ts';
 import type { CallSessions } from './sessions.ts';
 
-/** Limits where a route has none of its own. Times are seconds. */
+/** Default limits for routes without their own. Times are seconds. */
 export interface RelayOptions {
   readonly maxAttempts: number;
   readonly connectTimeout: number;
   readonly firstByteTimeout: number;
   readonly idleTimeout: number;
   readonly progressTimeout: number;
-  /** For all attempts together, until the answer begins. */
+  /** For all attempts together, until the answer starts. */
   readonly deadline: number;
 }
 
@@ -42,7 +42,7 @@ export interface RelayParts {
   readonly options: RelayOptions;
   readonly connections: Connections;
   readonly health: HealthReports;
-  /** Ids of routes that are tried after the others of their model. */
+  /** Ids of routes tried after the others of their model. */
   readonly demoted: ReadonlySet<string>;
   readonly budget: RetryBudget;
   readonly log: Logger;
@@ -50,16 +50,16 @@ export interface RelayParts {
   /** Missing in trials. */
   readonly limits?: LimitSamples | undefined;
   readonly routeHeaders: RouteHeaders;
-  /** Missing in trials, which are no conversations. */
+  /** Missing in trials, which are not conversations. */
   readonly sessions?: CallSessions | undefined;
-  /** Undefined where no upstream declares a capacity. */
+  /** Undefined if no upstream declares a capacity. */
   readonly queue?: QueueParts | undefined;
-  /** Name of the header and trailer for the notes of a translation. */
+  /** Name of the header and trailer for translation notes. */
   readonly notesHeader: string;
-  /** Share of the traces that are recorded, for upstreams that continue them; default none. */
+  /** Share of traces that are recorded, for upstreams that continue them; default: none. */
   readonly traceSample?: number;
   keys(route: Route): KeyPool;
-  /** Of an upstream with credentials of a cloud; missing where no upstream has some. */
+  /** Tokens of an upstream with cloud credentials; missing if no upstream has any. */
   tokens?(route: Route): TokenSource;
   now(): number; // epoch ms
   monotonic(): number; // ms; for cooldowns

@@ -27,18 +27,17 @@ interface RouteResult {
 type OrderedFailure = FailedRoute & { readonly order: number }; // number of attempts before it
 
 /**
- * Gets an exchange its answer from the routes of its model. Each attempt starts from the client's untouched request.
+ * Gets an answer for an exchange from the routes of its model. Each attempt starts from the client's unmodified request.
  *
- * 1. One route is asked after the other until one serves, the request itself is at fault, or the allowance is used up.
- * 2. Hedging: when the hedge timer fires, the next route is asked as well. The first with content serves, and the other
- *    is stopped.
- * 3. Resuming: where the model allows it, the next route is asked to continue a text that broke off, in the same reply.
+ * 1. Routes are tried one after another until one serves, the request itself is at fault, or the allowance is used up.
+ * 2. Hedging: when the hedge timer fires, the next route is also tried. The first with content serves, and the other is stopped.
+ * 3. Resuming: if the model allows it, the next route continues a truncated text within the same reply.
  */
 export class Relay {
   readonly #context: RelayContext;
   #calls: RouteCalls;
   readonly #running = new Map<RouteAttempts, Promise<RouteResult>>();
-  /** Includes the serving route, whose stream is stopped at the end of the exchange. */
+  /** Includes the serving route, whose stream is stopped when the exchange ends. */
   readonly #started = new Set<RouteAttempts>();
   #isOver = false;
   readonly #turn: Turn | undefined;
@@ -69,12 +68,12 @@ export class Relay {
     exchange.set(delivery, record);
   }
 
-  /** The queue position that a waiting client is shown. */
+  /** Headers that show a waiting client its queue position. */
   get queueHeaders(): Record<string, string> {
     return this.#turn?.headers ?? {};
   }
 
-  /** @throws GatewayError when no route served */
+  /** @throws GatewayError if no route served the request */
   run(): Promise<Reply> {
     const { parts, adapter: call, delivery: record } = this.#context;
     return parts.routeHeaders.addTo(this.#run(), call.model, record);
@@ -84,18 +83,20 @@ export class Relay {
     const { parts, exchange, notes, isResumable } = this.#context;
     parts.budget.earn();
     exchange.onAbort((reason) => this.#stopAll(goneFault(reason)));
-    const answer = await (this.#context.seat === undefined ? this.#ask() : this.#askWithSeat(this.#context.seat));
+    const answer = await (this.#context.seat === undefined
+      ? this.#tryRoutes()
+      : this.#tryRoutesWithSeat(this.#context.seat));
     if (this.#turn !== undefined)
       answer.reply = { ...answer.reply, headers: { ...answer.reply.headers, ...this.#turn.headers } };
     if (!isResumable) return answer.reply;
     return { ...resumedReply(answer, (broken) => this.#resume(broken)), trailers: notes.trailers };
   }
 
-  /** A session is free again once its request has failed, and occupied by a served one until its response. */
-  async #askWithSeat(seat: SessionSeat): Promise<RouteAnswer> {
+  /** A failed request frees its session immediately; a served one when the response ends. */
+  async #tryRoutesWithSeat(seat: SessionSeat): Promise<RouteAnswer> {
     seat.take();
     try {
-      return await this.#ask();
+      return await this.#tryRoutes();
     } catch (error) {
       seat.leave();
       throw error;
@@ -112,7 +113,7 @@ export class Relay {
     this.#isOver = false;
     this.#context.seat?.take();
     try {
-      return await this.#ask();
+      return await this.#tryRoutes();
     } catch (error) {
       if (error instanceof GatewayError && !exchange.isAborted) return undefined;
       throw error;
@@ -124,20 +125,20 @@ export class Relay {
   }
 
   /** @throws GatewayError if no route served */
-  async #ask(): Promise<RouteAnswer> {
+  async #tryRoutes(): Promise<RouteAnswer> {
     const { candidates } = this.#context;
     const failed: OrderedFailure[] = [];
-    // A refusal by one route stops new attempts, not those in flight: a backup may lack what only this request needs.
+    // A rejection by one route stops new attempts, but not those in flight: a backup may lack a feature that only this request needs.
     let refusal: OrderedFailure | undefined;
     const starting = this.#startNext();
     if (starting !== undefined) await starting;
     while (this.#running.size > 0) {
-      const ended = await this.#nextResult();
-      if (ended === 'late') {
+      const outcome = await this.#nextResult();
+      if (outcome === 'late') {
         if (refusal === undefined) await this.#startNext();
         continue;
       }
-      const { attempts, result } = ended;
+      const { attempts, result } = outcome;
       this.#running.delete(attempts);
       if (!(result instanceof Fault)) return this.#serve(attempts, result);
       if (result.kind === 'gone') throw this.#end(result);
@@ -151,7 +152,7 @@ export class Relay {
       this.#report(failure);
     }
     if (refusal !== undefined) throw this.#end(firstRefusal(failed) ?? refusal.fault);
-    // It left while it waited for a slot.
+    // The client disconnected while the request waited for a slot.
     if (this.#context.exchange.isAborted) throw this.#context.exchange.abortReason;
     throw candidates.summarize(failed);
   }
@@ -180,7 +181,7 @@ export class Relay {
     );
   }
 
-  /** The next route to serve or fail; `late` when another one should be asked as well. */
+  /** The next route to serve or fail; `late` when another one should also be tried. */
   #nextResult(): Promise<RouteResult | 'late'> {
     const running = [...this.#running.values()];
     // Two routes cannot continue one answer.
@@ -211,13 +212,13 @@ export class Relay {
   #stopAll(fault: Fault): void {
     this.#isOver = true;
     const { parts, exchange } = this.#context;
-    // One that fails must not keep the others running.
+    // In separate tasks, so that a failure to stop one does not keep the others running.
     for (const attempts of this.#started)
       inBackground(parts.log, 'stopping an attempt', () => attempts.stop(fault), exchange.id);
   }
 }
 
-/** Error for a client whose request is wrong: the rejection by the route asked first. */
+/** For a client whose request is invalid: the rejection by the route that was tried first. */
 function firstRefusal(failed: readonly OrderedFailure[]): Fault | undefined {
   return failed.toSorted((a, b) => a.order - b.order).find(({ fault }) => isRefusal(fault))?.fault;
 }

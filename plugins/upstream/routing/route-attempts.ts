@@ -17,28 +17,28 @@ import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-creden
 import { isSameModel } from './same-model.ts';
 import type { RelayContext } from './relay-context.ts';
 
-/** The answer of one route, or its continuation of a broken one. */
+/** Answer of one route, or its continuation of a broken answer. */
 export interface RouteAnswer {
   reply: Reply;
   readonly reader: ReplyReader;
-  /** The fault that truncated the answer, once it has ended. */
+  /** The fault that truncated the answer; set once it ended. */
   readonly ending: { fault: Fault | undefined };
 }
 
-/** The attempts on one route: with one key after the other, as long as the key is at fault. */
+/** Attempts on one route, with one key after another while the key is at fault. */
 export class RouteAttempts {
   readonly route: Route;
-  /** Attempts that the request had made before. */
+  /** Number of attempts of the request before this route. */
   readonly order: number;
   readonly #context: RelayContext;
   readonly #admitted: AdmittedRoute;
   readonly #calls: RouteCalls;
-  /** The route as requests are prepared for it: with a lower output limit once the upstream has reported one. */
+  /** The route used to encode requests; with a lower output limit once the upstream reported one. */
   #target: Route;
   #attempt: Attempt | undefined;
   #isStopped = false;
 
-  /** @param calls the request to send: for an answer, or for a continuation */
+  /** @param calls encode the request for an answer, or for a continuation */
   constructor(context: RelayContext, admitted: AdmittedRoute, calls: RouteCalls) {
     this.route = admitted.route;
     this.#target = admitted.route;
@@ -55,12 +55,16 @@ export class RouteAttempts {
       isHandedOver = !(result instanceof Fault);
       return result;
     } finally {
-      // The slot of an answer is free once that has ended.
+      // The slot of an answer is released when the answer ends.
       if (!isHandedOver) this.#release(false);
     }
   }
 
-  /** Frees the slot of an upstream with a capacity, in the background. @param isServed true after a complete response */
+  /**
+   * Frees the slot, if any, in the background.
+   *
+   * @param isServed true after a complete response
+   */
   #release(isServed: boolean): void {
     const { slot } = this.#admitted;
     if (slot !== undefined) inBackground(this.#context.parts.log, 'freeing a slot', () => slot.release(isServed));
@@ -69,16 +73,16 @@ export class RouteAttempts {
   async #run(): Promise<RouteAnswer | Fault> {
     const { parts } = this.#context;
     for (;;) {
-      let result = await this.#tryFresh();
-      if (result instanceof Fault && this.#lowersLimit(result)) result = await this.#tryFresh();
+      let result = await this.#tryOnLiveConnection();
+      if (result instanceof Fault && this.#lowersLimit(result)) result = await this.#tryOnLiveConnection();
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
       const isReady = this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
-      // Of several throttled keys, the one that is available first counts.
+      // If all keys are throttled, report the wait for the first one available.
       if (!isReady || !this.#mayTryAgain()) return throttlingOf(parts, this.route, result) ?? result;
     }
   }
 
-  /** Ends the attempt in flight; there is no other. */
+  /** Ends the attempt in flight, and starts no other. */
   stop(fault: Fault): void {
     this.#isStopped = true;
     this.#attempt?.end(fault);
@@ -92,8 +96,8 @@ export class RouteAttempts {
   }
 
   /**
-   * An upstream that refuses the limit of output tokens, and names the largest one, is asked once more with that. It is free:
-   * nothing has failed, and no other route is more likely to serve.
+   * If an upstream rejects the output token limit and reports its maximum, it is tried once more with that, without a charge to the retry
+   * budget: nothing failed, and no other route is more likely to serve.
    */
   #lowersLimit({ error: { details } }: Fault): boolean {
     const { outputLimit: limit } = details;
@@ -104,10 +108,10 @@ export class RouteAttempts {
   }
 
   /**
-   * A connection that was closed while idle is no fault of the route: the request is retried within the same attempt. After a
-   * timeout on a reused connection, and if no other route is left, the route is tried once more on a new connection.
+   * A connection closed while idle is not the route's fault: the request is retried within the same attempt. After a timeout on a reused
+   * connection, and if no other route is left, the route is tried once more on a new connection.
    */
-  async #tryFresh(): Promise<RouteAnswer | Fault> {
+  async #tryOnLiveConnection(): Promise<RouteAnswer | Fault> {
     this.#context.allowance.useAttempt();
     const result = await this.#try();
     if (!(result instanceof Fault) || this.#isStopped) return result;
@@ -139,7 +143,7 @@ export class RouteAttempts {
       this.#attempt = undefined;
       if (fault?.kind === 'key' && credential !== key) parts.tokens?.(route).discard(credential);
       if (fault?.isSilentConnection === true) parts.connections.replace(address.agent);
-      // A continuation's tokens are counted with those before it, and a slow client slows the best route.
+      // Usage of a continuation includes the tokens before it, and a slow client delays any route.
       const isMeasured = !isContinuation && !attempt.clock.wasHeldBack;
       const tokens = isMeasured ? reader.usage?.output : undefined;
       this.#admitted.slot?.observe(fault, attempt.headers, this.#admitted.keys.size);
@@ -157,7 +161,7 @@ export class RouteAttempts {
       if (fault !== undefined) this.#reportBreak(fault);
       this.#release(fault === undefined);
     };
-    const address = addressed(this.#context, route, credential, request, report.startedAt);
+    const address = requestTo(this.#context, route, credential, request, report.startedAt);
     const attempt = new Attempt(
       {
         ...address,
@@ -206,7 +210,7 @@ export class RouteAttempts {
     const { exchange, delivery, adapter } = this.#context;
     if (digests !== undefined) exchange.set(answerDigests, digests);
     const isOther = answeredModel !== undefined && !isSameModel(this.route, answeredModel);
-    // An answer that names none is repaired with the name that the client knows.
+    // The reader fills in the client's model name if an answer has none.
     const isRepaired = isOther && answeredModel === adapter.modelName;
     delivery.answeredModel = isRepaired ? undefined : answeredModel;
     if (answeredModel !== undefined) delivery.isOtherModel = isOther && !isRepaired;
@@ -222,9 +226,9 @@ export class RouteAttempts {
 /**
  * Address, key, body and limits of the request to a route.
  *
- * @param startedAt of the attempt, ms since the exchange began
+ * @param startedAt start of the attempt, ms since the exchange began
  */
-function addressed(
+function requestTo(
   { parts, exchange, adapter, allowance, candidates, isResumable }: RelayContext,
   route: Route,
   key: string,
@@ -261,6 +265,6 @@ function addressed(
     now,
     vendor: route.upstream.vendor,
     secrets: () => [...secretsOf(route.upstream), ...(route.upstream.credentials === undefined ? [] : [key])],
-    shown: (fault) => withModelName(fault, route.model, adapter.modelName),
+    redact: (fault) => withModelName(fault, route.model, adapter.modelName),
   } satisfies Partial<AttemptRequest>;
 }

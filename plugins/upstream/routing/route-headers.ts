@@ -6,13 +6,13 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import type { DocumentedHeader } from '#core/gateway/host/api-documentation.ts';
 
-/** Form of routes for clients: none, positions in the model's list, or names of upstreams and models. */
+/** How clients see routes: not at all, as positions in the model's list, or as names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
 export type RouteExposure = (typeof routeExposures)[number];
 
 const maxRouteLength = 120;
 
-/** Response headers that report which route served and which were tried: `x-daypass-route` and `x-daypass-attempts`. */
+/** Response headers that report which route served, and which were tried: `x-daypass-route` and `x-daypass-attempts`. */
 export class RouteHeaders {
   readonly #exposure: RouteExposure;
   readonly #slug: string;
@@ -22,12 +22,12 @@ export class RouteHeaders {
     this.#exposure = exposure;
   }
 
-  /** The reply, or the error that is thrown instead, with the headers. */
+  /** Adds the headers to the reply, or to the error thrown instead. */
   addTo(reply: Promise<Reply>, model: Model, delivery: Delivery): Promise<Reply> {
-    return this.#exposure === 'hidden' ? reply : this.#added(reply, model, delivery);
+    return this.#exposure === 'hidden' ? reply : this.#addHeaders(reply, model, delivery);
   }
 
-  async #added(reply: Promise<Reply>, model: Model, delivery: Delivery): Promise<Reply> {
+  async #addHeaders(reply: Promise<Reply>, model: Model, delivery: Delivery): Promise<Reply> {
     try {
       const { headers, ...rest } = await reply;
       return { ...rest, headers: { ...headers, ...this.#write(model, delivery, rest.status) } };
@@ -39,7 +39,9 @@ export class RouteHeaders {
   }
 
   #write(model: Model, { attempts, servedBy }: Delivery, status?: number): Record<string, string> {
-    const tried = attempts.filter(({ outcome }) => outcome !== 'served').map((one) => this.#describe(model, one));
+    const tried = attempts
+      .filter(({ outcome }) => outcome !== 'served')
+      .map((attempt) => this.#describe(model, attempt));
     const serving = servedBy === undefined ? undefined : this.#nameOf(model, servedBy);
     if (serving !== undefined) tried.push(`${serving} ${status}`);
     return {
@@ -48,19 +50,19 @@ export class RouteHeaders {
     };
   }
 
-  /** The route with its status or, without one or after a 2xx, the kind of its fault. */
+  /** The route with its status; without a status or after a 2xx, with the kind of its fault. */
   #describe(model: Model, { route, status = 0, fault, outcome }: AttemptRecord): string {
     return `${this.#nameOf(model, route)} ${status >= 300 ? status : (fault ?? outcome)}`;
   }
 
   #nameOf({ routes }: Model, id: string): string {
     if (this.#exposure === 'numbers') return String(routes.findIndex((route) => route.id === id) + 1);
-    // Only what a header may carry, and the separators of the list.
+    // Replaces characters not allowed in a header, and the list separators.
     return id.replace(/[^\x21-\x7e]|[,;]/g, '?').slice(0, maxRouteLength);
   }
 }
 
-/** The header of responses to requests that waited for a slot, see `Turn.headers`. */
+/** Header of responses to requests that waited for a slot; see `Turn.headers`. */
 export function queueHeaderName({ slug }: Pick<Service, 'slug'>): string {
   return `x-${slug}-queue`;
 }
@@ -74,7 +76,7 @@ export function describeQueueHeader(service: Pick<Service, 'slug'>): DocumentedH
   };
 }
 
-/** The response headers about routes and notes, as far as customers may see them. */
+/** Response headers about routes and notes that customers may see. */
 export function describeRouteHeaders(service: Pick<Service, 'slug'>, exposure: RouteExposure): DocumentedHeader[] {
   const notes = { name: notesHeaderName(service), text: 'upstream.docs.notes', example: 'top_k dropped' };
   const [first, second] = exposure === 'names' ? ['main/model', 'backup/model'] : ['1', '2'];

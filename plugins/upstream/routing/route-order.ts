@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
- * The routes of a model in the order in which a request tries them: by priority, and among equals by weight. Requests of
- * one session get the same order without any stored state, because upstreams cache prompts. Health is not considered.
+ * Routes of a model in the order in which a request tries them: by priority, then by weight. Requests of one session get the same order
+ * without stored state, because upstreams cache prompts. Health is not considered.
  */
 export function orderRoutes(routes: readonly Route[], session: string | undefined): Route[] {
   if (routes.length < 2) return [...routes];
@@ -11,26 +11,26 @@ export function orderRoutes(routes: readonly Route[], session: string | undefine
   return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
 }
 
-/** The routes that a request has not tried yet, in their order. */
+/** Routes that a request has not tried yet, in order. */
 export interface RoutesLeft {
   routes: Route[];
 }
 
-/** The routes with this one before the others. */
+/** Moves the route with this id to the front. */
 export function firstOf(routes: Route[], id: string | undefined): Route[] {
   const first = id === undefined ? undefined : routes.find((route) => route.id === id);
   return first === undefined ? routes : [first, ...routes.filter((route) => route !== first)];
 }
 
-/** Routes that cool down, or whose keys all do, come last. */
+/** Moves unavailable routes to the end. */
 export function availableFirst(routes: Route[], isAvailable: (route: Route) => boolean): Route[] {
   if (routes.length < 2 || routes.every(isAvailable)) return routes;
   return [...routes.filter(isAvailable), ...routes.filter((route) => !isAvailable(route))];
 }
 
 /**
- * The routes with a context window known to be larger than that of this route, and then those of which nothing is known. Where
- * nothing is known of this route either, no other one is likelier to take the prompt.
+ * Routes known to have a larger context window than this one, then those with an unknown window. If this route's window is unknown too, no
+ * other is more likely to accept the prompt.
  */
 export function widerThan(
   { maxInputTokens = Infinity }: Pick<Route, 'maxInputTokens'>,
@@ -41,20 +41,20 @@ export function widerThan(
   return [...wider, ...unknown];
 }
 
-/** The candidate of a session; stays the same for most sessions when candidates come and go. */
+/** Picks the candidate for a session; stays the same for most sessions when candidates are added or removed. */
 export function pickBySession<T>(candidates: readonly T[], nameOf: (candidate: T) => string, session: string): T {
-  return candidates.reduce((best, one) =>
-    scoreOf(nameOf(one), 1, session) > scoreOf(nameOf(best), 1, session) ? one : best,
+  return candidates.reduce((best, candidate) =>
+    scoreOf(nameOf(candidate), 1, session) > scoreOf(nameOf(best), 1, session) ? candidate : best,
   );
 }
 
-/** Weighted rendezvous hashing: each name draws a number, and the highest wins. Without a session the draw is random. */
+/** Weighted rendezvous hashing: each name draws a number, and the highest wins. Random without a session. */
 function scoreOf(name: string, weight: number, session: string | undefined): number {
   if (weight <= 0) return Number.NEGATIVE_INFINITY;
   return -weight / Math.log(session === undefined ? 1 - Math.random() : drawOf(name, session));
 }
 
-/** In (0, 1); stable for the same name and session. */
+/** Number in (0, 1), stable for the same name and session. */
 function drawOf(name: string, session: string): number {
   const digest = hash('sha256', `${session}\n${name}`, 'buffer');
   return (digest.readUIntBE(0, 6) + 1) / (2 ** 48 + 1);

@@ -1,10 +1,10 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
- * Vendors where the operator names deployments, and servers that answer with the name of a file or a tag: their answers do not tell.
- * Sources: Azure, "Deployment names"; llama.cpp server, `--alias`; vLLM, `--served-model-name`.
+ * Vendors where the operator names deployments, and servers that answer with the name of a file or a tag: the name in the answer proves
+ * nothing. Sources: Azure, "Deployment names"; llama.cpp server, `--alias`; vLLM, `--served-model-name`.
  */
-const ownNames = new Set<string | undefined>([
+const vendorsWithCustomNames = new Set<string | undefined>([
   'azure-anthropic',
   'azure-openai',
   'infinity',
@@ -16,22 +16,22 @@ const ownNames = new Set<string | undefined>([
 ]);
 
 /**
- * Names that a vendor gives to what an operator has set up, of any model. Sources: Amazon Bedrock, "Inference profiles"; Volcengine Ark,
- * "Inference endpoints"; Vertex AI, "Endpoints", which are numbers.
+ * Names of operator-defined resources, which may run any model. Sources: Amazon Bedrock, "Inference profiles"; Volcengine Ark, "Inference
+ * endpoints"; Vertex AI, "Endpoints", which are numbers.
  */
-const ownName =
+const customName =
   /^arn:.*:(?:application-inference-profile|custom-model|imported-model|prompt-router|provisioned-model)|^ep-(?:m-)?\d{8}|(?:^|\/)\d+$/;
 
 /**
- * Names that a vendor documents for another one, or for whichever it chooses. A text takes the place of the name that was asked for.
- * Dates, `-latest` and the rest of what `readName` leaves out need no row.
+ * Documented aliases of a model, or of whichever model the vendor chooses. A string replaces the requested name. Dates, `-latest` and the
+ * other parts that `readName` drops need no row.
  */
 const aliases: readonly (readonly [asked: RegExp, answered: string | RegExp])[] = [
-  // DeepSeek API docs, "Models & Pricing": both are modes of its newest model.
+  // DeepSeek API docs, "Models & Pricing": both are modes of the newest model.
   [/^deepseek-(?:chat|reasoner)$/, /^deepseek-/],
-  // Moonshot docs, "kimi-latest": chooses by the length of the prompt.
+  // Moonshot docs, "kimi-latest": selected by the length of the prompt.
   [/^kimi-latest$/, /^(?:kimi|moonshot)-/],
-  // OpenAI, "ChatGPT-4o"; "GPT-5 Chat" and its followers: the snapshot in ChatGPT; "GPT-4 Turbo": the latest preview.
+  // OpenAI, "ChatGPT-4o"; "GPT-5 Chat" and its successors: the snapshot in ChatGPT; "GPT-4 Turbo": the latest preview.
   [/^chatgpt-(.+)-latest$/, 'gpt-$1'],
   [/^gpt-(.+)-chat-latest$/, 'gpt-$1'],
   [/^gpt-4-turbo-preview$/, 'gpt-4-preview'],
@@ -39,7 +39,7 @@ const aliases: readonly (readonly [asked: RegExp, answered: string | RegExp])[] 
   [/^(grok-[\d.-]+-fast)(?:-latest)?$/, '$1-reasoning'],
   [/^grok-code-fast(?:-latest)?$/, 'grok-code-fast-1'],
   [/^(grok-\d[\w.-]*)-beta$/, '$1'],
-  // AI21 docs, "Jamba models": the name without a version is its newest.
+  // AI21 docs, "Jamba models": the name without a version is the newest one.
   [/^jamba-(?:large|mini)$/, '$&-latest'],
   // OpenRouter docs, "Auto Router".
   [/^auto$/, /./],
@@ -47,7 +47,7 @@ const aliases: readonly (readonly [asked: RegExp, answered: string | RegExp])[] 
 
 const month = '(?:0[1-9]|1[0-2])';
 const dayOfMonth = '(?:[0-2]\\d|3[01])';
-/** Dates as vendors write them, and numbers of versions such as 001. */
+/** Dates as written by vendors, and version numbers such as 001. */
 const dates = [
   `20\\d\\d-${month}(?:-${dayOfMonth})?`,
   `20\\d\\d${month}${dayOfMonth}`,
@@ -59,30 +59,30 @@ const dates = [
   '0\\d\\d',
 ];
 const snapshot = new RegExp(`[-@](${dates.join('|')})(?=$|[-@])`);
-/** `-preview-05-20`, `-0905-preview`: vendors leave out both words or one. */
+/** `-preview-05-20`, `-0905-preview`: vendors omit one or both parts. */
 const datedPreview = new RegExp(`-(?:preview|exp)${snapshot.source}|${snapshot.source}-preview`);
 
-/** What a name says of its model. */
+/** Parsed model name. */
 interface ModelName {
-  /** Without what clouds and relays put around it, and without a date. */
+  /** The name without additions of clouds and relays, and without a date. */
   readonly text: string;
-  /** Its parts, sorted: some vendors write `claude-4.5-sonnet`. */
+  /** Parts of the name, sorted: some vendors write `claude-4.5-sonnet`. */
   readonly words: readonly string[];
-  /** Digits of its date. */
+  /** Digits of the date. */
   readonly date: string | undefined;
   readonly isDatedPreview: boolean;
   readonly isLatest: boolean;
 }
 
-/** The last name that each route has answered: nearly always the next one too. */
+/** The last name that each route answered with; almost always the next one too. */
 const lastAnswers = new WeakMap<
   Pick<Route, 'model' | 'upstream'>,
   { readonly answered: string; readonly isSame: boolean }
 >();
 
 /**
- * True unless a vendor's answer names another model than the one that its route asks for. A dated snapshot of a model is the model, and
- * so are names that the vendor documents for it; a model that was asked for by its date is not another date of it.
+ * True unless the answer names another model than the route requests. A dated snapshot of the requested model is the same model, and so are
+ * names that the vendor documents for it. A model requested by date is not the same as another date of it.
  *
  * @param answered the name in the answer
  */
@@ -95,7 +95,7 @@ export function isSameModel(route: Pick<Route, 'model' | 'upstream'>, answered: 
 }
 
 function compareNames({ model, upstream }: Pick<Route, 'model' | 'upstream'>, answered: string): boolean {
-  if (model === answered || ownNames.has(upstream.vendor) || ownName.test(model)) return true;
+  if (model === answered || vendorsWithCustomNames.has(upstream.vendor) || customName.test(model)) return true;
   const [asked, given] = [readName(model), readName(answered)];
   if (given.text === '' || isVersionOf(asked, given)) return true;
   return aliases.some(([name, other]) => {
@@ -111,20 +111,22 @@ function isVersionOf(asked: ModelName, given: ModelName): boolean {
   const isLoose = asked.isDatedPreview || given.isDatedPreview;
   const wordsOf = ({ words }: ModelName) => words.filter((word) => !isLoose || !/^(?:preview|exp)$/.test(word)).join();
   if (wordsOf(asked) !== wordsOf(given)) return false;
-  // A vendor may leave out the date, or the year.
-  const [one, other] = [asked.date, given.date];
-  return one === undefined || other === undefined || one.endsWith(other) || other.endsWith(one);
+  // A vendor may omit the date, or the year.
+  const [askedDate, givenDate] = [asked.date, given.date];
+  return (
+    askedDate === undefined || givenDate === undefined || askedDate.endsWith(givenDate) || givenDate.endsWith(askedDate)
+  );
 }
 
-/** The latest of a family may be any version of it: `gemini-3-flash-preview` for `gemini-flash-latest`. */
+/** The latest model of a family may be any of its versions: `gemini-3-flash-preview` for `gemini-flash-latest`. */
 function isLatestOf(asked: ModelName, given: ModelName): boolean {
-  const rest = [...given.words];
+  const extraWords = [...given.words];
   for (const word of asked.words) {
-    const at = rest.indexOf(word);
+    const at = extraWords.indexOf(word);
     if (at < 0) return false;
-    rest.splice(at, 1);
+    extraWords.splice(at, 1);
   }
-  return rest.every((word) => /^(?:v?\d+|preview)$/.test(word));
+  return extraWords.every((word) => /^(?:v?\d+|preview)$/.test(word));
 }
 
 function readName(name: string): ModelName {
@@ -142,14 +144,14 @@ function readName(name: string): ModelName {
   };
 }
 
-/** A version 4-0 is version 4; open models are served as `-instruct`, while OpenAI has a model of that name. */
+/** Version 4-0 equals version 4. Open models are served as `-instruct`, while OpenAI has a separate model with that suffix. */
 function isWithoutMeaning(word: string, before: string | undefined, first: string | undefined): boolean {
   if (word === '0') return before !== undefined && /^\d+$/.test(before);
   if (word === 'instruct') return first !== 'gpt';
   return word === '' || word === 'latest' || word === 'default';
 }
 
-/** Without folders, deployments, regions, makers, tags other than sizes, and versions of clouds; fine-tuned models are named by all of it. */
+/** Drops folders, deployments, regions, makers, tags other than sizes, and cloud versions. Fine-tuned models keep the whole name. */
 function withoutPlace(name: string): string {
   if (name.startsWith('ft:')) return name;
   const last = name.split('#')[0]?.split('/').at(-1) ?? '';

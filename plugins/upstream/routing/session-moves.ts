@@ -3,13 +3,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { isJsonObject, parseObject } from '#core/platform/json.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 
-/** A session that is served elsewhere than its name says, or again where it says. No name of a session, account or key is in it. */
+/** A session that moved away from its derived place, or back to it. Contains no name of a session, account or key. */
 export interface SessionMove {
   /** Digest of the session. */
   readonly session: string;
-  /** Route and digest of the key; undefined: as its name says. */
+  /** Route and digest of the key; undefined for the derived place. */
   readonly place: { readonly routeId: string; readonly key: string } | undefined;
-  /** For how long its prompt is probably cached there. */
+  /** Seconds that its prompt probably stays cached there. */
   readonly seconds: number;
 }
 
@@ -19,8 +19,8 @@ const retriesMs = { first: 500, longest: 30_000 };
 type MovesHost = Pick<Host, 'instance' | 'shared' | 'log'>;
 
 /**
- * Sends moves to the other instances, so that a conversation whose turns go to several moves once. No request waits for it. A message that
- * is lost costs a turn without cache.
+ * Sends moves to the other instances, so that a conversation served by several instances moves only once. No request waits for it. A lost
+ * message costs one turn without cache.
  */
 export class SessionMoves implements AsyncDisposable {
   onMove: (move: SessionMove) => void = () => undefined;
@@ -58,7 +58,7 @@ export class SessionMoves implements AsyncDisposable {
   }
 }
 
-/** By which messages and memory name a session. */
+/** Digest that identifies a session in messages and memory. */
 export function sessionDigest(id: string): string {
   return hash('sha256', id, 'base64url').slice(0, 22);
 }

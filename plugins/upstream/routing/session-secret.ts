@@ -5,16 +5,16 @@ import type { Logger } from '#core/platform/logger.ts';
 import { BackgroundWork } from '../health/background-work.ts';
 
 const secretName = 'session';
-/** How long the start waits for the secret: without it, sessions without a name are only spread. */
+/** How long startup waits for the secret. Without it, unnamed sessions are only spread over the routes. */
 const startTimeoutMs = 2_000;
 
-/** The secret by which sessions without a name are hashed, the same for all instances on the database. */
+/** Secret for hashing unnamed sessions, shared by all instances of a database. */
 export class SessionSecret implements Disposable {
   value: string | undefined;
   readonly #read: Promise<void>;
   readonly #retries: BackgroundWork;
 
-  /** @param database opened late: a dry start has none */
+  /** @param parts its `database` is read late, because a dry start has none */
   constructor(parts: { readonly log: Logger; readonly database: Pick<Database, 'query'> }) {
     const read = async () => {
       this.value ??= await readSecret(parts.database, secretName);
@@ -23,7 +23,7 @@ export class SessionSecret implements Disposable {
     this.#read = read().catch(() => this.#retries.request());
   }
 
-  /** Waits for a while until it is known. */
+  /** Waits up to `startTimeoutMs` until the secret is known. */
   async ready(): Promise<void> {
     if (this.value === undefined)
       await withDeadline(this.#read, startTimeoutMs, 'the database is slow').catch(() => undefined);

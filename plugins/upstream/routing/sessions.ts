@@ -8,7 +8,7 @@ import { accountOf, accountSession } from './conversation.ts';
 import { orderRoutes, pickBySession } from './route-order.ts';
 import { sessionDigest, type SessionMove, type SessionMoves } from './session-moves.ts';
 
-/** Idle time after which vendors document that a prompt is dropped; Anthropic's and OpenAI's shortest. */
+/** Documented idle time after which vendors drop a cached prompt; `usual` is the shortest of Anthropic and OpenAI. */
 const cachedForSeconds = { usual: 300, byVendor: new Map([['deepseek', 3_600]]) } as const;
 
 interface SessionPlace {
@@ -16,51 +16,51 @@ interface SessionPlace {
   readonly key: string;
 }
 
-/** The key is a digest, by which other instances name it. */
-interface Moved extends SessionPlace {
+/** `key` is a digest, as sent to other instances. */
+interface MovedPlace extends SessionPlace {
   readonly until: number; // ms
-  /** When other instances were told last, ms. */
+  /** When other instances were last notified, ms. */
   readonly sentAt: number;
 }
 
 interface SessionsParts {
   secret(): string | undefined;
   monotonic(): number; // ms
-  /** Missing where no other instance is. */
+  /** Missing if there are no other instances. */
   readonly moves?: Pick<SessionMoves, 'send' | 'onMove'>;
 }
 
 /**
- * The sessions of requests: turns of a conversation have one, by which they go to the same route and key, where the vendor has cached
- * their prompt. A client may name it; otherwise it is a keyed hash of account, model and first user message, the same on all instances.
+ * Sessions of requests: all turns of a conversation share one, and go to the same route and key, where the vendor cached their prompt. A
+ * client may name the session; otherwise it is a keyed hash of account, model and first user message, the same on all instances.
  *
- * Order and key follow from the name alone. Kept is only what differs from that: in this process, sessions with a request in flight, whose
- * others are spread; on all instances, those that were served elsewhere, which stay there while their prompt is probably cached.
+ * Order and key are derived from the name. Only deviations are stored: in this process, sessions with a request in flight, whose further
+ * requests are spread; on all instances, sessions that were served elsewhere, which stay there while their prompt is probably cached.
  */
 export class CallSessions {
   readonly #parts: SessionsParts;
   readonly #running = new Map<string, SessionSeat>();
-  /** By digests of sessions. */
-  readonly #moved = new Map<string, Moved>();
+  /** Session digest -> where it was served. */
+  readonly #moved = new Map<string, MovedPlace>();
 
   constructor(parts: SessionsParts) {
     this.#parts = parts;
     if (parts.moves !== undefined) parts.moves.onMove = (move) => this.#follow(move);
   }
 
-  /** CallSessions that were served elsewhere than their name says. */
+  /** Number of sessions served elsewhere than their derived place. */
   get moved(): number {
     return this.#moved.size;
   }
 
-  /** The seat of a request. Undefined where there is nothing to choose, or all of its sessions are running. */
+  /** The seat of a request. Undefined if there is no choice, or all of its sessions are in use. */
   find(exchange: Exchange): SessionSeat | undefined {
     const { model, isConversation, isBound = false } = exchange.get(adapter);
     if (isConversation !== true || !hasChoice(model)) return undefined;
     return this.#seat(accountSession(exchange), model, isBound) ?? this.#seat(this.#derive(exchange, model), model);
   }
 
-  /** Recent place of a session, if it differs from the one by its name. */
+  /** Recent place of a session, if it differs from the derived one. */
   placeOf(id: string, routes: readonly Route[]): SessionPlace | undefined {
     if (this.#moved.size === 0) return undefined;
     const session = sessionDigest(id);
@@ -70,33 +70,34 @@ export class CallSessions {
       this.#moved.delete(session);
       return undefined;
     }
-    const route = routes.find((one) => one.id === moved.routeId);
+    const route = routes.find((candidate) => candidate.id === moved.routeId);
     if (route === undefined) return undefined;
-    const key = keysOf(route).find((one) => keyDigest(route.upstream, one) === moved.key);
+    const key = keysOf(route).find((candidate) => keyDigest(route.upstream, candidate) === moved.key);
     return { routeId: route.id, key: key ?? '' };
   }
 
-  /** A session is served by a route with a key. */
+  /** Records which route and key served a session. */
   note(id: string, { session, order }: SessionSeat, route: Route, key: string): void {
-    const isUsual = order[0]?.id === route.id && pickBySession(keysOf(route), (one) => one, session) === key;
+    const isUsual =
+      order[0]?.id === route.id && pickBySession(keysOf(route), (candidate) => candidate, session) === key;
     if (isUsual && this.#moved.size === 0) return;
     const digest = sessionDigest(id);
-    const known = this.#moved.get(digest);
+    const previous = this.#moved.get(digest);
     this.#moved.delete(digest);
     const seconds = cachedForSeconds.byVendor.get(route.upstream.vendor ?? '') ?? cachedForSeconds.usual;
     if (isUsual) {
-      if (known !== undefined) this.#parts.moves?.send({ session: digest, place: undefined, seconds });
+      if (previous !== undefined) this.#parts.moves?.send({ session: digest, place: undefined, seconds });
       return;
     }
     const place = { routeId: route.id, key: keyDigest(route.upstream, key) };
     const now = this.#parts.monotonic();
-    const isSame = known?.routeId === place.routeId && known.key === place.key;
-    const isKnown = isSame && now - known.sentAt < (seconds * 1000) / 3;
-    this.#keep(digest, { ...place, until: now + seconds * 1000, sentAt: isKnown ? known.sentAt : now });
-    if (!isKnown) this.#parts.moves?.send({ session: digest, place, seconds });
+    const isSame = previous?.routeId === place.routeId && previous.key === place.key;
+    const wasSentRecently = isSame && now - previous.sentAt < (seconds * 1000) / 3;
+    this.#keep(digest, { ...place, until: now + seconds * 1000, sentAt: wasSentRecently ? previous.sentAt : now });
+    if (!wasSentRecently) this.#parts.moves?.send({ session: digest, place, seconds });
   }
 
-  /** Another instance has served a session. */
+  /** Another instance served a session elsewhere. */
   #follow({ session, place, seconds }: SessionMove): void {
     this.#moved.delete(session);
     const now = this.#parts.monotonic();
@@ -105,7 +106,7 @@ export class CallSessions {
       this.#keep(session, { ...place, until: now + Math.min(seconds, longest) * 1000, sentAt: now });
   }
 
-  #keep(session: string, moved: Moved): void {
+  #keep(session: string, moved: MovedPlace): void {
     this.#moved.set(session, moved);
     if (this.#moved.size > bounds.movedSessions) this.#moved.delete(this.#moved.keys().next().value as string);
   }
@@ -118,7 +119,7 @@ export class CallSessions {
     if (this.#running.get(id) === seat) this.#running.delete(id);
   }
 
-  /** @param isBound true if only the session's own place can serve the request */
+  /** @param isBound true if only the session's current place can serve the request */
   #seat(session: string | undefined, model: Model, isBound = false): SessionSeat | undefined {
     if (session === undefined) return undefined;
     const id = `${model.id}\n${session}`;
@@ -130,21 +131,21 @@ export class CallSessions {
     const secret = this.#parts.secret();
     if (secret === undefined) return undefined;
     const { opening } = exchange.get(adapter);
-    // Nested as an HMAC, which takes ten times as long to set up as its two hashes do.
+    // Nested like an HMAC, whose setup takes ten times as long as these two hashes.
     const inner = hash('sha256', `${secret}\n${JSON.stringify([accountOf(exchange), id])}\n${opening}`);
     return hash('sha256', `${secret}\n${inner}`, 'base64url');
   }
 }
 
-/** The request of a session that is in flight. */
+/** A request of a session, from when it is sent until its answer ends. */
 export class SessionSeat {
   readonly #sessions: CallSessions;
   readonly #id: string;
-  /** By which order and key are drawn. */
+  /** Determines order and key. */
   readonly session: string;
-  /** The routes of the model by that. */
+  /** Routes of the model in the order of the session. */
   readonly order: Route[];
-  /** First place to try, if it differs from that. */
+  /** First place to try, if the session moved. */
   readonly place: SessionPlace | undefined;
   #answer: { readonly isFinished: boolean } | undefined;
 
@@ -156,18 +157,18 @@ export class SessionSeat {
     this.place = sessions.placeOf(id, model.routes);
   }
 
-  /** False once the answer is whole: its client may send the next turn before the upstream closes the stream. */
+  /** False once the answer is complete: its client may send the next turn before the upstream closes the stream. */
   get isTaken(): boolean {
     return this.#answer?.isFinished !== true;
   }
 
-  /** The first content of the answer has come. */
+  /** The first content of the answer arrived. */
   serve(route: Route, key: string, answer: { readonly isFinished: boolean }): void {
     this.#answer = answer;
     this.#sessions.note(this.#id, this, route, key);
   }
 
-  /** The request is sent now: others of the session are spread until it has left. */
+  /** The request is being sent: others of the session are spread until `leave`. */
   take(): void {
     this.#sessions.take(this.#id, this);
   }

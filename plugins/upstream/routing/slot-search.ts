@@ -12,44 +12,44 @@ interface FoundRoute {
   readonly slot: Slot | undefined;
 }
 
-interface Look {
+interface SearchRound {
   readonly found: FoundRoute | undefined;
   readonly isFull: boolean;
-  readonly retryIn: number; // ms, for a throttled route
+  readonly retryIn: number; // ms until a throttled route may be tried
 }
 
-/** Finds the next route where upstreams have a capacity: one with a slot, for which the request may wait in line. */
+/** Finds the next route if upstreams have a capacity: one with a slot, for which the request may wait. */
 export class SlotSearch {
   readonly #turn: Turn;
-  readonly #left: RoutesLeft;
+  readonly #remaining: RoutesLeft;
   readonly #admission: RouteAdmission;
   readonly #allowance: Allowance;
 
   constructor(turn: Turn, left: RoutesLeft, admission: RouteAdmission, allowance: Allowance) {
     this.#turn = turn;
-    this.#left = left;
+    this.#remaining = left;
     this.#admission = admission;
     this.#allowance = allowance;
   }
 
-  /** True while a request may wait for a slot of its upstream. */
+  /** True while the request may wait for a slot of the route's upstream. */
   mayWaitFor(route: Route): boolean {
     return this.#turn.poolOf(route) !== undefined && this.#turn.timeLeft > 0;
   }
 
   /**
-   * The first route with a free slot, of those with the priority of the first one, or of all where backups are preferred to a wait.
-   * Without one the request waits for the first that becomes free. When the time for that is over, a backup with room may serve.
+   * The first route with a free slot, among those with the same priority as the first, or among all if backups are preferred to waiting.
+   * Otherwise the request waits for the first slot that becomes free. After the wait, a backup with a free slot may serve.
    */
   async next(calls: RouteCalls, mayWait: boolean): Promise<AdmittedRoute | undefined> {
     const turn = this.#turn;
     let waits = mayWait && turn.timeLeft > 0;
     let isFull = false;
     while (this.#allowance.hasAttempts && !turn.isGone) {
-      const round = await this.#lookFor(calls, waits);
+      const round = await this.#searchOnce(calls, waits);
       let { found } = round;
       isFull ||= round.isFull;
-      if (found === undefined && waits && (turn.isInLine || round.retryIn !== Infinity)) {
+      if (found === undefined && waits && (turn.isQueued || round.retryIn !== Infinity)) {
         this.#allowance.stopClock();
         const end = await turn.wait(round.retryIn);
         this.#allowance.startClock();
@@ -75,17 +75,17 @@ export class SlotSearch {
     await turn.leave();
     if (isFull && mayWait && !turn.isGone) {
       this.#admission.noteThrottling(turn.fault());
-      this.#left.routes = [];
+      this.#remaining.routes = [];
     }
     return undefined;
   }
 
-  async #lookFor(calls: RouteCalls, waits: boolean): Promise<Look> {
+  async #searchOnce(calls: RouteCalls, waits: boolean): Promise<SearchRound> {
     const turn = this.#turn;
     let isFull = false;
     let retryIn = Infinity;
     let first: Route | undefined;
-    for (const route of this.#left.routes) {
+    for (const route of this.#remaining.routes) {
       if (waits && !turn.prefersBackup && route.priority !== (first ?? route).priority) break;
       if (!calls.canServe(route)) {
         await this.#drop(route);
@@ -95,7 +95,7 @@ export class SlotSearch {
       if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryIn };
       const throttling = this.#admission.throttlingOf(route);
       if (throttling !== undefined) {
-        // Another route may serve at once. Without one, the request may wait until a key is available again.
+        // Another route may serve now. Otherwise the request may wait until a key is available again.
         const wait = waitOf(throttling) * 1000;
         if (waits && wait < turn.timeLeft) retryIn = Math.min(retryIn, wait);
         else if (waits || turn.timeLeft <= 0) {
@@ -117,16 +117,18 @@ export class SlotSearch {
     return { found: undefined, isFull, retryIn };
   }
 
-  /** A running pass continues over the list from before. The place in a queue is given up with its last route. */
+  /** Replaces the list, so that a running loop over the old one continues. The last route of a pool also leaves its queue. */
   async #drop(route: Route): Promise<void> {
-    this.#left.routes = this.#left.routes.filter((one) => one !== route);
+    this.#remaining.routes = this.#remaining.routes.filter((candidate) => candidate !== route);
     const pool = this.#turn.poolOf(route);
-    if (pool !== undefined && !this.#left.routes.some((one) => this.#turn.poolOf(one) === pool))
+    if (pool !== undefined && !this.#remaining.routes.some((candidate) => this.#turn.poolOf(candidate) === pool))
       await this.#turn.leave(pool);
   }
 
   #withPool(pool: CapacityPool, calls: RouteCalls, slot: Slot): FoundRoute | undefined {
-    const route = this.#left.routes.find((one) => this.#turn.poolOf(one) === pool && calls.canServe(one));
+    const route = this.#remaining.routes.find(
+      (candidate) => this.#turn.poolOf(candidate) === pool && calls.canServe(candidate),
+    );
     return route && { route, slot };
   }
 

@@ -4,8 +4,8 @@ import { FailureLog } from './failure-log.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { HealthReports, RelayParts } from './relay-parts.ts';
 
-/** No result of a trial changes the routing of customers' requests. */
-const unconcerned: HealthReports = {
+/** Trials must not change the routing of customers' requests. */
+const unaffectedHealth: HealthReports = {
   admit: () => ({ isProbe: false }),
   isHealthy: () => true,
   isAvailable: () => true,
@@ -19,14 +19,14 @@ const unconcerned: HealthReports = {
 };
 
 /**
- * The parts of a relay for a trial: it uses the connections and the credentials of all requests, and leaves breakers, the cooldowns
- * of keys, the budget of retries and the log of failures as they are. A key that its vendor has closed is left alone. Its own result is all that it reports.
+ * Relay parts for a trial: it uses the real connections and credentials, but does not affect breakers, key cooldowns, the retry budget or
+ * the failure log. Keys closed by their vendor are not used. Only its own result is reported.
  */
 export function trialParts(parts: RelayParts): RelayParts {
   const pools = new Map<Upstream, KeyPool>();
   return {
     ...parts,
-    health: unconcerned,
+    health: unaffectedHealth,
     demoted: new Set(),
     sessions: undefined,
     limits: undefined,
@@ -38,7 +38,7 @@ export function trialParts(parts: RelayParts): RelayParts {
       pools.set(upstream, pool);
       return pool;
     },
-    log: { info: () => undefined, warn: () => undefined, error: (...said) => parts.log.error(...said) },
+    log: { info: () => undefined, warn: () => undefined, error: (...entry) => parts.log.error(...entry) },
     failures: new FailureLog(parts.monotonic),
   };
 }

@@ -66,7 +66,7 @@ describe('a memory budget', () => {
       get held() {
         return held;
       },
-      most: 60 * MB,
+      maxBytes: 60 * MB,
       giveBack: (bytes) => (held = Math.max(0, held - bytes)),
     });
     expect(budget.share('a').grow(20 * MB)).toBe(true);

@@ -58,7 +58,7 @@ describe('the watch over memory', () => {
     const { watch, figures } = watchFigures();
     const levels = [740, 760, 870, 960, 500].map((bytes) => {
       figures.process = bytes;
-      watch.look();
+      watch.measure();
       return budget.level;
     });
     expect(levels).toEqual(['normal', 'large', 'large', 'all', 'normal']);
@@ -72,7 +72,7 @@ describe('the watch over memory', () => {
     const { watch, figures } = watchFigures();
     const levels = [740, 760, 860, 500].map((bytes) => {
       figures.heap = bytes;
-      watch.look();
+      watch.measure();
       return budget.level;
     });
     expect(levels).toEqual(['normal', 'large', 'all', 'normal']);
@@ -81,39 +81,39 @@ describe('the watch over memory', () => {
   it('gives caches back and collects garbage before it refuses anything', () => {
     const { watch, figures } = watchFigures(500);
     let held = 300;
-    budget.keep({ held: 300, most: 300, giveBack: () => (held = 0) });
+    budget.keep({ held: 300, maxBytes: 300, giveBack: () => (held = 0) });
     figures.process = 900;
-    watch.look();
+    watch.measure();
     expect([budget.level, held]).toEqual(['normal', 0]);
   });
 
   it('refuses large bodies, and no small ones, until garbage may be collected again', () => {
     const { watch, figures } = watchFigures(0, 0);
     figures.process = 800;
-    watch.look();
+    watch.measure();
     figures.process = 990;
-    watch.look();
+    watch.measure();
     expect(budget.level).toBe('large');
   });
 
   it('lets large bodies reserve only what the process has left', () => {
     const { large, figures, watched } = watchLarge();
     figures.process = 5.4 * large;
-    watched.look();
+    watched.measure();
     expect(budget.level).toBe('normal');
     expect(budget.share('a').grow(large)).toBe(true);
-    watched.look();
+    watched.measure();
     expect(budget.share('b').grow(large)).toBe(true);
     expect(budget.share('c').grow(large)).toBe(false);
   });
 
   it('leaves room for the response when a body takes what it has reserved', () => {
     const { large, figures, watched, collected } = watchLarge();
-    watched.look();
+    watched.measure();
     const share = budget.share('a');
     expect(share.grow(5 * large)).toBe(true);
     figures.process = 5 * large;
-    watched.look();
+    watched.measure();
     expect(share.grow(large)).toBe(true);
     expect(collected()).toBe(0);
   });
@@ -129,22 +129,22 @@ describe('the watch over memory', () => {
       now: () => 0,
       collect: () => (figures.process = 600 * MiB),
     });
-    open.look();
+    open.measure();
     expect(budget.share('a').grow(210 * MiB)).toBe(true);
     figures.process = 740 * MiB;
-    open.look();
+    open.measure();
     expect(budget.share('b').grow(100 * MiB)).toBe(true);
   });
 
   it('collects garbage for a large body that does not fit, and not again for the next one', () => {
     const { large, figures, watched, collected } = watchLarge(3);
     figures.process = 7 * large;
-    watched.look();
+    watched.measure();
     expect(collected()).toBe(0);
     expect(budget.share('a').grow(2 * large)).toBe(true);
     expect(collected()).toBe(1);
     figures.process = 7 * large;
-    watched.look();
+    watched.measure();
     expect(budget.share('b').grow(2 * large)).toBe(false);
     expect(collected()).toBe(1);
   });
@@ -152,7 +152,7 @@ describe('the watch over memory', () => {
   it('accepts a new request at any level while nothing is held', () => {
     const { watch, figures } = watchFigures();
     figures.process = 990;
-    watch.look();
+    watch.measure();
     expect(budget.isExhausted).toBe(false);
     budget.share('a').grow(10);
     expect(budget.isExhausted).toBe(true);
@@ -238,7 +238,7 @@ function collectionsIn(periods: readonly Period[]): number[] {
   for (; period < periods.length; period++) {
     for (const end = clock + 10_000; clock < end;) {
       clock += 100;
-      open.rest();
+      open.collectWhenQuiet();
     }
   }
   return collections;
@@ -263,7 +263,7 @@ describe('a process that becomes quiet', () => {
       now: () => clock,
       used: () => 0,
     });
-    for (; clock < 60_000; clock += 100) open.rest();
+    for (; clock < 60_000; clock += 100) open.collectWhenQuiet();
     expect(thorough).toEqual([false, true]);
   });
 

@@ -13,19 +13,19 @@ const requester = (account: string, conversation: string): Requester => ({
 });
 const [first, second, third] = ['1', '2', '3'].map((name) => requester('a', name)) as [Requester, Requester, Requester];
 const fail = (by: Requester, now: number, times = 1) => {
-  for (let time = 0; time < times; time++) setbacks.failed(by, now);
+  for (let time = 0; time < times; time++) setbacks.recordFailure(by, now);
 };
 /** Ms for which it comes last from now on, in steps of a second. */
 const pauseOf = (by: Requester, now: number) => {
   let end = now;
-  while (setbacks.has(by, end)) end += 1_000;
+  while (setbacks.isDemoted(by, end)) end += 1_000;
   return end - now;
 };
 
 describe('a route that fails a conversation', () => {
   it('comes last for it after two failures, for half a minute, and for nobody else', () => {
     fail(first, 0);
-    expect(setbacks.has(first, 0)).toBe(false);
+    expect(setbacks.isDemoted(first, 0)).toBe(false);
     fail(first, 0);
     expect([pauseOf(first, 0), pauseOf(second, 0)]).toEqual([30_000, 0]);
   });
@@ -43,11 +43,11 @@ describe('a route that fails a conversation', () => {
 
   it('starts anew once it has served it, and long after the last failure', () => {
     fail(first, 0, 2);
-    setbacks.served(first);
+    setbacks.recordSuccess(first);
     fail(first, 1_000);
-    expect(setbacks.has(first, 1_000)).toBe(false);
+    expect(setbacks.isDemoted(first, 1_000)).toBe(false);
     fail(first, 602_000);
-    expect(setbacks.has(first, 602_000)).toBe(false);
+    expect(setbacks.isDemoted(first, 602_000)).toBe(false);
   });
 
   it('is not put off by the failures of requests that were in flight', () => {
@@ -64,7 +64,7 @@ describe('a route that fails two conversations of an account', () => {
   });
 
   it('comes last for all that the account asks, and not for others', () => {
-    expect([pauseOf(third, 1_000), setbacks.has(requester('b', '1'), 1_000)]).toEqual([30_000, false]);
+    expect([pauseOf(third, 1_000), setbacks.isDemoted(requester('b', '1'), 1_000)]).toEqual([30_000, false]);
   });
 
   it('comes last for twice as long when it fails another one afterwards', () => {
@@ -73,19 +73,19 @@ describe('a route that fails two conversations of an account', () => {
   });
 
   it('comes in its order again once it has served one', () => {
-    setbacks.served(third);
-    expect(setbacks.has(third, 1_000)).toBe(false);
-    expect(setbacks.has(first, 1_000)).toBe(true);
+    setbacks.recordSuccess(third);
+    expect(setbacks.isDemoted(third, 1_000)).toBe(false);
+    expect(setbacks.isDemoted(first, 1_000)).toBe(true);
   });
 });
 
 it('one conversation that is failed again and again does not make a route come last for its account', () => {
   for (let now = 0; now < 3_600_000; now += 30_000) fail(first, now, 2);
-  expect(setbacks.has(second, 3_600_000)).toBe(false);
+  expect(setbacks.isDemoted(second, 3_600_000)).toBe(false);
 });
 
 it('a route remembers a bounded number of those that it has failed', () => {
   for (let index = 0; index < bounds.setbacks + 10; index++) fail(requester(`account ${index}`, ''), 0, 2);
-  expect(setbacks.has(requester('account 0', ''), 0)).toBe(false);
-  expect(setbacks.has(requester(`account ${bounds.setbacks}`, ''), 0)).toBe(true);
+  expect(setbacks.isDemoted(requester('account 0', ''), 0)).toBe(false);
+  expect(setbacks.isDemoted(requester(`account ${bounds.setbacks}`, ''), 0)).toBe(true);
 });

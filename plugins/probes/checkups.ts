@@ -3,7 +3,7 @@ import { sharedReading } from '#core/gateway/host/host.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
-/** Ms for which it is used: a route is probed once a day. */
+/** Ms for which a checkup is cached: routes are probed only once a day. */
 const checkupAge = 60_000;
 
 const checkupReading = sharedReading({ maxAge: checkupAge, deadline: 2_000, patience: 1_000 }, async (host) =>
@@ -16,7 +16,7 @@ export const readCheckups: ReadCheckups = async (host) => {
   return enabled && publish ? checkupReading(host).get() : new Map();
 };
 
-/** A model is as its routes are, all of them: any may serve it. What could not be found out says nothing. */
+/** A model has the state of all of its routes, since any of them may serve it. Inconclusive results are ignored. */
 export function checkupsOf(routes: readonly ProbedRoute[]): ReadonlyMap<string, ModelCheckup> {
   const checkups = [...Map.groupBy(routes, ({ model }) => model)].flatMap(([model, own]) => {
     const results = own.flatMap(({ results: ofRoute }) => ofRoute).filter(({ state }) => state !== 'unknown');

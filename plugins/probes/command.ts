@@ -20,7 +20,7 @@ interface Options extends Output {
 
 const styles = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
-/** `daypass probe`: the last results of all routes; of a route, tries it now; of a URL, tries a vendor that is not configured. */
+/** `daypass probe`: lists the last results; with a route, tries it now; with a URL, tries a vendor that is not configured. */
 export function probeCommand(gateway: Registry): Command {
   return {
     name: 'probe',
@@ -81,8 +81,8 @@ async function tryRoute(
   const results = await withHost(async (host) => {
     const found = routesOf(host).find(({ route }) => route.id === id);
     if (found === undefined) {
-      const known = routesOf(host).map(({ route }) => route.id);
-      throw new CommandFailed(`Route "${id}" not found, or not of a kind that is probed. Routes: ${known.join(', ')}`);
+      const ids = routesOf(host).map(({ route }) => route.id);
+      throw new CommandFailed(`Route "${id}" not found, or not of a kind that is probed. Routes: ${ids.join(', ')}`);
     }
     await using stack = new AsyncDisposableStack();
     const route = await reachable(found.route, gateway, host, stack);
@@ -106,7 +106,7 @@ async function tryRoute(
   if (failed.length > 0) throw new CommandFailed(`${id} does not do what it declares: ${failed.join(', ')}.`);
 }
 
-/** Where the gateway runs the vendor itself, as the demo, this process does. */
+/** If the gateway runs the vendor itself, as in the demo, starts it in this process. */
 async function reachable(
   route: Route,
   { vendors }: Pick<Registry, 'vendors'>,
@@ -121,7 +121,7 @@ async function reachable(
 
 function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, score }: CheckResult): string {
   const { state, detail } = verdict;
-  const said = [
+  const facts = [
     verdict.state === 'ok' ? '' : verdict.reason,
     detail ?? '',
     firstContentMs === undefined ? '' : `first token after ${Math.round(firstContentMs)} ms`,
@@ -129,7 +129,7 @@ function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, sco
     score === undefined ? '' : `${score}% like the baseline`,
     `${tokens} tokens`,
   ];
-  const words = said.filter((part) => part !== '').join(', ');
+  const words = facts.filter((part) => part !== '').join(', ');
   return (
     formatTable([check, state, words], [], { widths: [13, 8], longest: Infinity })[0]?.replace(
       state,
@@ -138,7 +138,7 @@ function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, sco
   );
 }
 
-/** Prints the preset of a self-hosted server, without a request that the vendor bills. */
+/** Prints the preset of a self-hosted server, without sending a billable request. */
 async function recogniseUrl(
   { vendors }: Pick<Registry, 'vendors'>,
   print: CommandContext['print'],
@@ -160,7 +160,7 @@ async function recogniseUrl(
   for (const line of describeServer(found, preset)) print(line);
 }
 
-/** Needs neither gateway.yaml nor a database: nothing of the vendor is configured yet. */
+/** Needs neither gateway.yaml nor a database, because the vendor is not configured yet. */
 async function tryUrl(
   gateway: Registry,
   { print }: CommandContext,
@@ -202,7 +202,7 @@ async function tryUrl(
   print(yaml.trimEnd());
 }
 
-/** Of the option, the environment, or stdin, where no list of processes shows it. */
+/** Reads the key from the option, the environment or stdin; only the option is visible in process lists. */
 async function readKey(option: string | undefined): Promise<string> {
   if (option !== '-') return option ?? process.env['PROBE_KEY'] ?? '';
   const chunks: Buffer[] = [];

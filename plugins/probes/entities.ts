@@ -4,8 +4,8 @@ import { checkNames } from './checks/check.ts';
 import type { Samples } from './fingerprint.ts';
 
 /**
- * One check of one route. The row is written before anything is sent, with the tokens that it may take at most, so that a process that
- * is killed has not spent more than the table says; when the check is over, it has what was spent.
+ * One check of one route. The row is written before anything is sent, with the maximum tokens of the check, so that even a killed
+ * process has not spent more than recorded. When the check is over, the row holds the tokens actually spent.
  */
 export const ProbeResult = defineEntity({
   name: 'ProbeResult',
@@ -16,9 +16,9 @@ export const ProbeResult = defineEntity({
     upstream: impersonal(p.text()),
     checkName: p.enum(checkNames),
     startedAt: p.datetime(),
-    /** `running` also of a process that was killed. `unknown`: it could not be found out. */
+    /** `running` may also belong to a killed process. `unknown`: the check was inconclusive. */
     state: p.enum(['running', 'ok', 'failed', 'unknown'] as const),
-    /** Reason why it failed, or is unknown: a key of the texts. */
+    /** Reason for `failed` or `unknown`: a text key. */
     reason: impersonal(p.text().nullable()),
     /** The vendor's message, truncated. */
     detail: impersonal(p.text().nullable()),
@@ -28,7 +28,7 @@ export const ProbeResult = defineEntity({
     /** Similarity of the answers to the baseline, 0 to 100. */
     score: p.float().nullable(),
     samples: impersonal(p.json<Samples>().nullable()),
-    /** True: later samples of the route are compared with these. */
+    /** True if later samples of the route are compared with these. */
     isBaseline: p.boolean().default(false),
   },
   indexes: [

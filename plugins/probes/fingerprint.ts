@@ -1,15 +1,14 @@
-/** Answers by prompt, several of each. */
+/** Several answers to each prompt. */
 export type Samples = Readonly<Record<string, readonly string[]>>;
 
-/** Answers to each prompt that are compared. */
+/** Answers to collect for each prompt. */
 export const samplesPerPrompt = 3;
 
-/** Asks for who made the model. */
 const makerPrompt = 'Who made you, and what is the name of your model? Answer in at most ten words.';
 
 /**
- * Prompts whose short answers differ between models: what they say of themselves, what they know, compute and like. Never changed in
- * place: a baseline has the answers to the prompts that it was taken with.
+ * Prompts whose short answers differ between models: about themselves, their knowledge, arithmetic and preferences. Never edit a
+ * prompt in place: baselines hold the answers to the prompts with which they were taken.
  */
 export const prompts: readonly string[] = [
   makerPrompt,
@@ -27,25 +26,26 @@ export const prompts: readonly string[] = [
 ];
 
 export interface Comparison {
-  /** Similarity of the answers to the baseline, 0 to 100; 100 if they differ no more than those of the baseline do. */
+  /** Similarity of the answers to the baseline, 0 to 100; 100 if they differ no more than the baseline's answers among themselves. */
   readonly score: number;
-  /** Chance that answers of the same model differ so much. */
+  /** Probability that answers of the same model differ this much. */
   readonly p: number;
-  /** The makers that most answers name, where they differ. */
+  /** The makers named by most answers, before and now; undefined if they do not differ. */
   readonly makers: readonly [before: string, now: string] | undefined;
   /** The prompt whose answers differ most. */
   readonly example: string;
 }
 
-/** Below this chance, twice in a row with new answers, the answers are those of another model. */
+/** If the probability is below this twice in a row, with new answers, the route serves a different model. */
 export const significance = 0.001;
-/** Random exchanges of answers that the chance is estimated by. */
+/** Random permutations of the answers from which the probability is estimated. */
 const permutations = 4_999;
 
 /**
- * A two-sample test on texts: are the answers drawn from the same distribution as those of the baseline? The statistic is the squared
- * maximum mean discrepancy with the overlap of words as kernel; its distribution for the same model comes from exchanging answers of
- * the same prompt at random. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?" (2024).
+ * A two-sample test on texts: are the answers drawn from the same distribution as the baseline's? The statistic is the squared
+ * maximum mean discrepancy with word overlap as the kernel; its distribution for an unchanged model is estimated by randomly
+ * permuting the answers to each prompt. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?"
+ * (2024).
  *
  * @param random in [0, 1)
  */
@@ -63,9 +63,7 @@ export function compare(baseline: Samples, current: Samples, random: () => numbe
   }
   const within = sum(groups.map((group) => group.within));
   const across = sum(groups.map((group) => group.across));
-  const widest = groups.reduce((one, other) =>
-    other.discrepancy(other.order) > one.discrepancy(one.order) ? other : one,
-  );
+  const widest = groups.reduce((a, b) => (b.discrepancy(b.order) > a.discrepancy(a.order) ? b : a));
   return {
     score: within === 0 ? 100 : Math.min(100, Math.round((100 * across) / within)),
     p: (extreme + 1) / (permutations + 1),
@@ -74,7 +72,7 @@ export function compare(baseline: Samples, current: Samples, random: () => numbe
   };
 }
 
-/** The answers to one prompt, those of the baseline first, and how much each two resemble each other. */
+/** The answers to one prompt, with the baseline's first, and their pairwise similarity. */
 class Group {
   readonly order: readonly number[];
   readonly #prompt: string;
@@ -88,10 +86,10 @@ class Group {
     this.#before = before.length;
     this.order = this.#answers.map((_, index) => index);
     const words = this.#answers.map(wordsOf);
-    this.#kernel = words.map((one) => words.map((other) => overlap(one, other)));
+    this.#kernel = words.map((a) => words.map((b) => overlap(a, b)));
   }
 
-  /** @param order which answers count as those of the baseline: the first ones */
+  /** @param order permutation of the answers; the first ones count as the baseline's */
   discrepancy(order: readonly number[]): number {
     const before = order.slice(0, this.#before);
     const now = order.slice(this.#before);
@@ -112,11 +110,9 @@ class Group {
     return `${this.#prompt} Before: “${before.slice(0, 80)}”, now: “${now.slice(0, 80)}”`;
   }
 
-  /** Of each answer with each other one. */
-  #mean(some: readonly number[], others: readonly number[]): number {
-    const pairs = some.flatMap((one) =>
-      others.filter((other) => other !== one).map((other) => this.#kernel[one]?.[other] ?? 0),
-    );
+  /** Mean similarity of all pairs of different answers. */
+  #mean(first: readonly number[], second: readonly number[]): number {
+    const pairs = first.flatMap((a) => second.filter((b) => b !== a).map((b) => this.#kernel[a]?.[b] ?? 0));
     return sum(pairs) / Math.max(1, pairs.length);
   }
 }
@@ -125,10 +121,10 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
 }
 
-/** Share of the words of two texts that both have. */
-function overlap(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  const all = one.union(other).size;
-  return all === 0 ? 1 : one.intersection(other).size / all;
+/** Shared words of two texts as a fraction of all their words. */
+function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const all = a.union(b).size;
+  return all === 0 ? 1 : a.intersection(b).size / all;
 }
 
 function sum(numbers: readonly number[]): number {
@@ -144,7 +140,7 @@ function shuffled(order: readonly number[], random: () => number): number[] {
   return mixed;
 }
 
-/** The same numbers each time, so that the same answers have the same result: mulberry32. */
+/** Deterministic random numbers (mulberry32), so that the same answers always give the same result. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -155,7 +151,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Names that models give their makers. */
+/** Names of makers in answers of models. */
 const makers: Readonly<Record<string, RegExp>> = {
   OpenAI: /\b(openai|gpt)\b/i,
   Anthropic: /\b(anthropic|claude)\b/i,
@@ -176,6 +172,6 @@ function makerOf(answers: readonly string[]): string | undefined {
 }
 
 function otherMaker(before: readonly string[], now: readonly string[]): Comparison['makers'] {
-  const [one, other] = [makerOf(before), makerOf(now)];
-  return one === undefined || other === undefined || one === other ? undefined : [one, other];
+  const [earlier, current] = [makerOf(before), makerOf(now)];
+  return earlier === undefined || current === undefined || earlier === current ? undefined : [earlier, current];
 }

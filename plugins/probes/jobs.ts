@@ -10,17 +10,15 @@ import { probeState } from './state.ts';
 import { Trials, type TrialSources } from './trials.ts';
 
 const hour = 3_600_000;
-/** Seconds between two runs of the job, and ms that a run lasts at most. */
-const interval = 600;
-const longestRun = 480_000;
-/** Ms until something that could not be found out is tried again. */
+const interval = 600; // s between runs of the job
+const maxRunTime = 480_000; // ms
+/** Ms until an inconclusive check is tried again. */
 const retryAfter = hour;
-/** Incidents that are looked at. */
-const mostIncidents = 100;
+const maxIncidents = 100;
 
 /**
- * What is due, the route that was tried longest ago first. Whether a route answers is also due when a model that it serves began to
- * fail, or came back, since it was tried: a failure of every route confirms the incident.
+ * Runs the checks that are due, starting with the route that was tried longest ago. The check `answers` is also due if a model of
+ * the route has begun to fail or recovered since the last try: if every route of the model fails, the incident is confirmed.
  */
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const settings = host.section(probesSection);
@@ -32,7 +30,10 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const lastOf = ({ id }: Route, check: CheckName) => tries.get(`${id} ${check}`);
   const incidents = await readIncidents(host);
   const changedAt = (route: Route): number =>
-    Math.max(-Infinity, ...incidents.filter(concerns(host, route)).map((one) => one.endedAt ?? one.startedAt));
+    Math.max(
+      -Infinity,
+      ...incidents.filter(concerns(host, route)).map(({ endedAt, startedAt }) => endedAt ?? startedAt),
+    );
   const isDue = (route: Route, name: CheckName): boolean => {
     const every = (name === 'context' ? settings.context_every_days * 24 : settings.every_hours) * hour;
     const { at, state } = lastOf(route, name) ?? { at: -Infinity, state: undefined };
@@ -42,15 +43,15 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   };
   const dueOf = (model: Model, route: Route): readonly Check[] => {
     const due = checksOf(model, route).filter(({ name }) => isDue(route, name));
-    // A route that does not answer is asked nothing else.
+    // No other checks run on a route that does not answer.
     const isSilent = (lastOf(route, 'answers')?.state ?? 'ok') !== 'ok' && due[0]?.name !== 'answers';
     return isSilent ? [] : due;
   };
   const waiting = routes
     .map(({ model, route }) => ({ model, route, due: dueOf(model, route) }))
     .filter(({ due }) => due.length > 0)
-    .toSorted((one, other) => (lastOf(one.route, 'answers')?.at ?? 0) - (lastOf(other.route, 'answers')?.at ?? 0));
-  const until = host.monotonic() + longestRun;
+    .toSorted((a, b) => (lastOf(a.route, 'answers')?.at ?? 0) - (lastOf(b.route, 'answers')?.at ?? 0));
+  const until = host.monotonic() + maxRunTime;
   for (const { model, route, due } of waiting) {
     for (const check of due) {
       if (host.monotonic() > until) return confirmIncidents(host, incidents);
@@ -69,9 +70,9 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   await confirmIncidents(host, incidents);
 }
 
-/** Those in which a model was down that have not ended long ago, and those in which it fails now, suspected ones included. */
+/** Recent incidents in which a model was down, and current or suspected ones in which it fails. */
 async function readIncidents({ database, now }: Host): Promise<Incident[]> {
-  const recent = await listIncidents(database, { since: now() - retryAfter, limit: mostIncidents });
+  const recent = await listIncidents(database, { since: now() - retryAfter, limit: maxIncidents });
   const down = recent.filter(({ kind }) => kind === 'down');
   const current = await readCurrentIncidents(database.fork());
   const failing = current.filter(({ kind, latest, calmSince, quietSince }) => {
@@ -86,7 +87,7 @@ function concerns({ catalog }: Host, route: Route): (incident: Incident) => bool
   return ({ model }) => models.some(({ publicName }) => publicName === model);
 }
 
-/** Confirms incidents in which every route of the model was tried, and none answered. A vendor's rate limit is no failure. */
+/** Confirms incidents during which every route of the model was tried and failed to answer. Rate limits do not count as failures. */
 async function confirmIncidents({ database, catalog }: Host, incidents: readonly Incident[]): Promise<void> {
   for (const incident of incidents) {
     const { model, startedAt, endedAt = Infinity } = incident;
@@ -94,7 +95,7 @@ async function confirmIncidents({ database, catalog }: Host, incidents: readonly
     if (routes.length === 0) continue;
     const tries = await readLastTries(database, routes);
     const last = routes.map((id) => tries.get(`${id} answers`));
-    const failedAt = last.map((one) => (one?.state === 'failed' ? one.at : NaN));
+    const failedAt = last.map((attempt) => (attempt?.state === 'failed' ? attempt.at : NaN));
     if (failedAt.every((at) => at >= startedAt && at <= endedAt))
       await confirmIncident(database, incident, Math.max(...failedAt));
   }

@@ -8,10 +8,10 @@ import { readSpending } from './results.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
-/** Routes on the page, those with trouble first; `daypass probe` lists all. */
-const listed = 300;
+/** Routes on the page, failing ones first; `daypass probe` lists all. */
+const maxRoutes = 300;
 
-/** `/operator/probes`: what the last probes of each route have found. */
+/** `/operator/probes`: results of the last probes of each route. */
 export const probesPage = tablesPage({
   path: '/operator/probes',
   title: 'probes.title',
@@ -21,18 +21,18 @@ export const probesPage = tablesPage({
     const { host, t } = request;
     const { enabled, every_hours: hours } = host.section(probesSection);
     const [routes, spending] = await Promise.all([readProbedRoutes(host), readSpending(host.database, host.now())]);
-    const probed = routes.filter(({ results }) => results.length > 0).toSorted((one, other) => rank(one) - rank(other));
+    const probed = routes.filter(({ results }) => results.length > 0).toSorted((a, b) => rank(a) - rank(b));
     return {
       lead: enabled ? t('probes.on', { count: hours }) : t('probes.off'),
       sections: [
-        fieldTable(request, 'probes', 'probes.title', probed.slice(0, listed), probes.view.page),
+        fieldTable(request, 'probes', 'probes.title', probed.slice(0, maxRoutes), probes.view.page),
         spendingTable(spending, request),
       ],
     };
   },
 });
 
-/** `/operator/probes/route?route=…`: each check of one route. */
+/** `/operator/probes/route?route=…`: all checks of one route. */
 export const probedRoutePage: Page = {
   path: '/operator/probes/route',
   role: 'operator',
@@ -40,13 +40,13 @@ export const probedRoutePage: Page = {
   template: 'probes/route.eta',
   async show(request) {
     const { host, query } = request;
-    const known = (await readProbedRoutes(host)).find(({ route }) => route === query['route']);
-    if (known === undefined)
+    const probed = (await readProbedRoutes(host)).find(({ route }) => route === query['route']);
+    if (probed === undefined)
       throw new PageError(404, 'probes.route_unknown', { action: { path: '/operator/probes', label: 'probes.title' } });
     return {
-      route: known.route,
-      status: statusOf(known, request),
-      table: fieldTable(request, 'checks', 'probes.checks', known.results, checks.page),
+      route: probed.route,
+      status: statusOf(probed, request),
+      table: fieldTable(request, 'checks', 'probes.checks', probed.results, checks.page),
     };
   },
 };

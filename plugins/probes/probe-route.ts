@@ -21,20 +21,20 @@ import { compare, type Comparison, prompts, type Samples, samplesPerPrompt, sign
 import { beginCheck, endCheck, extendCheck, type Measured, readBaseline, type Terms } from './results.ts';
 import type { TrialReply, Trials } from './trials.ts';
 
-/** Output tokens of an answer to a prompt of the fingerprint. */
+/** Output tokens for an answer to a prompt of the fingerprint. */
 const shortAnswer = 48;
 
-/** Its run only asks; the answers are compared by `probe`. */
+/** Only collects answers; `probe` compares them. */
 const fingerprint: Check = {
   name: 'fingerprint',
   tries: 2,
   isDeclared: isConversational,
-  // Most answers take a fraction of what they may: those to one prompt have all of their room.
+  // Most answers use a fraction of their limit, so only the answers to one prompt are reserved in full.
   cost: (route) => prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * room(route, shortAnswer),
   run: async () => ok,
 };
 
-/** In the order in which they run: a route that does not answer is not asked anything else. */
+/** In the order of execution: no other checks run on a route that does not answer. */
 const conversational: readonly Check[] = [
   answers,
   streams,
@@ -51,14 +51,14 @@ const conversational: readonly Check[] = [
   fingerprint,
 ];
 
-/** The checks of what a route declares. Other kinds of models than these cost more than a probe is worth. */
+/** The checks of a route's declared abilities. Probing other kinds of models would cost more than it is worth. */
 export function checksOf(model: Model, route: Route): readonly Check[] {
   if (model.kind === 'embedding' && route.upstream.formats.includes('embeddings')) return [embeds];
   if (model.kind !== 'chat' || !isConversational(route)) return [];
   return conversational.filter((check) => check.isDeclared(route));
 }
 
-/** Each route once, with the first model that it serves. */
+/** Each route once, together with the first model that it serves. */
 export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: Model; readonly route: Route }[] {
   const found = new Map<string, { readonly model: Model; readonly route: Route }>();
   for (const model of catalog.models)
@@ -69,7 +69,7 @@ export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: 
 interface ProbeParts extends Terms {
   readonly host: Pick<Host, 'database' | 'now'>;
   readonly trials: Trials;
-  /** True: the answers become what later ones are compared with. */
+  /** True to make the answers the baseline for later ones. */
   readonly isBaseline?: boolean;
 }
 
@@ -79,9 +79,9 @@ export interface CheckResult extends Measured {
 }
 
 /**
- * Runs one check of a route, and stores the result.
+ * Runs one check of a route and stores the result.
  *
- * @returns undefined when another process runs it
+ * @returns undefined if another process runs the check
  */
 export async function probe(
   parts: ProbeParts,
@@ -107,7 +107,7 @@ export async function probe(
   return result;
 }
 
-/** Repeats a failed check: it counts if it fails each time. */
+/** Repeats a failed check: only repeated failures count. */
 async function tryUntilSure(
   check: Check,
   route: Route,
@@ -123,7 +123,7 @@ async function tryUntilSure(
   return verdict;
 }
 
-/** Counts what the requests of a check take. */
+/** Counts the tokens of a check's requests. */
 export class Meter {
   tokens = 0;
   #last: TrialReply | undefined;
@@ -148,7 +148,7 @@ export class Meter {
     return reply;
   };
 
-  /** Of the last answer, which was streamed. What comes at once was held back, and has no speed. */
+  /** Speed of the last streamed answer. Tokens per second are undefined if it arrived at once, because the vendor held it back. */
   get speed(): Pick<Measured, 'firstContentMs' | 'tokensPerSecond'> {
     const { firstContentAfter, duration = 0, usage: { output = 0 } = {} } = this.#last ?? {};
     if (firstContentAfter === undefined) return {};
@@ -194,7 +194,7 @@ function isSamples(collected: Samples | CheckVerdict): collected is Samples {
   return !('state' in collected && typeof collected.state === 'string');
 }
 
-/** The answers to one prompt are asked for at once. */
+/** Requests all answers to one prompt concurrently. */
 async function collect(route: Route, ask: Ask): Promise<Samples | CheckVerdict> {
   const samples: Record<string, string[]> = {};
   for (const prompt of prompts) {

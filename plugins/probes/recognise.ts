@@ -4,28 +4,30 @@ import { answerText } from '#core/platform/answer-text.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 
-/** A server that was recognized by its list of models. */
+/** A server recognised by its list of models. */
 interface RecognisedServer {
   readonly baseUrl: string;
-  /** Of its preset. */
+  /** Name of the preset. */
   readonly vendor: string;
-  /** Its names of models, as many as are listed. */
+  /** The server's names of the listed models. */
   readonly models: readonly string[];
 }
 
-/** Servers' names for the owner of their models, and the preset of each. Seen, or for Ollama in its source: docs/upstreams.md. */
+/** Presets by the `owned_by` of a server's models. Observed, or read in the source for Ollama: docs/upstreams.md. */
 const owners: ReadonlyMap<unknown, string> = new Map([
   ['vllm', 'vllm'],
   ['llamacpp', 'llama-cpp'],
   ['infinity', 'infinity'],
   ['library', 'ollama'],
 ]);
-/** Ms for the list of models. */
-const longestWait = 10_000;
-/** Bytes of a list of models, at most. */
-const longestList = 8_388_608;
+const timeout = 10_000; // ms
+const maxListBytes = 8_388_608;
 
-/** Asks for the list of models, which costs nothing. @returns undefined for a vendor that the list does not identify */
+/**
+ * Recognises a server by its list of models, whose request is free.
+ *
+ * @returns undefined if the list does not identify the vendor
+ */
 export async function recogniseServer(url: string, key: string): Promise<RecognisedServer | undefined> {
   const plain = url.replace(/\/+$/, '');
   const bases = /\/v\d\w*$/.test(plain) ? [plain] : [`${plain}/v1`, plain];
@@ -43,20 +45,20 @@ async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
     const response = await outgoingFetch(`${baseUrl}/models`, {
       headers: { accept: 'application/json', ...(key !== '' && { authorization: `Bearer ${key}` }) },
       redirect: 'error',
-      signal: AbortSignal.timeout(longestWait),
+      signal: AbortSignal.timeout(timeout),
     });
     if (!response.ok) {
       await response.body?.cancel();
       return [];
     }
-    const { data } = parseObject(await answerText(response.body, longestList)) ?? {};
+    const { data } = parseObject(await answerText(response.body, maxListBytes)) ?? {};
     return Array.isArray(data) ? data.filter(isJsonObject) : [];
   } catch {
     return [];
   }
 }
 
-/** Lines of YAML for the server, with the quirks of its preset as a comment. */
+/** YAML for the server, line by line, with the quirks of its preset as comments. */
 export function describeServer({ baseUrl, vendor, models }: RecognisedServer, preset: Vendor): string[] {
   const { title, formats, capabilities, quirks } = preset;
   const known = stringify({ ...(capabilities && { capabilities }), ...(quirks && { quirks }) });

@@ -4,8 +4,8 @@ import { defineResource } from '#core/web/resources/resource.ts';
 import type { LastResult } from './results.ts';
 import type { ProbedRoute } from './state.ts';
 
-/** Characters of what a vendor said, on pages. */
-const longestDetail = 160;
+/** Characters of a vendor's message on pages. */
+const maxDetail = 160;
 
 const kinds = { ok: 'ok', drifted: 'bad', changed: 'warn', waiting: 'waiting' } as const;
 
@@ -100,7 +100,7 @@ export const probes = defineResource({
     const { readProbedRoutes } = await import('./state.ts');
     return { entries: await readProbedRoutes(host) };
   },
-  // A list at the top, with the names before 0.6, until 0.7.
+  // Until 0.7, a top-level list with the names used before 0.6.
   write: ({ entries }) => toOperatorJson(entries, true),
 });
 
@@ -128,5 +128,5 @@ function describeFound(result: LastResult, reader: FieldReader): string {
     score === undefined ? '' : t('probes.resembles', { share: format.percent(score / 100, 0) }),
   ];
   const why = reason === undefined ? '' : t(`probes.reason.${reason}`);
-  return [why, (detail ?? '').slice(0, longestDetail), ...measured].filter((part) => part !== '').join(' · ');
+  return [why, (detail ?? '').slice(0, maxDetail), ...measured].filter((part) => part !== '').join(' · ');
 }

@@ -7,12 +7,12 @@ import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
 
-/** Ms after which a check that is not over belongs to a process that was killed. */
+/** Ms after which an unfinished check is attributed to a killed process. */
 const abandonedAfter = 20 * 60_000;
-/** Ms over which tokens are counted. */
+/** Ms for which spent tokens count against the budget. */
 const budgetPeriod = 24 * 3_600_000;
-/** Days for which results are kept; baselines stay. */
-const keptDays = 60;
+/** Retention of results; baselines are kept. */
+const retentionDays = 60;
 
 const figures = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
 type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof figures)[number]> & {
@@ -21,7 +21,7 @@ type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof figure
   readonly reason: Reason | null;
 };
 
-/** The last check of a kind on a route that is over. */
+/** The last finished check of a kind on a route. */
 export type LastResult = RecordOf<ResultRow>;
 
 /** Measurements of a check, in addition to its verdict. */
@@ -34,22 +34,23 @@ export interface Measured {
   readonly isBaseline?: boolean;
 }
 
-/** The budget of one upstream, in tokens of 24 hours; undefined for what an operator has ordered. */
+/** Budget of one upstream in tokens per 24 hours; undefined for checks started by an operator. */
 type Budget = number | undefined;
 
 /** Limits of a check. */
 export interface Terms {
   readonly budget: Budget;
-  /** When the check began last, as far as the caller knows, epoch ms; undefined where an operator orders it. */
+  /** Last start of the check that the caller knows of, epoch ms; undefined for checks started by an operator. */
   readonly lastTry?: number | undefined;
 }
 
 type Queries = Pick<Database, 'query' | 'fork'>;
 
 /**
- * Notes that a check begins, with the tokens that it may take. Of several processes one begins it, unless an operator orders it.
+ * Records the start of a check and reserves its maximum tokens. Only one of several processes can begin it, unless an operator
+ * starts it.
  *
- * @returns its id; undefined if another process does it, `over_budget` if too few tokens are left
+ * @returns the check's id; undefined if another process runs it; `over_budget` if too few tokens are left
  */
 export function beginCheck(
   database: Queries,
@@ -79,7 +80,11 @@ export function beginCheck(
   });
 }
 
-/** Reserves tokens for another try. @returns false when they are not left */
+/**
+ * Reserves tokens for another try.
+ *
+ * @returns false if too few tokens are left
+ */
 export function extendCheck(
   database: Queries,
   { upstream }: Route,
@@ -141,7 +146,7 @@ export async function endCheck(
   );
 }
 
-/** The last results of all checks of these routes. What could not be found out counts only where nothing else is known. */
+/** The last results of all checks of these routes. An inconclusive result counts only if there is no other result. */
 export async function readLastResults(
   database: Pick<Database, 'query'>,
   routes: readonly string[],
@@ -155,13 +160,13 @@ export async function readLastResults(
   return rows.map(toRecord);
 }
 
-/** Result of the last try of a check. */
+/** State of the last try of a check. */
 interface LastTry {
-  readonly at: number; // epoch ms of its beginning
+  readonly at: number; // epoch ms of its start
   readonly state: LastResult['state'] | 'running';
 }
 
-/** The last try of each check of these routes, by `route check`. */
+/** The last try of each check of these routes; keys have the form `route check`. */
 export async function readLastTries(
   database: Pick<Database, 'query'>,
   routes: readonly string[],
@@ -179,7 +184,7 @@ export async function readLastTries(
   );
 }
 
-/** The samples that later ones of a route are compared with. */
+/** The samples with which later samples of a route are compared. */
 export async function readBaseline(database: Pick<Database, 'query'>, route: string): Promise<Samples | undefined> {
   const [row] = await database.query<{ samples: Samples }>(
     `select samples from probes_result where route = ? and check_name = 'fingerprint' and is_baseline order by started_at desc limit 1`,
@@ -188,7 +193,7 @@ export async function readBaseline(database: Pick<Database, 'query'>, route: str
   return row?.samples;
 }
 
-/** Tokens that probes of each upstream took in 24 hours. */
+/** Tokens spent by the probes of each upstream in the last 24 hours. */
 export async function readSpending(
   database: Pick<Database, 'query'>,
   now: number,
@@ -202,6 +207,6 @@ export async function readSpending(
 
 export async function removeOldResults(database: Pick<Database, 'query'>, now: number): Promise<void> {
   await database.query('delete from probes_result where started_at < ? and not is_baseline', [
-    new Date(now - keptDays * 24 * 3_600_000),
+    new Date(now - retentionDays * 24 * 3_600_000),
   ]);
 }

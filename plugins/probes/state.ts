@@ -11,23 +11,22 @@ import en from './texts/en.json' with { type: 'json' };
 
 const say = defineSentences(en);
 
-/** Ms after which the results are read again: health checks ask every few seconds, on every instance. */
+/** Ms after which results are reread: health checks run every few seconds on every instance. */
 const rereadAfter = 30_000;
-/** Routes that a message names. */
-const named = 5;
+/** Routes listed in a message. */
+const maxListed = 5;
 
-/** State of a route. */
 export interface ProbedRoute {
   readonly route: string;
   readonly model: string; // public name
   readonly results: readonly LastResult[];
-  /** Abilities that it declares and does not have. */
+  /** Failed checks of abilities that the route declares. */
   readonly drifted: readonly LastResult[];
-  /** The fingerprint, where it is not that of the baseline. */
+  /** The fingerprint, if it differs from the baseline. */
   readonly changed: LastResult | undefined;
 }
 
-/** All routes that can be probed, with the results of what they declare now: a corrected declaration ends a drift. */
+/** All routes that can be probed, with results for their current declarations: correcting a declaration ends a drift. */
 export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
   const routes = routesOf(host);
   const results = await readLastResults(
@@ -39,7 +38,7 @@ export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>)
     const order = checksOf(model, route).map(({ name }) => name);
     const declared = (byRoute.get(route.id) ?? [])
       .filter(({ check }) => order.includes(check))
-      .toSorted((one, other) => order.indexOf(one.check) - order.indexOf(other.check));
+      .toSorted((a, b) => order.indexOf(a.check) - order.indexOf(b.check));
     const wrong = declared.filter(({ state }) => state === 'failed');
     return {
       route: route.id,
@@ -51,12 +50,12 @@ export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>)
   });
 }
 
-/** Results as this instance knows them, read again in the background. */
+/** Results cached by this instance and refreshed in the background. */
 class ProbeState {
   routes: readonly ProbedRoute[] = [];
   #readAt = -Infinity;
 
-  /** Reads the results if they are old, for the next caller. */
+  /** Rereads old results in the background, for the next caller. */
   refresh(host: Host): void {
     if (host.monotonic() - this.#readAt < rereadAfter) return;
     this.#readAt = host.monotonic();
@@ -76,7 +75,7 @@ export function probeState(host: Pick<Host, 'keep'>): ProbeState {
   return host.keep('probes/state', () => new ProbeState());
 }
 
-/** Fails while a route does not do what it declares, or answers like another model. It also keeps the state of the instance fresh. */
+/** Fails while a route lacks a declared ability or answers like a different model. Running it also refreshes the cached state. */
 export const probesCheck: HealthCheck = {
   name: 'probes',
   page: '/operator/probes',
@@ -91,21 +90,21 @@ export const probesCheck: HealthCheck = {
     const since = Math.min(
       ...wrong.flatMap(({ drifted, changed }) => [...drifted, changed ?? []].flat()).map(({ startedAt }) => +startedAt),
     );
-    const names = wrong.slice(0, named).map(
+    const names = wrong.slice(0, maxListed).map(
       ({ route, drifted, changed }) =>
         `${route} (${[...drifted, changed ?? []]
           .flat()
           .map(({ check }) => check)
           .join(', ')})`,
     );
-    const more = wrong.length > named ? `, … (+${wrong.length - named})` : '';
+    const more = wrong.length > maxListed ? `, … (+${wrong.length - maxListed})` : '';
     return { ok: false, reason: say('probes.reason.drifted', { routes: `${names.join(', ')}${more}` }), since };
   },
 };
 
 type RouteReading = (route: ProbedRoute) => number | undefined;
 
-/** By route; a route without a value is left out. */
+/** A gauge by route; routes without a value are omitted. */
 const routeGauge = (name: string, description: string, read: RouteReading) =>
   gaugeBy(['route'], name, description, (host) =>
     probeState(host).routes.flatMap((one) => {
@@ -114,7 +113,7 @@ const routeGauge = (name: string, description: string, read: RouteReading) =>
     }),
   );
 
-/** Without readings while probes are off. */
+/** Gauges without values while probes are off. */
 export const probeGauges = [
   routeGauge(
     'route_drifted',

@@ -11,14 +11,11 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Ms that one request may take. */
-const longest = 120_000;
-/** Bytes of an answer that are read. */
-const longestAnswer = 4_194_304;
-/** Characters of an error that are kept. */
-const longestError = 300;
+const timeout = 120_000; // ms for one request
+const maxAnswer = 4_194_304; // bytes of an answer that are read
+const maxError = 300; // characters of an error that are reported
 
-/** Parts of trials that plugins have registered. */
+/** Stages and endpoints that plugins have registered, as needed for trials. */
 export type TrialSources = Pick<Registry, 'stages' | 'endpoints'>;
 
 /** A request to a route, in the format of a client. */
@@ -28,9 +25,8 @@ export interface TrialRequest {
   readonly body: JsonObject;
 }
 
-/** Result of a trial. */
 export interface TrialReply {
-  /** The whole answer; undefined for a stream, and when there is none. */
+  /** The whole answer; undefined if it was streamed or is missing. */
   readonly body: JsonObject | undefined;
   /** The events of a stream. */
   readonly events: readonly JsonObject[];
@@ -38,15 +34,15 @@ export interface TrialReply {
   readonly fault: FaultKind | 'request' | undefined;
   readonly error: string | undefined;
   readonly usage: Usage | undefined;
-  /** Request features that the route did not get. */
+  /** Features of the request that were not sent to the route. */
   readonly notes: readonly string[];
   readonly firstContentAfter: number | undefined; // ms
   readonly duration: number; // ms
 }
 
 /**
- * Sends requests of the gateway itself to single routes, by the stages that send those of customers: formats, quirks, credentials and
- * deadlines are the same. No other stage sees them, so that they are in no record, metric or limit.
+ * Sends the gateway's own requests to individual routes through the same stages as customers' requests, with the same formats,
+ * quirks, credentials and deadlines. No other stage sees them, so that they affect no records, metrics or limits.
  */
 export class Trials implements AsyncDisposable {
   readonly #host: Host;
@@ -59,7 +55,7 @@ export class Trials implements AsyncDisposable {
     this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
   }
 
-  /** @returns undefined where no stage sends requests */
+  /** @returns undefined if the pipeline has no stage that sends requests */
   static async open(host: Host, { stages, endpoints }: TrialSources): Promise<Trials | undefined> {
     const sending = host.stages.flatMap(({ definition: { name }, options }) => {
       const definition = stages.get(name);
@@ -70,15 +66,15 @@ export class Trials implements AsyncDisposable {
     return new Trials(host, await buildPipeline(sending, host), endpoints);
   }
 
-  /** Never rejects because of the route: that is what it finds out. */
+  /** Never rejects because of the route: route failures are part of the result. */
   async send(model: Model, route: Route, { endpoint: name, params = {}, body }: TrialRequest): Promise<TrialReply> {
     const endpoint = this.#endpoints.get(name);
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
     const exchange = this.#exchange(endpoint, params, body);
     const only = { ...model, routes: [route], hedgeAfter: undefined, resume: false };
     exchange.set(trialModel, only);
-    const tooLong = new GatewayError('upstream_timeout', `No complete answer within ${longest / 1000} seconds.`);
-    const timer = setTimeout(() => exchange.abort(tooLong), longest);
+    const tooLong = new GatewayError('upstream_timeout', `No complete answer within ${timeout / 1000} seconds.`);
+    const timer = setTimeout(() => exchange.abort(tooLong), timeout);
     this.#pipeline.begin(exchange);
     try {
       const reply = await this.#pipeline.answer(exchange);
@@ -126,7 +122,7 @@ export class Trials implements AsyncDisposable {
   }
 }
 
-/** The text of an answer, and what broke it off. */
+/** Text of an answer, and the error that interrupted it. */
 async function textOf(reply: Reply): Promise<{ readonly text: string; readonly broken: unknown }> {
   const { body } = reply;
   if (!(body instanceof Readable)) return { text: String(body ?? ''), broken: undefined };
@@ -136,7 +132,7 @@ async function textOf(reply: Reply): Promise<{ readonly text: string; readonly b
     for await (const chunk of body as AsyncIterable<Buffer | string>) {
       const bytes = Buffer.from(chunk as string);
       size += bytes.length;
-      if (size > longestAnswer) throw new Error(`The answer has more than ${longestAnswer} bytes.`);
+      if (size > maxAnswer) throw new Error(`The answer has more than ${maxAnswer} bytes.`);
       chunks.push(bytes);
     }
     return { text: Buffer.concat(chunks).toString(), broken: undefined };
@@ -160,7 +156,7 @@ function read(
     body: isStream || isFailed ? undefined : parseObject(text),
     events: isStream ? eventsIn(text) : [],
     fault: isFailed ? (last?.fault ?? (record === undefined ? 'request' : 'route')) : undefined,
-    error: isFailed ? (last?.error ?? failure?.message ?? `status ${status}`).slice(0, longestError) : undefined,
+    error: isFailed ? (last?.error ?? failure?.message ?? `status ${status}`).slice(0, maxError) : undefined,
     usage: record?.usage,
     notes: record?.notes ?? [],
     firstContentAfter: record?.firstContentAfter,

@@ -17,10 +17,10 @@ import { Trials } from './trials.ts';
 interface VendorTarget {
   readonly url: string;
   readonly model: string; // the vendor's name
-  readonly key: string; // '' for none
+  readonly key: string; // empty if the vendor needs none
 }
 
-/** Settings of gateway.yaml that may correct a guess. */
+/** Settings in gateway.yaml that describe a vendor's deviations. */
 interface Settings {
   readonly capabilities?: CapabilitySettings;
   readonly quirks?: QuirkSettings;
@@ -34,14 +34,14 @@ interface Access {
 }
 
 interface VendorFindings {
-  /** Sections `upstreams` and `models` of gateway.yaml; the key is a variable in them. Undefined when the vendor gave no answer. */
+  /** Sections `upstreams` and `models` of gateway.yaml, with a variable for the key. Undefined if the vendor did not answer. */
   readonly yaml: string | undefined;
-  /** The variable that the key is taken from. */
+  /** Name of the variable that holds the key. */
   readonly variable: string;
   readonly lines: readonly string[];
 }
 
-/** Usual authorization of each format, the likeliest first. */
+/** Usual authorization schemes of each format, the most likely first. */
 const accesses: readonly (readonly [format: string, schemes: readonly AuthScheme[]])[] = [
   ['chat', ['bearer', 'api-key', 'x-api-key']],
   ['responses', ['bearer']],
@@ -52,15 +52,15 @@ const accesses: readonly (readonly [format: string, schemes: readonly AuthScheme
 
 const noReasoning: Settings = { capabilities: { reasoning: false } };
 const otherLimit: Settings = { quirks: { max_tokens_name: 'max_completion_tokens' } };
-/** With which a vendor may give its first answer. A model that reasons needs room for it. */
+/** Settings to try for a vendor's first answer. Reasoning models need more room for tokens. */
 const firstGuesses: readonly Settings[] = [noReasoning, merge(noReasoning, otherLimit), {}, otherLimit];
 
 interface Step {
   readonly check: Check;
-  /** Changes that may make the check pass, the likeliest first. */
+  /** Changes that may make the check pass, the most likely first. */
   readonly guesses: readonly Settings[];
-  /** Declared if no change helps; without it, the failure is only reported. */
-  readonly otherwise?: Settings;
+  /** Settings to declare if no change helps; if missing, the failure is only reported. */
+  readonly fallback?: Settings;
 }
 
 const styles = ['effort', 'enable_thinking', 'thinking', 'openrouter'] as const;
@@ -71,29 +71,33 @@ const steps: readonly Step[] = [
   {
     check: tool,
     guesses: [{}, { quirks: { tool_schema: 'subset' } }],
-    otherwise: { capabilities: { tools: false, parallel_tools: false } },
+    fallback: { capabilities: { tools: false, parallel_tools: false } },
   },
-  { check: twoTools, guesses: [{}], otherwise: { capabilities: { parallel_tools: false } } },
+  { check: twoTools, guesses: [{}], fallback: { capabilities: { parallel_tools: false } } },
   {
     check: schema,
     guesses: [{}, { capabilities: { structured_output: 'object' } }],
-    otherwise: { capabilities: { structured_output: 'none' } },
+    fallback: { capabilities: { structured_output: 'none' } },
   },
-  { check: image, guesses: [{}], otherwise: { capabilities: { images: false } } },
+  { check: image, guesses: [{}], fallback: { capabilities: { images: false } } },
   {
     check: reasoning,
     guesses: [
       ...styles.map((style): Settings => ({ capabilities: { reasoning: true }, quirks: { reasoning: style } })),
       { capabilities: { reasoning: true }, quirks: { reasoning: 'none', inline_thinking: true } },
     ],
-    otherwise: noReasoning,
+    fallback: noReasoning,
   },
   { check: maxTokens, guesses: [{}, otherLimit] },
-  { check: stop, guesses: [{}], otherwise: { quirks: { stop: 0 } } },
-  { check: countTokens, guesses: [{ quirks: { count_tokens: true } }], otherwise: { quirks: { count_tokens: false } } },
+  { check: stop, guesses: [{}], fallback: { quirks: { stop: 0 } } },
+  { check: countTokens, guesses: [{ quirks: { count_tokens: true } }], fallback: { quirks: { count_tokens: false } } },
 ];
 
-/** Finds out by requests what a vendor's endpoint does, and writes the configuration for it. @throws ConfigError for a URL or key that cannot be one */
+/**
+ * Tests the abilities of a vendor's endpoint by requests and writes a configuration for it.
+ *
+ * @throws ConfigError for an invalid URL or key
+ */
 export async function tryVendor(
   gateway: Registry,
   target: VendorTarget,
@@ -113,15 +117,15 @@ export async function tryVendor(
     lines.push(line);
     report(line);
   };
-  const begun = await findAccess(candidate, target, note);
-  if (begun === undefined) return { yaml: undefined, variable, lines };
-  const { access } = begun;
-  let { settings } = begun;
-  for (const { check, guesses, otherwise } of steps) {
+  const first = await findAccess(candidate, target, note);
+  if (first === undefined) return { yaml: undefined, variable, lines };
+  const { access } = first;
+  let { settings } = first;
+  for (const { check, guesses, fallback } of steps) {
     const best = await firstPassing(candidate, access, settings, check, guesses);
     if (best === undefined) continue;
     const isKnown = best.verdict.state === 'ok' || best.verdict.state === 'failed';
-    const added = best.verdict.state === 'ok' ? best.guess : isKnown ? (otherwise ?? {}) : {};
+    const added = best.verdict.state === 'ok' ? best.guess : isKnown ? (fallback ?? {}) : {};
     settings = merge(settings, added);
     note(check.name, best.verdict, added);
   }
@@ -165,7 +169,7 @@ interface Best {
   readonly verdict: CheckVerdict;
 }
 
-/** The first guess with which a check passes; else the first of all. Undefined where the check does not apply. */
+/** The first guess with which the check passes, otherwise the very first guess. Undefined if the check does not apply. */
 async function firstPassing(
   candidate: Candidate,
   access: Access,
@@ -184,16 +188,16 @@ async function firstPassing(
   return first;
 }
 
-function merge(one: Settings, other: Settings): Settings {
-  const capabilities = { ...one.capabilities, ...other.capabilities };
-  const quirks = { ...one.quirks, ...other.quirks };
+function merge(base: Settings, changes: Settings): Settings {
+  const capabilities = { ...base.capabilities, ...changes.capabilities };
+  const quirks = { ...base.quirks, ...changes.quirks };
   return {
     ...(Object.keys(capabilities).length > 0 && { capabilities }),
     ...(Object.keys(quirks).length > 0 && { quirks }),
   };
 }
 
-/** Configurations of one vendor, each read as `daypass check` reads it. */
+/** Configurations of one vendor, each parsed in the same way as by `daypass check`. */
 class Candidate {
   readonly variable: string;
   readonly #gateway: Registry;
@@ -209,7 +213,7 @@ class Candidate {
     this.variable = `${this.#name.toUpperCase().replaceAll('-', '_')}_API_KEY`;
   }
 
-  /** @returns undefined where the configuration does not declare what is checked */
+  /** @returns undefined if the configuration does not declare the checked ability */
   async run(access: Access, settings: Settings, check: Check): Promise<CheckVerdict | undefined> {
     const { model, route, host } = this.#open(access, settings);
     if (!check.isDeclared(route)) return undefined;
@@ -261,7 +265,7 @@ function nameOf(url: string): string {
   );
 }
 
-/** The last part of a vendor's name, as clients would write it. */
+/** The last part of a vendor's model name, as clients would write it. */
 function modelName(model: string): string {
   const last = model.split('/').at(-1) ?? model;
   return (

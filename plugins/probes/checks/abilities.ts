@@ -19,8 +19,8 @@ const weather = {
 };
 
 function hasCity({ arguments: text }: MadeCall, city: string): boolean {
-  const given = objectIn(text)?.['city'];
-  return typeof given === 'string' && given.toLowerCase().includes(city.toLowerCase());
+  const answered = objectIn(text)?.['city'];
+  return typeof answered === 'string' && answered.toLowerCase().includes(city.toLowerCase());
 }
 
 export const tool: Check = {
@@ -70,7 +70,7 @@ const citySchema = {
   additionalProperties: false,
 };
 
-/** Asks for prose where a schema is enforced: an endpoint that ignores it gives itself away. */
+/** Requests prose while a schema is set: an endpoint that ignores the schema answers in prose. */
 export const schema: Check = {
   name: 'schema',
   tries: 3,
@@ -99,7 +99,7 @@ function isCity({ city, founded, island, ...others }: JsonObject): boolean {
   return isTyped && Object.keys(others).length === 0;
 }
 
-/** One of 360 pictures: a model that does not see it guesses. */
+/** Draws one of 360 pictures, so that a model that cannot see it has to guess. */
 export const image: Check = {
   name: 'image',
   tries: 3,
@@ -119,8 +119,8 @@ export const image: Check = {
     const fault = faultOf(reply);
     if (fault !== undefined) return fault;
     const { text } = readChat(reply);
-    const said = text.toLowerCase().match(new RegExp(Object.keys(colours).join('|'), 'g')) ?? [];
-    return said.join() === names.join() ? ok : failed('blind', `${names.join(', ')} shown; “${text.trim()}”`);
+    const seen = text.toLowerCase().match(new RegExp(Object.keys(colours).join('|'), 'g')) ?? [];
+    return seen.join() === names.join() ? ok : failed('blind', `${names.join(', ')} shown; “${text.trim()}”`);
   },
 };
 

@@ -21,7 +21,7 @@ const counting = 'Write the numbers from 1 to 20 in digits, separated by spaces.
 const always = () => true;
 const streamed = { stream: true, stream_options: { include_usage: true } };
 
-/** A route that cannot be reached now is not asked again; one that never answers has failed. */
+/** A route that is unreachable now is not tried again; a route that never answers has failed. */
 export const answers: Check = {
   name: 'answers',
   tries: 2,
@@ -48,10 +48,10 @@ export const streams: Check = {
   },
 };
 
-/** Tokens that may be billed in addition to a prompt and its answer, for additions of the vendor such as templates. */
-const tolerated = { factor: 5, tokens: 500 };
+/** Tolerance for tokens that a vendor bills beyond the visible text, such as those of prompt templates. */
+const tolerance = { factor: 5, tokens: 500 };
 
-/** The gateway estimates what the vendor does not count. */
+/** The gateway estimates counts that the vendor does not report. */
 export const usage: Check = {
   name: 'usage',
   tries: 2,
@@ -76,7 +76,7 @@ function checkUsage(reply: TrialReply, promptLength: number, where = 'in a whole
     { name: 'output', tokens: output - Math.max(reasoning, 0), characters: text.length + thoughts.length },
   ];
   const excess = billed.find(
-    ({ tokens, characters }) => tokens > (characters / 4) * tolerated.factor + tolerated.tokens,
+    ({ tokens, characters }) => tokens > (characters / 4) * tolerance.factor + tolerance.tokens,
   );
   if (excess === undefined) return ok;
   return failed(
@@ -85,14 +85,14 @@ function checkUsage(reply: TrialReply, promptLength: number, where = 'in a whole
   );
 }
 
-/** Tokens that an answer may have at most, and how many more are put up with: vendors count the end of it differently. */
-const limit = { tokens: 16, more: 8 };
+/** Requested limit of output tokens, and tolerance beyond it: vendors count the end of an answer differently. */
+const limit = { tokens: 16, tolerance: 8 };
 
 export const maxTokens: Check = {
   name: 'max_tokens',
   tries: 2,
   isDeclared: always,
-  // A vendor that ignores the limit counts to the end.
+  // If the vendor ignores the limit, the model counts to the end.
   cost: () => 600,
   async run(_route, ask) {
     const prompt = 'Write the numbers from 1 to 200 in digits, separated by spaces. Write nothing else.';
@@ -102,10 +102,10 @@ export const maxTokens: Check = {
     if (fault !== undefined) return fault;
     const { text, finish } = readChat(reply);
     const output = reply.usage?.isEstimated === true ? undefined : reply.usage?.output;
-    if (output !== undefined && output > limit.tokens + limit.more)
+    if (output !== undefined && output > limit.tokens + limit.tolerance)
       return failed('over_limit', `${output} tokens, although at most ${limit.tokens} were asked for`);
     if (finish === 'length') return ok;
-    // With any tokenizer, 16 tokens do not reach 100.
+    // 16 tokens do not reach 100 with any tokenizer.
     if (/\b100\b/.test(text)) return failed('over_limit', `it counted to ${text.trim().split(/\s+/).at(-1)}`);
     return unknown('unclear', text.slice(0, 100));
   },
@@ -120,7 +120,7 @@ export const stop: Check = {
     const reply = await ask(question(route, counting, 128, { stop: ['8'] }));
     const fault = faultOf(reply);
     if (fault !== undefined) return fault;
-    // Formats without stop sequences: the gateway cuts the answer.
+    // The format has no stop sequences, and the gateway cuts the answer.
     if (reply.notes.some((note) => note.includes('stop'))) return ok;
     const { text } = readChat(reply);
     if (/\b8\b/.test(text)) return failed('past_stop', text.slice(0, 100));
@@ -128,14 +128,14 @@ export const stop: Check = {
   },
 };
 
-/** Where tokens are counted, by format. */
+/** Endpoint that counts tokens and member with the count, by format. */
 const counters = {
   messages: { endpoint: 'count_tokens', count: 'input_tokens' },
   responses: { endpoint: 'responses_input_tokens', count: 'input_tokens' },
 } as const;
 
-/** Tolerated distance of a count from the estimate. */
-const countRange = { least: 0.4, most: 3 };
+/** Plausible ratio of a count to the estimate. */
+const countRange = { min: 0.4, max: 3 };
 
 export const countTokens: Check = {
   name: 'count_tokens',
@@ -153,7 +153,7 @@ export const countTokens: Check = {
     const counted = isJsonObject(reply.body) ? reply.body[counter.count] : undefined;
     const expected = text.length / 4;
     const isPlausible =
-      typeof counted === 'number' && counted >= expected * countRange.least && counted <= expected * countRange.most;
+      typeof counted === 'number' && counted >= expected * countRange.min && counted <= expected * countRange.max;
     return isPlausible ? ok : failed('miscounted', `${String(counted)} tokens for ${text.length} characters`);
   },
 };
@@ -165,7 +165,7 @@ function counterOf({ upstream, profile }: Route) {
   return name && counters[name];
 }
 
-/** Of a route for texts without conversations. */
+/** The check `answers` for routes that serve embeddings. */
 export const embeds: Check = {
   name: 'answers',
   tries: 2,

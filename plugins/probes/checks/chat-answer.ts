@@ -12,7 +12,7 @@ interface ReadAnswer {
   readonly reasoning: string;
   readonly calls: readonly MadeCall[];
   readonly finish: string | undefined;
-  /** Events with a part of the text. */
+  /** Number of events with a part of the text. */
   readonly deltas: number;
 }
 
@@ -21,13 +21,13 @@ export function readChat({ body, events }: TrialReply): ReadAnswer {
   const parts = messages.map(({ message, delta }) => (isJsonObject(message) ? message : object(delta)));
   const calls = new Map<string, { name: string; arguments: string }>();
   for (const [position, call] of parts.flatMap(({ tool_calls: all }) => list(all)).entries()) {
-    // Pieces of a streamed call have its index; whole calls have none.
+    // Pieces of a streamed call carry its index; whole calls have no index.
     const index = String(call['index'] ?? `whole ${position}`);
     const piece = object(call['function']);
-    const known = calls.get(index) ?? { name: '', arguments: '' };
+    const earlier = calls.get(index) ?? { name: '', arguments: '' };
     calls.set(index, {
-      name: known.name + text(piece['name']),
-      arguments: known.arguments + text(piece['arguments']),
+      name: earlier.name + text(piece['name']),
+      arguments: earlier.arguments + text(piece['arguments']),
     });
   }
   return {

@@ -3,7 +3,6 @@ import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { TrialReply, TrialRequest } from '../trials.ts';
 
-/** Checks of a route, in order. */
 export const checkNames = [
   'answers',
   'streams',
@@ -21,7 +20,7 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** Reason why a check failed, or could not be done. */
+/** Reasons why a check failed or was inconclusive. */
 const reasons = [
   'refused',
   'unreachable',
@@ -51,21 +50,21 @@ const reasons = [
 ] as const;
 export type Reason = (typeof reasons)[number];
 
-/** The result of a check. `unknown`: it could not be found out, which says nothing about the route. */
+/** The result of a check. `unknown`: the check was inconclusive and says nothing about the route. */
 export type CheckVerdict =
   | { readonly state: 'ok'; readonly detail?: string | undefined }
   | { readonly state: 'failed' | 'unknown'; readonly reason: Reason; readonly detail?: string | undefined };
 
-/** Sends a request to the route that is tried; `model` is added to its body. */
+/** Sends a request to the route under test; `model` is added to its body. */
 export type Ask = (request: TrialRequest) => Promise<TrialReply>;
 
 export interface Check {
   readonly name: CheckName;
-  /** True if the route declares the checked ability. */
+  /** Whether the route declares the checked ability. */
   isDeclared(route: Route): boolean;
-  /** Tokens that one try takes at most, input and output together. */
+  /** Maximum tokens of one try, input and output together. */
   cost(route: Route): number;
-  /** Tries until it counts as failed: models do not always do what they can. */
+  /** Tries before the check counts as failed: models do not always use their abilities. */
   readonly tries: number;
   run(route: Route, ask: Ask): Promise<CheckVerdict>;
 }
@@ -80,12 +79,12 @@ export function unknown(reason: Reason, detail?: string): CheckVerdict {
   return { state: 'unknown', reason, detail: detail?.slice(0, 300) };
 }
 
-/** The profile of a route for requests of Chat clients, which go to an endpoint of that format where there is one. */
+/** Profile of a route for requests of Chat clients, which go to the route's Chat endpoint if it has one. */
 export function profileOf({ profile, upstream }: Route): Profile {
   return upstream.formats.includes('chat') ? profileIn('chat', profile) : profile;
 }
 
-/** Checks that a route answers Chat clients. */
+/** Whether the route can answer Chat clients. */
 export function isConversational({ upstream: { formats } }: Route): boolean {
   return formats.some((format) => ['chat', 'responses', 'messages', 'gemini', 'ollama'].includes(format));
 }
@@ -95,22 +94,21 @@ function isReasoning(route: Route): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
-/** Output tokens that a model that reasons may need before it says a word. */
+/** Output tokens that a reasoning model may need before its first word. */
 const thought = 2_048;
 
-/** Output tokens for a short answer, with room for the reasoning of a model that reasons. */
+/** Output tokens for a short answer, with room for reasoning if the model reasons. */
 export function room(route: Route, tokens: number): number {
   return isReasoning(route) ? tokens + thought : tokens;
 }
 
-/** A question in the Chat format. */
 export function question(route: Route, content: JsonValue, tokens: number, members: JsonObject = {}): TrialRequest {
   const effort = isReasoning(route) ? { reasoning_effort: 'low' } : {};
   const messages = [{ role: 'user', content }];
   return { endpoint: 'chat', body: { messages, max_tokens: room(route, tokens), ...effort, ...members } };
 }
 
-/** Verdict on the route of a request without an answer; undefined if there is one. */
+/** Verdict on a route that gave no answer; undefined if it answered. */
 export function faultOf({ fault, error }: TrialReply): CheckVerdict | undefined {
   switch (fault) {
     case undefined:

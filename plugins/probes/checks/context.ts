@@ -2,16 +2,16 @@ import { randomInt } from 'node:crypto';
 import { readChat } from './chat-answer.ts';
 import { type Check, failed, faultOf, isConversational, ok, question, room, unknown } from './check.ts';
 
-/** Share of the declared window that is filled. */
-const filled = 0.9;
-/** Lines of the sample by which the tokens of a line are measured. */
-const sample = 40;
-/** Share of the tokens that were sent that the vendor counts at least, unless it has cut the prompt. */
-const leastCounted = 0.6;
+/** Share of the declared window to fill. */
+const fillRatio = 0.9;
+/** Lines of the text for measuring tokens per line. */
+const sampleLines = 40;
+/** If the vendor counts less than this share of the sent tokens, it has truncated the prompt. */
+const minCounted = 0.6;
 
 const line = (index: number) => `Line ${index}: the river carried leaf ${(index * 7919) % 1000} past the old mill.`;
 
-/** A word at the very beginning and one in the middle, asked for at the end: a prompt that is cut loses one of them. */
+/** Puts a code at the beginning and one in the middle and asks for both at the end: a truncated prompt loses one of them. */
 export const context: Check = {
   name: 'context',
   tries: 1,
@@ -19,13 +19,13 @@ export const context: Check = {
   cost: (route) => (route.maxInputTokens ?? 0) + room(route, 64) + 2_000,
   async run(route, ask) {
     const window = route.maxInputTokens ?? 0;
-    const lines = Array.from({ length: sample }, (_, index) => line(index)).join('\n');
+    const lines = Array.from({ length: sampleLines }, (_, index) => line(index)).join('\n');
     const measured = await ask(question(route, `${lines}\nReply with the single word: ready`, 64));
     const first = faultOf(measured);
     if (first !== undefined) return first;
     const { input, isEstimated } = measured.usage ?? {};
-    const perLine = Math.max(8, (isEstimated === true || input === undefined ? lines.length / 4 : input) / sample);
-    const count = Math.max(2, Math.floor((window * filled) / perLine));
+    const perLine = Math.max(8, (isEstimated === true || input === undefined ? lines.length / 4 : input) / sampleLines);
+    const count = Math.max(2, Math.floor((window * fillRatio) / perLine));
     const [code, other] = [randomInt(100_000, 1_000_000), randomInt(100_000, 1_000_000)];
     const written = Array.from({ length: count }, (_, index) => line(index));
     written.splice(Math.floor(count / 2), 0, `The second code is ${other}.`);
@@ -35,11 +35,11 @@ export const context: Check = {
     const fault = faultOf(reply);
     if (fault !== undefined) return fault;
     const counted = reply.usage?.isEstimated === true ? undefined : reply.usage?.input;
-    if (counted !== undefined && counted < count * perLine * leastCounted)
+    if (counted !== undefined && counted < count * perLine * minCounted)
       return failed('cut', `${counted} tokens counted of about ${Math.round(count * perLine)}`);
     const { text } = readChat(reply);
     if (text.includes(String(code)) && text.includes(String(other))) return ok;
-    // A model may overlook one; without the first, which is where vendors cut, it has not read the prompt.
+    // The model may overlook the second code. If the first is missing, the vendor has truncated the prompt at its beginning.
     return text.includes(String(code)) ? unknown('unclear', text) : failed('cut', text);
   },
 };

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Red, green and blue of what a picture has. */
+/** RGB values of the colours in a picture. */
 export const colours: Readonly<Record<string, readonly [number, number, number]>> = {
   red: [220, 20, 30],
   green: [20, 150, 40],
@@ -10,10 +10,14 @@ export const colours: Readonly<Record<string, readonly [number, number, number]>
   white: [255, 255, 255],
 };
 
-/** Pixels of a square. */
+/** Pixels. */
 const size = 64;
 
-/** A PNG of four squares in two rows. @param names of their colours, the upper row first */
+/**
+ * Draws a PNG of four squares in two rows.
+ *
+ * @param names colours of the squares, the upper row first
+ */
 export function drawSquares(names: readonly string[]): Buffer {
   const side = 2 * size;
   const rows = Array.from({ length: side }, (_, y) => {

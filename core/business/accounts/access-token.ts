@@ -4,7 +4,7 @@ import { readSecret } from '#core/platform/database/secret.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
 /**
- * A token that replaces an account's key for ten minutes, at most until one of its sessions ends: for pages that call the API, since
+ * A token that replaces an account's key for ten minutes, or until its session ends, for pages that call the API, since
  * the key itself is not stored. It is `<prefix>-at-` followed by the hexadecimal ids of account and session, the expiry, and an
  * HMAC-SHA-256 of these. Tokens are not stored, so any instance on the database accepts them.
  *
@@ -20,7 +20,7 @@ export const accessTokenLifetime = 10 * 60 * 1_000;
 
 const clockToleranceMs = 60_000; // between two instances
 
-/** After that, every instance rejects tokens signed with a deleted secret. */
+/** Then every instance rejects tokens signed with a deleted secret. */
 const secretMaxAgeMs = 60_000;
 
 const idBytes = 16;
@@ -28,7 +28,12 @@ const timeBytes = 6;
 const claimBytes = 2 * idBytes + timeBytes;
 const signatureBytes = 32;
 
-/** @param secret of this service @param now epoch ms */
+/**
+ * Signs a token.
+ *
+ * @param secret of this service
+ * @param now epoch ms
+ */
 export function signAccessToken(secret: string, prefix: string, claims: AccessClaims, now: number): string {
   const body = Buffer.alloc(claimBytes);
   body.write(toHex(claims.accountId), 0, 'hex');
@@ -38,8 +43,8 @@ export function signAccessToken(secret: string, prefix: string, claims: AccessCl
 }
 
 /**
- * Whose token this is; undefined when it was not signed with this secret, has expired, or lasts longer than a token may,
- * which a clock that was set back would make of it. Whether the session still lasts is for the caller to check.
+ * Reads the claims of a token; undefined if it was not signed with this secret, has expired, or lasts longer than a token may, as after a
+ * clock was set back. The caller checks whether the session is still active.
  *
  * @param now epoch ms
  */
@@ -92,7 +97,6 @@ export class AccessTokens {
   }
 }
 
-/** The tokens of this process. */
 export function accessTokens(host: Host): AccessTokens {
   return host.keep('access-tokens', () => new AccessTokens(host.database, () => host.now()));
 }

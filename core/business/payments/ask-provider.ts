@@ -19,15 +19,15 @@ type Call<T> = (connection: PaymentConnection, signal: AbortSignal) => Promise<T
 
 interface Turn {
   readonly urgency: Urgency;
-  /** Runs right before the call. Its rejection ends the wait without a call. */
+  /** Runs right before the first call; if it rejects, no call is made. */
   readonly begin?: () => Promise<void>;
 }
 
 /**
- * Calls a provider when its rate allows, which all instances share, and within a deadline. A call that the provider refuses
- * for its rate has had no effect: it waits for another turn.
+ * Calls a provider within a deadline, once the provider's rate, which all instances share, allows it. A call rejected for its rate had no
+ * effect, and waits for another turn.
  *
- * @throws PaymentError, or what `begin` throws, and nothing else
+ * @throws PaymentError, or the error of `begin`; nothing else
  */
 export async function askProvider<T>(
   host: Host,
@@ -54,7 +54,7 @@ export async function askProvider<T>(
       if (!(error instanceof PaymentError) || !isRateLimited(error, statements)) throw error;
       budget.exceeded(sentAt, error.retryAfter ?? statements.findLast(({ pause }) => pause !== undefined)?.pause);
     } finally {
-      const pause = statements.find((one) => !one.isExceeded && one.pause !== undefined)?.pause;
+      const pause = statements.find((statement) => !statement.isExceeded && statement.pause !== undefined)?.pause;
       if (pause !== undefined) budget.exhausted(pause);
     }
   }
@@ -81,13 +81,17 @@ function asPaymentError(kind: PaymentError['kind'], error: unknown): PaymentErro
   return new PaymentError(kind, error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** Calls per second: configured for the provider of new orders, otherwise documented, otherwise the default. */
+/** Calls per second: configured (for the provider of new orders), else documented, else the default. */
 function rateOf(host: Host, provider: string, { callsPerSecond = defaultCallsPerSecond }: PaymentConnection): number {
-  const set = provider === providerName(host) ? host.section(paymentsSection).calls_per_second : undefined;
-  return set ?? callsPerSecond;
+  const configured = provider === providerName(host) ? host.section(paymentsSection).calls_per_second : undefined;
+  return configured ?? callsPerSecond;
 }
 
-/** Reads the status of a charge. @throws PaymentError also when the response is about another charge */
+/**
+ * Reads the status of a charge.
+ *
+ * @throws PaymentError also if the response is about another charge
+ */
 export async function readStatus(
   host: Host,
   provider: string,

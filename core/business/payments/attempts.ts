@@ -17,16 +17,20 @@ import type { Account } from '../accounts/entities.ts';
 import type { PaymentAttempt } from './entities.ts';
 
 const retryAfterSeconds = 5;
-/** Held by the process that waits (15 s at most) for its turn to charge. */
+/** Lease of the process that waits for its turn to charge (15 s at most). */
 const waitingLeaseSeconds = 20;
-/** Seconds after which a charge request has completed or timed out: for so long, the attempt belongs to the process that charges it. */
+/** Seconds after which a charge request has completed or timed out. Until then, the attempt belongs to the process that charges it. */
 export const longestCharge = 15;
 /** A buyer's page waits this long for a charge, then says that it is being made. */
 const responseDelayMs = 2_000;
-/** Attempts of one order. */
+/** Maximum number of attempts per order. */
 export const mostAttempts = 10;
 
-/** Adds an attempt to an order, whose row the caller has locked or just inserted. @returns its reference */
+/**
+ * Adds an attempt to an order whose row the caller has locked or just inserted.
+ *
+ * @returns its reference
+ */
 export async function insertAttempt(transaction: EntityManager, orderId: string): Promise<string> {
   const [attempt] = await transaction.execute<Row<typeof PaymentAttempt, 'reference'>[]>(
     `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at, charge, next_check_at)
@@ -46,9 +50,8 @@ class NotOurs extends Error {
 }
 
 /**
- * Charges the last attempt of an order that has no charge. The outcome is recorded: the order is pending or failed, or its
- * next check retries. Where the provider takes no call for some time, the attempt stays without a charge until then.
- * Rejects only when the database does not respond.
+ * Charges the last attempt of an order if it has no charge. Records the outcome: the order is pending or failed, or its next check retries.
+ * While the provider accepts no calls, the attempt has no charge. Rejects only if the database does not respond.
  */
 export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const order = await requireOrder(host, orderId);
@@ -58,7 +61,7 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   try {
     const charge = await requestCharge(host, order, reference);
     checkTotal(order, charge);
-    // The code of a test mode is a placeholder.
+    // In test mode, the code is a placeholder.
     const isSimulated = paymentConnection(host, order.provider).simulation !== undefined;
     const problem = isSimulated ? undefined : findQrProblem(order, charge);
     if (problem?.isShown === false) await refuseCharge(host, order, reference, charge, problem.text);
@@ -74,8 +77,8 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * The same for a waiting buyer: returns after two seconds at most, with an order that may have no charge yet. It is made
- * nevertheless, by this process or by the order's next check.
+ * Like `chargeOrder`, for a waiting buyer: returns after two seconds at most, possibly before the charge exists. This process or the
+ * order's next check still makes it.
  */
 export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
   const { promise, resolve, reject } = Promise.withResolvers<Order>();
@@ -85,14 +88,14 @@ export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
 }
 
 async function beginCharge({ database }: Host, reference: string): Promise<void> {
-  const begun = await database.query<unknown>(
+  const rows = await database.query<unknown>(
     `update payment_attempt a set charge = 'unknown', next_check_at = clock_timestamp() + make_interval(secs => ?)
      from plan_order o
      where a.reference = ? and a.charge = 'none' and o.id = a.order_id and o.state in ('created', 'pending')
        and o.expires_at > clock_timestamp() returning 1`,
     [longestCharge, reference],
   );
-  if (begun.length === 0) throw new NotOurs();
+  if (rows.length === 0) throw new NotOurs();
 }
 
 export async function requireOrder({ database }: Pick<Host, 'database'>, orderId: string): Promise<Order> {
@@ -128,7 +131,7 @@ function describe(name: string, days: number): string {
   return `${plain.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
 }
 
-/** A charge that cannot be paid, or that would be paid wrongly, must not be shown. */
+/** Throws if the charge cannot be paid, or would be paid wrongly, so that it is not shown. */
 function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', 'the charge has neither a QR code nor a page');
@@ -141,8 +144,8 @@ function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charg
 }
 
 /**
- * Ends a charge whose QR code must not be shown: the order has failed and may be tried again, and the operator is notified. It is
- * cancelled at the provider, and a payment that arrives nevertheless counts.
+ * Ends a charge whose QR code must not be shown. The order has failed and may be retried, and the operator is notified. The charge is
+ * cancelled at the provider; a payment that still arrives counts.
  */
 async function refuseCharge(
   host: Host,
@@ -154,7 +157,7 @@ async function refuseCharge(
   host.log.error(`payment ${reference} of ${provider} is not shown: ${problem}`);
   const isRefused = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [id]);
-    // Another charge may be recorded, which stays payable.
+    // If another charge is recorded, it stays payable.
     const refused = await transaction.execute<unknown[]>(
       `update payment_attempt set charge = 'rejected', provider_reference = ?, error = ?, next_check_at = null
        where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
@@ -171,7 +174,7 @@ async function refuseCharge(
   if (isRefused) await cancelCharge(host, provider, { reference, providerReference });
 }
 
-/** Cancels a charge, as far as the provider allows it; a payment in the meantime is settled. */
+/** Cancels a charge if the provider supports that. A payment made in the meantime is settled. */
 export async function cancelCharge(host: Host, provider: string, charge: ChargeReference): Promise<void> {
   try {
     const evidence = await askProvider(host, provider, async (connection, signal) =>
@@ -185,12 +188,12 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
 }
 
 /**
- * Stores the QR code or payment URL. If the recorded charge is a different one, the code is not shown, and a payment of it is
- * flagged: it could not be attributed to the order. It is not cancelled either, because some providers cancel by our reference,
- * which would end the charge that is shown.
+ * Stores the QR code or payment URL. If a different charge is already recorded, the code is not shown, and a payment of it is flagged
+ * because it could not be attributed to the order. It is not cancelled either: some providers cancel by our reference, which would end the
+ * charge that is shown.
  *
- * @param qrProblem why the operator should look at the code, although it is shown
- * @returns whether it is the recorded charge
+ * @param qrProblem reason for the operator to look at the code, although it is shown
+ * @returns false if a different charge is recorded
  */
 async function recordCharge(
   host: Host,
@@ -235,7 +238,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
   host.log.warn(`payment ${reference} could not be charged (${error.kind}): ${error.message}`);
   await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
-    // A notification may have come first: the charge exists then.
+    // If a notification arrived first, the charge exists.
     await transaction.execute(
       `update payment_attempt set charge = ?, error = ?, failures = failures + 1,
          next_check_at = case when ? = 'rejected' then null else clock_timestamp() + make_interval(secs => ?) end

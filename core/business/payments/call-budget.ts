@@ -5,13 +5,12 @@ import { wait } from '#core/platform/timing/wait.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /**
- * Purpose of a call. Reads after a notification go first, since a payment was reported. A buyer who waits for a QR code or asks
- * for a check comes next. Polls, which find the same a minute later, use what the others leave; so do the books, which are read in
- * full and can wait.
+ * Purpose of a call, by priority. Reads after a notification come first, since a payment was reported; then buyers who wait for a QR code
+ * or ask for a check. Polls and the books get what is left: a poll can find the same a minute later, and the books can wait.
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
-/** Rank in the queue; ms that a call waits for its turn. */
+/** Rank in the queue, and the longest wait for a turn (ms). */
 const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly patience: number }>> = {
   notification: { rank: 0, patience: 15_000 },
   charge: { rank: 1, patience: 15_000 },
@@ -19,15 +18,15 @@ const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly pati
   poll: { rank: 2, patience: 2_000 },
   books: { rank: 3, patience: 120_000 },
 };
-/** Seconds of the rate available at once, and the share that remains as the rate: together 60 seconds' worth a minute. */
+/** Burst in seconds of the rate, and the share of the rate that refills it: together 60 seconds' worth of calls in a minute. */
 const burst = { seconds: 4, remainder: 56 / 60 };
-/** Share of a burst that polls of all instances leave to more urgent calls. */
+/** Share of the burst, across all instances, that is reserved for calls more urgent than polls and the books. */
 const reservedShare = 0.5;
-/** A 429 halves the rate, down to the share `least`; each second raises it by the share `rise`. */
+/** A 429 multiplies the rate by `factor`, down to the share `least`; each second raises it by the share `rise`. */
 const adaptation = { factor: 0.5, least: 1 / 32, rise: 0.01 };
-/** Ms without calls after a 429: without Retry-After, and at most. */
+/** Pause after a 429, in ms: without Retry-After, and the maximum. */
 const pauses = { unstated: 1_000, longest: 120_000 };
-/** Per process and budget; further calls are rejected at once and tried again later. */
+/** Per process and budget; further calls are rejected at once and retried later. */
 const maxWaiting = 5_000;
 
 const channel = 'payments:rate';
@@ -44,8 +43,8 @@ interface Waiting {
 }
 
 /**
- * The calls that one endpoint of a provider takes, from all instances together. Calls wait in the order of their urgency;
- * the rate follows the provider's reports.
+ * Rate budget of one provider endpoint, shared by all instances. Calls wait in order of urgency, and the rate adapts to the provider's
+ * reports.
  */
 export class CallBudget {
   readonly #key: string;
@@ -55,7 +54,7 @@ export class CallBudget {
   #rate = 1; // calls a second
   #isServing = false;
   #wake = new AbortController();
-  /** Share of the rate, and when it was set (ms). */
+  /** Current share of the rate, and when it was set (ms). */
   #part = { value: 1, at: 0 };
   #resumesAt = 0; // ms
 
@@ -67,9 +66,9 @@ export class CallBudget {
   /**
    * Resolves when a call may be made.
    *
-   * @param rate calls a second, as configured or documented
-   * @param until ms of `performance.now()`
-   * @throws PaymentError `temporary` and rate-limited, when that is not before `until`
+   * @param rate calls per second, as configured or documented
+   * @param until deadline, in ms of `performance.now()`
+   * @throws PaymentError `temporary` and rate-limited, if the turn does not come before `until`
    */
   async turn(rate: number, urgency: Urgency, until: number): Promise<void> {
     this.#rate = rate;
@@ -89,33 +88,33 @@ export class CallBudget {
   }
 
   /**
-   * The provider has refused a call for its rate. Calls pause, and continue at half the rate; what was sent before the last
-   * halving says nothing new.
+   * Handles a call that the provider rejected for its rate: calls pause, then continue at half the rate. A call sent before the last
+   * halving does not halve it again.
    *
    * @param sentAt ms of `performance.now()`
-   * @param seconds that the provider asked to wait
+   * @param seconds pause that the provider asked for
    */
   exceeded(sentAt: number, seconds: number | undefined): void {
     const now = performance.now();
     const part = sentAt < this.#part.at ? this.#partNow(now) : this.#partNow(now) * adaptation.factor;
     const pause = seconds === undefined ? pauses.unstated : seconds * 1_000;
-    this.#tell({ key: this.#key, part: Math.max(adaptation.least, part), pause: Math.min(pause, pauses.longest) });
+    this.#announce({ key: this.#key, part: Math.max(adaptation.least, part), pause: Math.min(pause, pauses.longest) });
   }
 
-  /** The provider asked for no more calls for this many seconds. */
+  /** Pauses calls for as many seconds as the provider asked for. */
   exhausted(seconds: number): void {
     const pause = Math.min(seconds * 1_000, pauses.longest);
-    this.#tell({ key: this.#key, part: this.#partNow(performance.now()), pause });
+    this.#announce({ key: this.#key, part: this.#partNow(performance.now()), pause });
   }
 
-  /** Applies a rate that this or another instance has learned. */
+  /** Applies a rate reported by this or another instance. */
   adapt({ part, pause }: Omit<Adapted, 'key'>): void {
     const now = performance.now();
     this.#part = { value: part, at: now };
     this.#resumesAt = Math.max(this.#resumesAt, now + pause);
   }
 
-  /** Ms of `performance.now()` until which a call of this urgency waits, from now. */
+  /** Deadline of a call of this urgency that starts to wait now, in ms of `performance.now()`. */
   static patience(urgency: Urgency): number {
     return performance.now() + urgencies[urgency].patience;
   }
@@ -125,7 +124,7 @@ export class CallBudget {
     const index = this.#waiting.findIndex((other) => urgencies[other.urgency].rank > rank);
     this.#waiting.splice(index < 0 ? this.#waiting.length : index, 0, waiting);
     if (this.#waiting[0] !== waiting) return;
-    // The next turn was meant for a call that can wait longer.
+    // The pending turn was meant for a less urgent call.
     this.#wake.abort();
     this.#wake = new AbortController();
   }
@@ -144,7 +143,7 @@ export class CallBudget {
         const { signal } = this.#wake;
         const delay = await this.#take(first.urgency);
         if (delay > 0) await wait(delay, signal);
-        // The first call in the queue may have changed.
+        // After the wait, the first call in the queue may be another one.
         else this.#waiting.shift()?.start();
       }
     } finally {
@@ -152,7 +151,11 @@ export class CallBudget {
     }
   }
 
-  /** @returns 0 if a call was taken out of the budget, otherwise ms until one may be */
+  /**
+   * Takes a call from the budget.
+   *
+   * @returns 0 if it was taken, otherwise ms until the next try
+   */
   async #take(urgency: Urgency): Promise<number> {
     const now = performance.now();
     if (this.#resumesAt > now) return this.#resumesAt - now;
@@ -180,9 +183,9 @@ export class CallBudget {
     return Math.min(1, value + ((now - at) / 1_000) * adaptation.rise);
   }
 
-  #tell(adapted: Adapted): void {
+  #announce(adapted: Adapted): void {
     this.adapt(adapted);
-    // An instance that does not hear of it is refused by the provider itself.
+    // An instance that misses this is rejected by the provider itself.
     this.#shared.events.publish(channel, JSON.stringify(adapted)).catch(() => undefined);
   }
 
@@ -221,9 +224,9 @@ class CallBudgets implements AsyncDisposable {
   }
 
   get(key: string): CallBudget {
-    const known = this.#budgets.get(key) ?? new CallBudget(key, this.#shared);
-    this.#budgets.set(key, known);
-    return known;
+    const budget = this.#budgets.get(key) ?? new CallBudget(key, this.#shared);
+    this.#budgets.set(key, budget);
+    return budget;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -232,8 +235,8 @@ class CallBudgets implements AsyncDisposable {
 }
 
 /**
- * The budget of an endpoint. There are two of each provider, because providers limit endpoints one by one: that of charges,
- * and that of everything else, where a call of ours makes one call to each endpoint.
+ * Returns the budget of an endpoint. Providers limit endpoints separately, so each provider has two budgets: one for charges, and one for
+ * everything else, where one of our calls makes one request per endpoint.
  */
 export function callBudget(host: Host, provider: string, endpoint: 'charge' | 'other'): CallBudget {
   return host.keep('payment-call-budgets', () => new CallBudgets(host)).get(`payments:${provider}:${endpoint}`);

@@ -25,9 +25,9 @@ export interface ProviderAnswer {
 
 /** The provider's rate limit as reported in response headers. */
 export interface RateStatement {
-  /** True: the call was refused for its rate. */
+  /** True if the call was rejected for its rate. */
   readonly isExceeded: boolean;
-  /** Seconds until the provider takes calls again; undefined when it takes them now, or does not say. */
+  /** Seconds until the provider accepts calls again; undefined if it accepts them now, or does not say. */
   readonly pause: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export const rateListener = new AsyncLocalStorage<(statement: RateStatement) => 
 const deadline = 15_000; // ms
 const connectTimeout = 5_000; // ms
 
-/** One call per connection: an idle connection that the provider has closed would leave the outcome of a charge unknown. */
+/** One call per connection: if the provider had closed an idle connection, the outcome of a charge would be unknown. */
 class SingleUseConnections {
   #agent: Agent | undefined;
 
@@ -48,15 +48,15 @@ class SingleUseConnections {
 
 const connections = new SingleUseConnections();
 
-/** Errors before a connection was open: the provider has seen nothing. */
+/** Error codes from before a connection was open: the provider has seen nothing. */
 const unopened =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/;
 
 /**
- * Calls the API of a provider, once, within 15 seconds. Follows no redirect, and reads at most 256 KB.
+ * Calls a provider's API once, within 15 seconds. Follows no redirects and reads at most 256 KB.
  *
- * @throws PaymentError `temporary` when nothing reached the provider, and for a GET; otherwise `unknown`: no answer in
- *   time, a connection that broke, anything but a JSON object
+ * @throws PaymentError `temporary` if nothing reached the provider, and for a GET; otherwise `unknown`: no answer in time, a broken
+ * connection, anything but a JSON object
  */
 export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> {
   const { host } = new URL(call.url);
@@ -70,13 +70,13 @@ export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> 
   throw new PaymentError(failureOf(call), `${host} answered ${answer.status} without a JSON object`);
 }
 
-/** The kind of a failure whose effect is not known: reading twice does no harm. */
+/** Kind of a failure with an unknown effect: a GET is safe to repeat. */
 export function failureOf({ method }: Pick<ProviderCall, 'method'>): 'temporary' | 'unknown' {
   return method === 'GET' ? 'temporary' : 'unknown';
 }
 
 async function send({ method, url, headers, body, signal }: ProviderCall) {
-  // Loaded with the first call: commands make none.
+  // Loaded on the first call: commands make none.
   const { Agent, request } = await import('undici');
   const answer = await request(url, {
     method,
@@ -106,7 +106,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** System error codes or our own messages, without addresses and secrets. */
+/** System error code or our own message, without addresses and secrets. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) return 'timeout';
   return codeOf(error) || (error instanceof Error ? error.message : 'no reason');
@@ -122,9 +122,9 @@ function rateIn(status: number, headers: Headers, retryAfter: number | undefined
   return { isExceeded, pause: isSpent ? (retryAfter ?? reset) : undefined };
 }
 
-/** Seconds from a header of seconds, or of the Unix time at which they end. */
+/** Seconds from a header that holds seconds, or the Unix time at which they end. */
 function secondsIn(headers: Headers, name: RegExp): number | undefined {
-  const [, value] = Object.entries(headers).find(([one]) => name.test(one)) ?? [];
+  const [, value] = Object.entries(headers).find(([header]) => name.test(header)) ?? [];
   const number = value === undefined || value === '' ? Number.NaN : Number(value);
   const seconds = number > 1_000_000_000 ? number - Date.now() / 1_000 : number;
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

@@ -3,9 +3,9 @@ import type { Row } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt } from './entities.ts';
 const earlySeconds = [20, 40, 60]; // after the charge
 const intervalSeconds = 60; // until the order expires
-/** After the expiry: a payer who scanned at the last moment may settle late. */
+/** After expiry: a payment scanned at the last moment may settle late. */
 const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400];
-const jitter = 0.15; // share of a delay, so that orders of one moment spread
+const jitter = 0.15; // share of a delay, so that orders placed together spread out
 const toleranceSeconds = 8; // a check this much early is not repeated
 
 /** Seconds before the first check of a new charge. */
@@ -17,8 +17,8 @@ interface CheckProgress {
 }
 
 /**
- * Seconds by which a check is put off while the provider's notifications arrive, which are faster than any check: until one
- * minute after the charge. Undefined for a check that must not wait: a notification may be the one that is lost.
+ * Seconds to postpone a check while the provider's notifications arrive, which are faster than any check: until one minute after the
+ * charge. Undefined for a check that must not wait, in case a notification was lost.
  */
 export function whileNotified({ age, left }: CheckProgress): number | undefined {
   const delay = intervalSeconds - age;
@@ -31,7 +31,7 @@ export function nextCheck(progress: CheckProgress, random: () => number = Math.r
   if (delay === undefined) return undefined;
   const jittered = delay * (1 - jitter + 2 * jitter * random());
   const { left } = progress;
-  // The check at the expiry decides on the order: it must not come before it.
+  // The check at expiry decides about the order, so it must not come earlier.
   return left > 0 && jittered + toleranceSeconds > left ? left + 1 : jittered;
 }
 
@@ -47,10 +47,7 @@ function afterExpiry(since: number): number | undefined {
 
 export const checkJob = 'check-payment';
 
-/**
- * Enqueues the next check of an attempt for the time that the database has for it. The queue only carries the schedule: what
- * it loses, a sweep finds.
- */
+/** Enqueues the next check of an attempt for the time stored in the database. The queue is only a schedule: a sweep finds what it loses. */
 export async function enqueueCheck(
   { database, jobs }: Pick<Host, 'database' | 'jobs'>,
   reference: string,

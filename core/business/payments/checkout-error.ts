@@ -2,7 +2,7 @@
 export class CheckoutError extends Error {
   override readonly name = 'CheckoutError';
   readonly kind: CheckoutFailure;
-  /** Time of the next try, if waiting helps. */
+  /** When to retry, if waiting helps. */
   readonly next: Date | undefined;
 
   constructor(kind: CheckoutFailure, message: string, next?: Date) {
@@ -14,24 +14,24 @@ export class CheckoutError extends Error {
 
 /**
  * - `no_provider`: this gateway sells nothing.
- * - `unknown_plan`: no plan has so many days.
+ * - `unknown_plan`: no plan has this number of days.
  * - `no_gifts`: passes are not sold as gifts (`payments.gifts` in gateway.yaml).
- * - `too_many_days`: the account would hold more than a year, open orders included.
+ * - `too_many_days`: the account would hold more than a year, including open orders.
  * - `too_many_orders`: too many orders of the account are open.
  * - `too_many_charges`: the account or its network has made too many charges within an hour without paying.
  * - `sold_out`: no place is free for the plan (`sales` in gateway.yaml).
  * - `blocked`: the account is blocked or deleted.
  * - `not_found`: there is no such order.
- * - `plan_changed`: the order was made for another price or provider, and a new one is needed.
+ * - `plan_changed`: the order was made for another price or provider; a new order is needed.
  * - `not_open`: the state of the order, or of a refund, does not allow it.
- * - `nothing_to_refund`: no payment has anything left.
- * - `several_payments`: the one to refund must be named.
- * - `too_much`: more than is left of the payment.
- * - `no_days`: the payment gave no days that could go back.
- * - `no_answer`: the provider could not be asked.
- * - `not_refunded`: the provider has refused the refund.
- * - `refund_unclear`: the provider could return another payment of the charge.
- * - `refund_open`: another refund of the payment is under way, and the money would be paid twice.
+ * - `nothing_to_refund`: no payment has a refundable remainder.
+ * - `several_payments`: the order has several refundable payments, and none was named.
+ * - `too_much`: more than the remainder of the payment.
+ * - `no_days`: the payment gave no days that could be taken back.
+ * - `no_answer`: the provider could not be read.
+ * - `not_refunded`: the provider rejected the refund.
+ * - `refund_unclear`: the provider might refund another payment of the charge.
+ * - `refund_open`: another refund of the payment is in progress, and the money would be paid twice.
  */
 type CheckoutFailure =
   | 'no_provider'

@@ -33,11 +33,11 @@ interface Offer {
 }
 
 interface OrderOptions {
-  /** The buyer's IP address, whose network is limited as well; omitted for a program. */
+  /** The buyer's IP address, whose network is rate-limited too; omitted for a program. */
   readonly address?: string | undefined;
   /** The account that redeems the code gets the days, not the buyer. */
   readonly isGift?: boolean | undefined;
-  /** Called at the end of the transaction; its lines are stored with the order. */
+  /** Called at the end of the transaction; the lines it returns are stored with the order. */
   readonly record?: RecordOrder | undefined;
 }
 
@@ -49,8 +49,8 @@ interface Quote {
 }
 
 /**
- * Orders a plan for an account and charges it. Returns an existing open order for the same, so that two tabs get one order.
- * The order may have no charge yet (`created`) when the provider is slow, or takes no more calls for a moment: it is charged later.
+ * Orders a plan for an account and charges it. Returns an open order for the same plan if there is one, so that two tabs get one order. The
+ * order may have no charge yet (`created`) if the provider is slow, or accepts no calls for a moment: it is charged later.
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`, `too_many_orders`, `too_many_charges`, `sold_out`,
  *   `blocked`
@@ -80,8 +80,7 @@ export async function startOrder(
 }
 
 /**
- * Makes an order that has expired or failed payable again, at its price, by another attempt. An open order is returned as it
- * is; one that turns out to be paid, too.
+ * Makes an expired or failed order payable again at its price, with another attempt. Returns an open or paid order unchanged.
  *
  * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`,
  *   `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
@@ -101,7 +100,7 @@ export async function newCharge(host: Host, orderId: string, address?: string): 
 }
 
 /**
- * Cancels an open order, here and at the provider. A payment that still arrives activates it.
+ * Cancels an open order, here and at the provider. A payment that still arrives activates the order.
  *
  * @throws CheckoutError `not_found`
  */
@@ -117,8 +116,7 @@ export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Reads the status of an order at the provider, for a buyer who waits at most once in five seconds. An error of the
- * provider changes nothing.
+ * Reads the status of an order at the provider for its buyer, at most once in five seconds. Provider errors change nothing.
  *
  * @throws CheckoutError `not_found`
  */
@@ -145,8 +143,7 @@ export async function checkNow(host: Host, orderId: string, pause = checkPauseSe
 }
 
 /**
- * Reads an order at the provider at once, for an operator: its open charge, and each of its payments, of which money may have
- * gone back there.
+ * Reads an order at the provider at once, for an operator: its open charge and each of its payments, which may have been refunded there.
  *
  * @throws CheckoutError `not_found`, `no_answer`
  */
@@ -176,7 +173,7 @@ function chargesOf({ database }: Host, orderId: string) {
   );
 }
 
-/** The buyer then reads that the provider does not answer, rather than that nothing was paid. */
+/** Lets the buyer's page say that the provider does not answer, instead of that nothing was paid. */
 async function recordError({ database }: Host, reference: string, error: string | null): Promise<void> {
   await database.query('update payment_attempt set error = ? where reference = ?', [error, reference]);
 }
@@ -201,7 +198,7 @@ function findOffer(host: Host, days: number, isGift: boolean): Offer {
   const currency = host.section(currencySection);
   if (provider === undefined || !provider.currencies.includes(currency))
     throw new CheckoutError('no_provider', 'Plans cannot be bought here.');
-  const plan = host.section(plansSection).find((one) => one.days === days);
+  const plan = host.section(plansSection).find((candidate) => candidate.days === days);
   if (plan === undefined) throw new CheckoutError('unknown_plan', `There is no plan of ${days} days.`);
   if (isGift && !sellsGifts(host)) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
@@ -215,7 +212,7 @@ async function findOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Last, so that the lock of the places is held for a moment.
+ * Claims a place, after all other checks, so that the places are locked only briefly.
  *
  * @param holder the account; undefined for a gift, which renews nothing
  * @throws CheckoutError `sold_out`
@@ -232,7 +229,7 @@ async function requirePlace(
   throw new CheckoutError('sold_out', `All places for ${days} days are taken. ${advice}`);
 }
 
-/** A paid order is not offered again: its charge takes no second payment. */
+/** Excludes paid orders: their charge takes no second payment. */
 async function findOpenOrder(
   transaction: EntityManager,
   accountId: string,
@@ -275,9 +272,9 @@ async function insertOrder(
 }
 
 /**
- * Reopens an expired or failed order, which only its buyer can request.
+ * Reopens an expired or failed order. Only its buyer can request that.
  *
- * @returns false when another tab was first, which then charges it
+ * @returns false if another tab was first, which then charges it
  */
 async function reopen(
   host: Host,

@@ -11,8 +11,8 @@ import type { Fields } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt } from './entities.ts';
 
 /**
- * Seconds for which a check belongs to its worker; afterwards another one may take it. The longest reads a status, cancels the
- * charge and reads again, each within 12 seconds, turn included.
+ * Seconds for which a check belongs to its worker; then another worker may take it. The longest check reads a status, cancels the charge
+ * and reads again, each within 12 seconds including its turn.
  */
 const lease = 45;
 const toleranceSeconds = 2;
@@ -26,7 +26,7 @@ interface ClaimedRow extends Fields<
 > {
   readonly orderId: string;
   readonly orderState: OrderState;
-  readonly canBePaid: boolean; // its buyer sees a QR code or a page
+  readonly canBePaid: boolean; // its buyer sees a QR code or a payment page
   readonly isNotified: boolean; // the provider's notifications arrive
   readonly isLast: boolean;
   readonly age: number; // seconds
@@ -62,13 +62,17 @@ export async function checkPayment(host: Host, reference: string): Promise<void>
   if (claimed !== undefined) await check(host, normalized(claimed));
 }
 
-/** Checks overdue payments up to a limit. @returns their number */
+/**
+ * Checks overdue payments up to a limit.
+ *
+ * @returns their number
+ */
 export async function checkOverdue(host: Host, limit: number): Promise<number> {
   const claimed = await host.database.query<ClaimedRow>(
     claim('next_check_at <= clock_timestamp()').replace('order by next_check_at', 'order by next_check_at limit ?'),
     [limit],
   );
-  const results = await Promise.allSettled(claimed.map((one) => check(host, normalized(one))));
+  const results = await Promise.allSettled(claimed.map((row) => check(host, normalized(row))));
   for (const result of results)
     if (result.status === 'rejected') host.log.error('a payment could not be checked', result.reason);
   return claimed.length;
@@ -78,7 +82,7 @@ function normalized(claimed: ClaimedRow): Claimed {
   return { ...claimed, providerReference: claimed.providerReference ?? undefined };
 }
 
-/** A provider's error is never "not paid": it changes no order, and the check is repeated. */
+/** A provider error never means "not paid": it changes no order, and the check is repeated. */
 async function check(host: Host, claimed: Claimed): Promise<void> {
   const pause = claimed.canBePaid && claimed.isNotified && claimed.failures === 0 ? whileNotified(claimed) : undefined;
   if (pause !== undefined) {
@@ -130,7 +134,7 @@ function isUnseen({ canBePaid, charge, age }: Claimed): boolean {
   return !canBePaid && (charge === 'unknown' || age >= longestCharge);
 }
 
-/** Never assumes success: the provider's status settles it afterwards. A charge that cannot be cancelled expires by itself. */
+/** Never assumes success: the provider's status settles the charge afterwards. If it cannot be cancelled, it expires by itself. */
 async function endCharge(host: Host, { provider, reference, providerReference, orderState }: Claimed): Promise<void> {
   if (orderState !== 'created' && orderState !== 'pending') return;
   const charge = { reference, providerReference };
@@ -155,10 +159,10 @@ function asEnded(evidence: PaymentEvidence): PaymentEvidence {
   return evidence.state === 'failed' ? { ...evidence, state: 'expired' } : evidence;
 }
 
-/** A charge that certainly does not exist is tried again under its reference while the order can be paid. */
+/** Retries a charge that certainly does not exist, under its reference, while the order can be paid. */
 async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
   if (claimed.left <= 0) return expireOrder(host.database, claimed.orderId);
-  // Pending: a charge whose response was lost exists, and this attempt follows it.
+  // A pending order has a charge whose response was lost; this attempt follows it.
   const isOpen = claimed.orderState === 'created' || claimed.orderState === 'pending';
   if (!claimed.isLast || !isOpen) return;
   const { attempt } = await chargeSoon(host, claimed.orderId);
@@ -183,7 +187,7 @@ async function addAttempt(host: Host, { orderId, reference }: Claimed): Promise<
   if (isAdded) await chargeSoon(host, orderId);
 }
 
-/** A payment settled in the meantime has no schedule. */
+/** Schedules the next check, unless the payment was settled in the meantime. */
 async function schedule(
   { database }: Host,
   { reference }: Claimed,

@@ -6,7 +6,7 @@ import { defaultProvider, noProvider, paymentsSection } from './section.ts';
 type Providers = ReadonlyMap<string, PaymentProvider>;
 
 const serviceKey = 'payment-providers';
-/** One map per loaded configuration, as connections depend on its settings. */
+/** One map per loaded configuration, because connections depend on its settings. */
 const connections = new WeakMap<Host, Map<string, PaymentConnection>>();
 
 /** Makes the registered providers known to everything that gets a host. */
@@ -32,9 +32,9 @@ export function configuredProvider(host: Host): PaymentProvider | undefined {
 }
 
 /**
- * How the payment of an order's charge is simulated, where its provider is in test mode.
+ * Simulates the payment of an order's charge, if its provider is in test mode.
  *
- * @returns a command of a shell; undefined where money moves, and where the provider is not configured any more
+ * @returns a shell command; undefined if money moves, or if the provider is no longer configured
  */
 export function simulationOf(
   host: Host,
@@ -44,25 +44,26 @@ export function simulationOf(
   try {
     return paymentConnection(host, provider).simulation?.(attempt);
   } catch {
-    return undefined; // its secret is gone, so nothing is known of its mode
+    return undefined; // its secret is gone, so its mode is unknown
   }
 }
 
 /**
- * The calls to a provider, with the settings of this configuration: that of new orders, or another one with open orders.
+ * Returns the connection to a provider, with the settings of this configuration: the provider of new orders, or another one with open
+ * orders.
  *
- * @throws Error when no such provider is registered, when it is a sandbox in production, or when its secret is missing
+ * @throws Error if no such provider is registered, if it is a sandbox in production, or if its secret is missing
  */
 export function paymentConnection(host: Host, name: string): PaymentConnection {
-  const made = connections.get(host) ?? new Map<string, PaymentConnection>();
-  connections.set(host, made);
-  const known = made.get(name);
-  if (known !== undefined) return known;
+  const byName = connections.get(host) ?? new Map<string, PaymentConnection>();
+  connections.set(host, byName);
+  const existing = byName.get(name);
+  if (existing !== undefined) return existing;
   const provider = paymentProviders(host).get(name);
   if (provider === undefined) throw new Error(`Payment provider "${name}" not found`);
   if (provider.isSandbox === true && host.isProduction)
     throw new Error(`Payment provider "${name}" moves no money; it is off in production`);
   const connection = provider.connect(host);
-  made.set(name, connection);
+  byName.set(name, connection);
   return connection;
 }

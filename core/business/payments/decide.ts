@@ -3,7 +3,7 @@ import type { Money, PaymentState } from './payment-provider.ts';
 
 interface Situation {
   readonly order: OrderState;
-  /** False if another attempt has followed the charge of the evidence. */
+  /** False if a later attempt has followed the charge of the evidence. */
   readonly isLastAttempt: boolean;
   readonly expected: Money;
   readonly evidence: PaymentState;
@@ -20,7 +20,7 @@ export interface Decision {
   readonly flag?: FlagKind;
 }
 
-/** Evidence never moves an order to a state of a lower rank, in any order of arrival. */
+/** Evidence never moves an order to a lower rank, whatever the order of arrival. */
 const ranks: Record<OrderState, number> = {
   created: 0,
   pending: 1,
@@ -41,7 +41,7 @@ export function decide(situation: Situation): Decision {
     case 'refunded':
       return decideRefunded(situation);
     case 'failed':
-      // Denied after it had been settled.
+      // Denied after it was settled.
       if (situation.order === 'paid' && situation.recorded === 'activated') return { flag: 'reversed' };
       return moveTo('failed', situation);
     case 'expired':
@@ -57,7 +57,7 @@ export function decide(situation: Situation): Decision {
 
 function decidePaid({ order, expected, paid, recorded }: Situation): Decision {
   if (recorded !== undefined) return nothing;
-  // Money has come, and the provider does not say how much.
+  // Money arrived, but the provider does not say how much.
   if (paid === undefined) return { flag: 'disputed' };
   if (paid.currency !== expected.currency) return { payment: 'wrong_currency', flag: 'wrong_currency' };
   if (paid.amount !== expected.amount) return { payment: 'wrong_amount', flag: 'wrong_amount' };
@@ -66,8 +66,8 @@ function decidePaid({ order, expected, paid, recorded }: Situation): Decision {
 }
 
 /**
- * A payment refunded before we recorded it grants no days, and is recorded for the books. What the refund of a recorded
- * payment does is up to `refund-effects.ts`.
+ * A payment refunded before we recorded it grants no days, but is recorded for the books. `refund-effects.ts` handles the refund of a
+ * recorded payment.
  */
 function decideRefunded({ order, paid, recorded }: Situation): Decision {
   if (recorded !== undefined) return nothing;

@@ -18,7 +18,7 @@ const refundStates = ['asked', 'sent', 'done', 'failed'] as const satisfies read
 
 const recordedAt = p.datetime().defaultRaw('clock_timestamp()');
 
-/** A sale, as it was sold: a changed price touches no open order. */
+/** A sale with its terms at the time: a price change affects no open order. */
 export const PlanOrder = defineEntity({
   name: 'PlanOrder',
   properties: {
@@ -59,7 +59,7 @@ export const PlanOrder = defineEntity({
   checks: [{ name: 'plan_order_check', expression: `(state in ('paid', 'refunded')) = (paid_at is not null)` }],
 });
 
-/** What plugins said about an order when it was placed. Not in its row, which other transactions lock before the account. */
+/** Plugins' lines about an order, recorded when it was placed. Not in the order's row, which other transactions lock before the account. */
 export const OrderLines = defineEntity({
   name: 'OrderLines',
   tableName: 'order_lines',
@@ -73,28 +73,28 @@ export const OrderLines = defineEntity({
 export const PaymentAttempt = defineEntity({
   name: 'PaymentAttempt',
   properties: {
-    /** Ours, at the provider. */
+    /** Our reference at the provider. */
     reference: impersonal(p.text().primary()),
     order: () => p.manyToOne(PlanOrder),
     number: p.integer().check('number > 0'),
     provider: impersonal(p.text()),
     providerReference: impersonal(p.text().nullable()),
-    /** `none`: it certainly does not exist, and may be tried again. */
+    /** `none`: the charge certainly does not exist, and may be retried. */
     charge: p.enum(charges).default('unknown'),
     qr: impersonal(p.text().nullable()),
     paymentUrl: impersonal(p.text().nullable()),
-    /** To be paid, with the provider's fee where it adds one. */
+    /** Amount to pay, including the provider's fee if it adds one. */
     amount: p.bigint('number').check('amount > 0'),
     currency: impersonal(p.text()),
     expiresAt: p.datetime(),
     createdAt: recordedAt,
-    /** That the provider stated last. */
+    /** Last state stated by the provider. */
     state: impersonal(p.text().default('unknown')),
     checkedAt: p.datetime().nullable(),
     checks: p.integer().default(0),
-    /** Of checks, since one succeeded. */
+    /** Failed checks since the last success. */
     failures: p.integer().default(0),
-    /** Null: it is settled. */
+    /** Null once settled. */
     nextCheckAt: p.datetime().nullable(),
     error: impersonal(p.text().nullable()),
   },
@@ -102,7 +102,7 @@ export const PaymentAttempt = defineEntity({
   uniques: [{ properties: ['order', 'number'] }, { properties: ['provider', 'providerReference'] }],
 });
 
-/** Money that has come. */
+/** Money received. */
 export const Payment = defineEntity({
   name: 'Payment',
   properties: {
@@ -110,9 +110,9 @@ export const Payment = defineEntity({
     order: () => p.manyToOne(PlanOrder).index('payment_order'),
     attempt: () => p.manyToOne(PaymentAttempt).fieldName('reference'),
     provider: impersonal(p.text()),
-    /** The provider's name of its charge, where that is not the one of the attempt. */
+    /** The provider's reference of its charge, if it differs from the attempt's. */
     providerReference: impersonal(p.text().nullable()),
-    /** The provider's. */
+    /** Id at the provider. */
     paymentId: impersonal(p.text()),
     amount: p.bigint('number'),
     currency: impersonal(p.text()),
@@ -120,12 +120,12 @@ export const Payment = defineEntity({
     /** Bank or wallet of the buyer. */
     issuer: impersonal(p.text().nullable()),
     outcome: p.enum(paymentOutcomes),
-    /** As the provider stated it. */
+    /** The provider's report. */
     raw: impersonal(p.json<object>().columnType('json')),
     recordedAt,
-    /** Of the provider, where it is known. */
+    /** The provider's fee, if known. */
     fee: p.bigint('number').nullable().check('fee >= 0'),
-    /** Found in the provider's books. */
+    /** Time when it was found in the provider's books. */
     reconciledAt: p.datetime().nullable(),
   },
   uniques: [
@@ -134,21 +134,21 @@ export const Payment = defineEntity({
   ],
 });
 
-/** Money of one payment that goes back, in full or in part. */
+/** A refund of one payment, in full or in part. */
 export const Refund = defineEntity({
   name: 'Refund',
   properties: {
-    /** Names it at the provider. */
+    /** Our reference of the refund at the provider. */
     key: impersonal(p.text().primary()),
     order: () => p.manyToOne(PlanOrder).index('refund_order'),
     payment: () => p.manyToOne(Payment),
     amount: p.bigint('number').check('amount > 0'),
     currency: impersonal(p.text()),
-    /** `asked`: on record, and perhaps requested. `sent`: the provider has accepted it. */
+    /** `asked`: recorded, and perhaps requested. `sent`: accepted by the provider. */
     state: p.enum(refundStates),
-    /** Taken back when it is done, of what the payment gave. */
+    /** Days to take back once it is done. */
     days: p.enum(['whole', 'unused', 'none'] satisfies readonly DaysBack[]).default('unused'),
-    /** Paid back by the operator, outside of the provider. */
+    /** Paid back by the operator, outside the provider. */
     isManual: p.boolean().default(false),
     reason: impersonal(p.text()),
     raw: impersonal(p.json<object>().columnType('json').nullable()),
@@ -156,26 +156,26 @@ export const Refund = defineEntity({
     failures: p.integer().default(0),
     nextCheckAt: p.datetime().nullable(),
     finishedAt: p.datetime().nullable(),
-    /** The provider's name of it. */
+    /** The provider's id of the refund. */
     providerRefundId: impersonal(p.text().nullable()),
-    /** Found in the provider's books. */
+    /** Time when it was found in the provider's books. */
     reconciledAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'refund_due', properties: 'nextCheckAt', where: `state in ('asked', 'sent')` }],
   uniques: [{ name: 'refund_stated_once', properties: ['payment', 'providerRefundId'] }],
 });
 
-/** Something about an order, or about money without one, that the operator must decide. */
+/** An issue with an order, or with money that has none, for the operator to decide. */
 export const OrderFlag = defineEntity({
   name: 'OrderFlag',
   properties: {
     id: p.uuid().primary(),
-    /** Null: the provider has money that belongs to no order of this gateway. */
+    /** Null if the provider has money that belongs to no order of this gateway. */
     order: () => p.manyToOne(PlanOrder).nullable().deleteRule('no action'),
     kind: p.enum(flagKinds),
-    /** The payment or refund that it is about. */
+    /** The payment or refund concerned. */
     subject: impersonal(p.text()),
-    /** Of money that is not on record: amount, currency, time and reference, as the provider lists them. */
+    /** For money that is not on record: amount, currency, time and reference, as the provider lists them. */
     detail: impersonal(p.json<object>().defaultRaw(`'{}'`)),
     createdAt: recordedAt,
     resolvedAt: p.datetime().nullable(),
@@ -189,7 +189,7 @@ export const OrderFlag = defineEntity({
   ],
 });
 
-/** A provider's notification, kept until it is processed and for some time after. */
+/** A provider's notification, kept for some time after it is processed. */
 export const PaymentNotification = defineEntity({
   name: 'PaymentNotification',
   properties: {
@@ -204,7 +204,7 @@ export const PaymentNotification = defineEntity({
     evidence: impersonal(p.json<object>().columnType('json').nullable()),
     receivedAt: recordedAt,
     tries: p.integer().default(0),
-    /** Null: it is processed. */
+    /** Null once processed. */
     nextTryAt: p.datetime().nullable().defaultRaw('clock_timestamp()'),
     outcome: impersonal(p.text().nullable()),
   },

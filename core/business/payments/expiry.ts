@@ -11,7 +11,7 @@ export async function expireOrder(database: Pick<Database, 'fork'>, orderId: str
   await expireOrders(database, 'id = ? and expires_at <= clock_timestamp()', [orderId]);
 }
 
-/** Expires orders past their time without any check to come: their last charge was rejected, for instance. */
+/** Expires orders past their deadline that no check will visit, for example because their last charge was rejected. */
 export async function expireForgotten(database: Pick<Database, 'fork'>): Promise<void> {
   await expireOrders(
     database,
@@ -31,7 +31,7 @@ async function expireOrders(database: Pick<Database, 'fork'>, condition: string,
   });
 }
 
-/** Records that an order has expired, in the transaction in which it does: once for each time that it could be paid. */
+/** Records once per deadline that an order has expired, within the transaction that expires it. */
 export async function recordExpired(transaction: EntityManager, orderId: string): Promise<void> {
   const [order] = await transaction.execute<Expired[]>(
     `select id, account_id, ${epochs('expires_at')} from plan_order where id = ?`,

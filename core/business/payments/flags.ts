@@ -11,12 +11,16 @@ import { paymentsSection } from './section.ts';
 
 const promised = new Set<string>(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
 
-/** Flags of money that bought nothing: the page of the order promises its buyer a decision by `decisionDue`. */
+/** True for flags of money that bought nothing: the order's page promises the buyer a decision by `decisionDue`. */
 export function isDecisionPromised(kind: string): boolean {
   return promised.has(kind);
 }
 
-/** Flags an order for the operator, once for each subject. @param about the payment or refund that it is about */
+/**
+ * Flags an order for the operator, once per subject.
+ *
+ * @param about the payment or refund concerned
+ */
 export async function flagOrder(
   transaction: EntityManager,
   { orderId, accountId }: { readonly orderId: string; readonly accountId: string },
@@ -50,10 +54,10 @@ interface FlagDetail {
 }
 
 /**
- * Flags money at a provider that belongs to no order, once. The first of a day is an event: another system with the same account
- * at the provider has as many payments as it likes.
+ * Flags money at a provider that belongs to no order, once. Only the first of a kind and day is an event, because another system with the
+ * same provider account may have any number of payments.
  *
- * @param about the provider's name of it
+ * @param about names the payment or refund at the provider
  */
 export async function flagForeignMoney(
   transaction: EntityManager,
@@ -76,10 +80,10 @@ export async function flagForeignMoney(
 }
 
 /**
- * Resolves unresolved flags. An order whose current charge was paid with another amount is cancelled then: that
- * charge takes no second payment.
+ * Resolves open flags. If an order's current charge was paid with a wrong amount or currency, the order is cancelled, because that charge
+ * takes no second payment.
  *
- * @param id of one flag, or of an order for all of its flags
+ * @param id of a flag, or of an order for all its flags
  * @param resolution the operator's note for bookkeeping
  * @param outcome shown to the buyer about money that bought nothing; default: only that it was decided
  * @returns the number of flags
@@ -97,7 +101,7 @@ export async function resolveFlag(
   return counted?.resolved ?? 0;
 }
 
-/** Marks flags of one order as resolved, within the transaction that resolves them. */
+/** Resolves flags of one order within the caller's transaction. */
 export async function resolveFlags(
   transaction: EntityManager,
   orderId: string,
@@ -134,9 +138,9 @@ export interface OpenFlag {
   readonly kind: FlagKind;
   readonly subject: string;
   readonly createdAt: Date;
-  /** Undefined when the provider has money that belongs to no order. */
+  /** Undefined for money at the provider that belongs to no order. */
   readonly order: FlaggedOrder | undefined;
-  /** The payment or refund that it is about, where it is one on record or in the provider's books. */
+  /** The payment or refund concerned, if it is on record or in the provider's books. */
   readonly money: FlaggedMoney | undefined;
 }
 
@@ -145,7 +149,7 @@ export interface FlaggedMoney {
   readonly kind: 'payment' | 'refund';
   readonly amount: number;
   readonly currency: string;
-  /** Of the provider's books, where they differ from ours. */
+  /** Amount in the provider's books, if it differs from ours. */
   readonly statedAmount: number | undefined;
 }
 
@@ -153,7 +157,7 @@ interface FlaggedOrder {
   readonly id: string;
   readonly code: string;
   readonly accountId: string;
-  /** E-mail address, or the buyer's name without one. */
+  /** E-mail address, or the name of a buyer without one. */
   readonly buyer: string;
   readonly days: number;
   readonly price: number;
@@ -188,7 +192,7 @@ export function decisionDue({ section }: Pick<Host, 'section'>, flaggedAt: Date)
   return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }
 
-/** Kinds that come first. */
+/** Kinds listed first. */
 export const worstFlags = Object.entries(severities).flatMap(([kind, severity]) => (severity === 'bad' ? [kind] : []));
 
 const select = (more = 'null as more') => `
@@ -234,14 +238,14 @@ export async function listOpenFlags(
   return { flags: rows.map(toFlag), total: rows[0]?.total ?? 0 };
 }
 
-/** Money that only one side's books have, or each with another amount. */
+/** Money that only one side's books have, or both with different amounts. */
 export interface FlaggedDifference extends OpenFlag {
   readonly side: 'here' | 'provider' | 'amount';
   readonly at: Date;
   readonly isOpen: boolean;
 }
 
-/** Flags of comparisons of the books in a time range, resolved or not, oldest first, and their number. */
+/** Differences between the books in a time range, resolved or not, oldest first, and their number. */
 export async function listDifferences(
   database: Pick<Database, 'query'>,
   { since, until }: TimeSpan,
@@ -265,7 +269,7 @@ export async function listDifferences(
   return { differences, total: rows[0]?.total ?? 0 };
 }
 
-/** A flag, resolved or not, and the order that it is of. */
+/** A flag, resolved or not, with the id of its order. */
 export async function findFlag(
   database: Pick<Database, 'query'>,
   id: string,
@@ -277,7 +281,6 @@ export async function findFlag(
   return row && { id: row.id, kind: row.kind, orderId: row.order_id ?? undefined };
 }
 
-/** One unresolved flag. */
 export async function findOpenFlag(database: Pick<Database, 'query'>, id: string): Promise<OpenFlag | undefined> {
   const [row] = await database.query<FlagRow>(`${select()} where f.resolved_at is null and f.id::text = ?`, [id]);
   return row && toFlag(row);
@@ -290,7 +293,7 @@ function toFlag(flag: FlagRow): OpenFlag {
     kind: row.kind,
     subject: row.subject,
     createdAt: new Date(row.created_at),
-    // Without its order, the columns of one are null.
+    // Without an order, its columns are null.
     order: orderId === null ? undefined : toFlaggedOrder(orderId, row),
     money:
       amount === null

@@ -6,35 +6,35 @@ import type { Order } from './order-types.ts';
 import { paymentsSection } from './section.ts';
 
 /*
- * Gifts: orders whose days go to the account that redeems a code. They are sold, paid and refunded like others; their codes are made and
- * redeemed by a plugin.
+ * Gifts: orders whose days go to the account that redeems a code. They are sold, paid and refunded like other orders; a plugin makes and
+ * redeems their codes.
  */
 
 /** The code of a gift, for its buyer to pass on. */
 export interface GiftCode {
-  /** As people write it. */
+  /** As shown to people. */
   readonly written: string;
-  /** Of the page that redeems it, with the code filled in. */
+  /** Path of the page that redeems it, with the code filled in. */
   readonly path: string;
 }
 
 interface GiftSteps {
   /** Creates the code of a paid gift. Core has locked the order, then the buyer's account. */
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
-  /** Code of an open gift; undefined if the secret that made it has been replaced since. */
+  /** Code of an open gift; undefined if the secret that made it has been replaced. */
   readGiftCode(database: Pick<Database, 'query'>, orderId: string): Promise<GiftCode | undefined>;
-  /** True while a redeemable code may exist, of a gift or another. */
+  /** True while a redeemable code may exist, whether of a gift or not. */
   hasOpenCodes(database: Pick<Database, 'query'>): Promise<boolean>;
 }
 
 export const giftSteps = new Steps<GiftSteps>();
 
-/** True where gateway.yaml sells passes as gifts, and a plugin makes their codes. */
+/** True if gateway.yaml sells passes as gifts and a plugin makes their codes. */
 export function sellsGifts({ database, section }: Pick<Host, 'database' | 'section'>): boolean {
   return section(paymentsSection).gifts && giftSteps.of(database.fork()) !== undefined;
 }
 
-/** The code of a gift, for its buyer; undefined when it can no longer be redeemed, or be shown. */
+/** Code of a gift, for its buyer; undefined if it can no longer be redeemed or shown. */
 export async function readGiftCode(
   database: Pick<Database, 'fork' | 'query'>,
   { id, gift }: Order,

@@ -2,7 +2,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { PaymentNotification } from './entities.ts';
 
-/** A notification on its way into the database. Without NUL characters, which PostgreSQL takes in no text. */
+/** A notification to store, without NUL characters, which PostgreSQL text cannot hold. */
 export interface NewNotification {
   readonly provider: string;
   readonly event_key: string;
@@ -18,14 +18,14 @@ interface Waiting extends PromiseWithResolvers<string | undefined> {
   readonly notification: NewNotification;
 }
 
-/** Notifications per statement, and waiting; further ones are rejected, and the provider repeats them. */
+/** Notifications per statement, and waiting at most; further ones are rejected, and the provider repeats them. */
 const bounds = { batch: 50, waiting: 5_000 };
-/** A sweep processes the notification if the instance that stored it has not. */
+/** Seconds until a sweep processes a notification that its instance has not processed. */
 const leaseSeconds = 10;
 
 /**
- * Stores notifications, those that arrive together in one statement: a burst of a thousand needs twenty commits and one
- * connection. It is one that does not wait behind the settlement of earlier ones, which takes all others in a burst.
+ * Stores notifications in batches: a burst of a thousand takes twenty commits and one connection. That connection does not wait behind
+ * settlements, which take all others in a burst.
  */
 export class InboxWriter {
   readonly #database: Pick<Database, 'storeFirst'>;
@@ -36,7 +36,12 @@ export class InboxWriter {
     this.#database = database;
   }
 
-  /** @returns the id; undefined when the same event has been stored before. @throws the database's error */
+  /**
+   * Queues a notification for the next batch.
+   *
+   * @returns its id; undefined if the event has been stored before
+   * @throws the database's error
+   */
   store(notification: NewNotification): Promise<string | undefined> {
     if (this.#waiting.length >= bounds.waiting) return Promise.reject(new Error('too many notifications are waiting'));
     const waiting = { ...Promise.withResolvers<string | undefined>(), notification };

@@ -21,8 +21,8 @@ const maxKeyLength = 300;
 const empty = (status: number): NotificationReply => ({ status, body: '', contentType: 'text/plain' });
 
 /**
- * Stores an authentic notification, and answers before anything is done about it: 404 when there is no such provider, 403
- * when it is not authentic, 503 when it could not be stored, so that the provider comes again.
+ * Stores an authentic notification, and answers before it is processed. Status 404: no such provider; 403: not authentic; 503: not stored,
+ * so that the provider repeats it.
  */
 export async function receiveNotification(
   host: Host,
@@ -48,12 +48,12 @@ export async function receiveNotification(
   return connection.acknowledgement ?? empty(200);
 }
 
-const logIntervalMs = 60_000; // per kind of line: anyone can call these paths
+const logIntervalMs = 60_000; // per kind of message: anyone can call these paths
 
-function logRejected(host: Host, what: string, error?: unknown): void {
+function logRejected(host: Host, message: string, error?: unknown): void {
   const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logIntervalMs));
-  const more = lines.pass(what, error);
-  if (more !== undefined) host.log.error(`${what}${more}`, error);
+  const more = lines.pass(message, error);
+  if (more !== undefined) host.log.error(`${message}${more}`, error);
 }
 
 function connect(host: Host, providerName: string): PaymentConnection | undefined {
@@ -107,10 +107,10 @@ function toText(text: string): string {
 const batchSize = 1_000;
 
 /**
- * Removes notifications that were processed and are older than so many days, in batches. Those of an order with an unresolved
- * flag stay. Their effects are in `payment` and `refund`, which are kept permanently.
+ * Removes processed notifications older than this many days, in batches, except those of an order with an unresolved flag. Their effects
+ * are in `payment` and `refund`, which are kept permanently.
  *
- * @returns the number of notifications
+ * @returns the number removed
  */
 export async function removeOldNotifications(database: Pick<Database, 'query'>, days: number): Promise<number> {
   let removed = 0;

@@ -1,4 +1,4 @@
-/** Wallets' own spelling, by the providers' codes. */
+/** The wallets' own spelling, by provider code. */
 const titles: Readonly<Record<string, string>> = {
   'airpay shopee': 'ShopeePay',
   dana: 'DANA',
@@ -8,7 +8,11 @@ const titles: Readonly<Record<string, string>> = {
   shopeepay: 'ShopeePay',
 };
 
-/** The bank or wallet of a payment, for people. @param issuer as the provider names it */
+/**
+ * Name of a bank or wallet, for people.
+ *
+ * @param issuer as the provider names it
+ */
 export function issuerTitle(issuer: string): string {
   return titles[issuer.toLowerCase()] ?? issuer;
 }

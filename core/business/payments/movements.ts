@@ -18,10 +18,10 @@ export interface Movement {
   readonly isGift: boolean;
   readonly amount: number; // in the smallest unit that the currency is priced in; negative for refunds
   readonly currency: string;
-  /** The provider's, if known. */
+  /** The provider's fee, if known. */
   readonly fee: number | undefined;
   readonly provider: string;
-  /** Ours at the provider: of the charge or of the refund. */
+  /** Our reference at the provider: of the charge or the refund. */
   readonly reference: string;
   /** The provider's id of the payment. */
   readonly paymentId: string | undefined;
@@ -29,7 +29,7 @@ export interface Movement {
   /** The outcome of a payment; for a refund, `provider` or `manual`. */
   readonly outcome: string;
   readonly isFlagged: boolean;
-  /** The provider's books have it too. */
+  /** True if the provider's books have it too. */
   readonly isReconciled: boolean;
 }
 
@@ -71,7 +71,7 @@ export const movementColumns: Readonly<
 /** Each page sorts the whole filtered set: small pages would cost more than they save. */
 const pageSize = 2_000;
 
-/** Payments and finished refunds, the oldest first. `since` and `until` are times of the money, not of the order. */
+/** Payments and finished refunds, oldest first. `since` and `until` filter by the time of the movement, not of the order. */
 export async function* listMovements(database: Pick<Database, 'query'>, filter: OrderFilter): AsyncGenerator<Movement> {
   let cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined;
   for (;;) {
@@ -131,7 +131,7 @@ async function readPage(
   );
 }
 
-/** Sums of one provider's recorded movements in a time range, without refunds by hand. */
+/** Sums of one provider's recorded movements in a time range, without manual refunds. */
 export interface ProviderSums {
   readonly provider: string;
   readonly currency: string;
@@ -139,9 +139,9 @@ export interface ProviderSums {
   readonly gross: number;
   readonly refunds: number;
   readonly refunded: number;
-  /** As far as they are known. */
+  /** Sum of the known fees. */
   readonly fees: number;
-  /** Payments and refunds that its books have, too. */
+  /** Number of movements that are in its books too. */
   readonly found: number;
 }
 

@@ -2,7 +2,7 @@ import type { TextValues } from '#core/platform/sentences.ts';
 import type { Order } from './order-types.ts';
 
 /*
- * Codes of orders, for readers outside of gifts.
+ * How orders and their gift codes are shown to operators and in commands.
  */
 
 interface Reader {
@@ -10,15 +10,15 @@ interface Reader {
   readonly format: { time(at: Date): { readonly text: string } };
 }
 
-/** For operators: the days of an order, and whether they are a gift. */
+/** Days of an order, and whether they are a gift, for operators. */
 export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, { t }: Pick<Reader, 't'>): string {
   return t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
 }
 
-/** For commands: `30 (gift)`. */
+/** Days for commands: `30 (gift)`. */
 export const printDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
 
-/** For operators: state of an order's code; undefined for an order without one. */
+/** State of an order's code, for operators; undefined if the order is not a gift. */
 export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Reader): string | undefined {
   if (!isGift) return undefined;
   if (gift === undefined) return t(paidAt === undefined ? 'operator.gift.unpaid' : 'operator.gift.none');
@@ -26,10 +26,10 @@ export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Rea
   return t(`operator.gift.${state}`, { hint, time: format.time(redeemedAt ?? revokedAt ?? expiresAt).text });
 }
 
-/** In the output of commands. */
+/** Heading of the code in the output of commands. */
 export const codeHeading = 'gift';
 
-/** For commands: what has become of an order's code, and who has its days. */
+/** State of an order's code and the redeemer, for commands; undefined if the order is not a gift. */
 export function printCode(
   { isGift, gift, paidAt }: Order,
   { time }: { time(at: Date | undefined): string },
@@ -44,11 +44,10 @@ export function printCode(
   return `${code}, redeemed ${time(redeemedAt)} by ${redeemedBy}${days}`;
 }
 
-/** The account that has redeemed the code of an order. */
+/** Account that redeemed an order's code. */
 export const redeemerOf = ({ gift }: Order): string | undefined => gift?.redeemedBy;
 
-/** True while the code of an order can be redeemed. */
 export const hasOpenCode = ({ gift }: Order): boolean => gift?.state === 'open';
 
-/** The period that an order bought, on any account. */
+/** Period that an order bought, for its buyer or its redeemer. */
 export const timeOf = ({ period, gift }: Order): Order['period'] => period ?? gift?.period;

@@ -10,16 +10,20 @@ import { CheckoutError } from './checkout-error.ts';
 import { paymentsSection } from './section.ts';
 
 /*
- * How much may be ordered without paying. An account is counted in the database, under its lock: exactly, for any number
- * of instances. A network is counted in the shared state, because addresses of orders are not kept.
+ * Limits on unpaid orders. Accounts are counted in the database under their lock: exactly, for any number of instances. Networks are
+ * counted in the shared state, because the addresses of orders are not stored.
  */
 
-/** An order `plan_order` that can still be paid. */
+/** SQL condition: the `plan_order` can still be paid. */
 export const isOpen = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
 
 const hour = 3_600; // seconds
 
-/** Makes other orders of the account wait until the transaction ends. @throws CheckoutError `blocked` */
+/**
+ * Locks an account, so that its other orders wait until the transaction ends.
+ *
+ * @throws CheckoutError `blocked`
+ */
 export async function lockBuyer(transaction: EntityManager, accountId: string): Promise<void> {
   const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
   if (blockedAt !== undefined || deletedAt !== undefined)
@@ -27,10 +31,10 @@ export async function lockBuyer(transaction: EntityManager, accountId: string): 
 }
 
 /**
- * Whether an account may have another charge for so many days. The caller holds its lock.
+ * Checks that an account may have another charge for this many days. The caller holds the account's lock.
  *
- * @param days that the account would get: 0 for a gift
- * @throws CheckoutError `too_many_days`, and with the time of the next one `too_many_orders`, `too_many_charges`
+ * @param days that the account would get; 0 for a gift
+ * @throws CheckoutError `too_many_days`; with the time of the next try: `too_many_orders`, `too_many_charges`
  */
 export async function checkLimits(
   host: Pick<Host, 'section'>,
@@ -43,7 +47,7 @@ export async function checkLimits(
   await checkAccount(transaction, accountId, limits.max_charges_per_hour);
 }
 
-async function checkOpen(transaction: EntityManager, accountId: string, days: number, most: number): Promise<void> {
+async function checkOpen(transaction: EntityManager, accountId: string, days: number, max: number): Promise<void> {
   const [sums] = await transaction.execute<{ orders: number; ahead: number; next: number | null }[]>(
     `select count(*)::int as orders, ${epoch('min(expires_at)')} as next, coalesce(sum(days) filter (where not is_gift), 0)::float8 + coalesce((
        select extract(epoch from max(ends_at) - clock_timestamp()) / 86400
@@ -58,7 +62,7 @@ async function checkOpen(transaction: EntityManager, accountId: string, days: nu
       'too_many_days',
       `An account can have at most ${maxDaysAhead} days ahead, open orders included. Choose fewer days.`,
     );
-  if (orders < most || next === null) return;
+  if (orders < max || next === null) return;
   const at = new Date(next);
   throw new CheckoutError(
     'too_many_orders',
@@ -68,10 +72,10 @@ async function checkOpen(transaction: EntityManager, accountId: string, days: nu
 }
 
 /**
- * Charges of the last hour that were not paid. Those that the gateway has made in place of one whose response was lost are not
- * counted: the buyer has asked once.
+ * Counts unpaid charges of the last hour, except those that the gateway replaced because their response was lost: the buyer asked only
+ * once.
  */
-async function checkAccount(transaction: EntityManager, accountId: string, most: number): Promise<void> {
+async function checkAccount(transaction: EntityManager, accountId: string, max: number): Promise<void> {
   const [oldest] = await transaction.execute<{ next: number }[]>(
     `select ${epoch(`a.created_at + interval '1 hour'`)} as next
      from payment_attempt a join plan_order o on o.id = a.order_id
@@ -79,14 +83,14 @@ async function checkAccount(transaction: EntityManager, accountId: string, most:
        and not (a.qr is null and a.payment_url is null and a.charge <> 'rejected'
          and exists (select 1 from payment_attempt b where b.order_id = a.order_id and b.number > a.number))
      order by a.created_at desc offset ? limit 1`,
-    [accountId, most - 1],
+    [accountId, max - 1],
   );
-  if (oldest !== undefined) throw tooManyCharges(`This account has made ${most} charges`, new Date(oldest.next));
+  if (oldest !== undefined) throw tooManyCharges(`This account has made ${max} charges`, new Date(oldest.next));
 }
 
 /**
- * Counts a charge of the buyer's network. Called last: an order that is refused, for what its buyer has sent or because no place is left,
- * must not use up the limit of all others there.
+ * Counts a charge of the buyer's network. Called last, because an order rejected for its input, or because no place is left, must not use
+ * up the limit of everyone else there.
  *
  * @param address of the buyer; undefined for a program
  * @throws CheckoutError `too_many_charges`, with the time of the next one
@@ -96,10 +100,10 @@ export async function countInNetwork(
   address: string | undefined,
 ): Promise<void> {
   if (address === undefined) return;
-  const { max_charges_per_hour_and_address: most } = section(paymentsSection);
-  const limits = { limit: most, period: hour, burst: most };
+  const { max_charges_per_hour_and_address: max } = section(paymentsSection);
+  const limits = { limit: max, period: hour, burst: max };
   const wait = await refusedFor(shared, `charge:${networkOf(address)}`, limits);
-  if (wait !== undefined) throw tooManyCharges(`Your network has made ${most} charges`, new Date(now() + wait * 1_000));
+  if (wait !== undefined) throw tooManyCharges(`Your network has made ${max} charges`, new Date(now() + wait * 1_000));
 }
 
 function tooManyCharges(who: string, next: Date): CheckoutError {

@@ -5,8 +5,8 @@ import type { OrderLines } from './entities.ts';
 import type { OrderLine } from './order-types.ts';
 
 /*
- * What plugins say about an order, as it was when it was placed: on its receipt, in its mail and on the operators' page of it. Stored with
- * the order, so that a receipt needs no plugin while money is recorded.
+ * Plugins' lines about an order, recorded when it was placed, for its receipt, its mail and its page for operators. Stored with the order,
+ * so that receipts need no plugin when money is recorded.
  */
 
 export type { OrderLine } from './order-types.ts';
@@ -15,17 +15,17 @@ export type { OrderLine } from './order-types.ts';
 export interface PlacedOrder {
   readonly id: string;
   readonly accountId: string;
-  /** False for an open order for the same, which is placed again: by another tab, for example. */
+  /** False if an open order for the same plan is placed again, for example in another tab. */
   readonly isNew: boolean;
 }
 
 /**
- * Stores what belongs to an order, last in the transaction that places it. Core has locked the buyer's account and, where places are limited,
- * the places; take no other lock that transactions share. An exception places no order.
+ * Stores a plugin's data of an order, last in the transaction that places it. Core has locked the buyer's account and, where places are
+ * limited, the places; take no other lock that transactions share. If it throws, no order is placed.
  */
 export type RecordOrder = (transaction: EntityManager, order: PlacedOrder) => Promise<readonly OrderLine[]>;
 
-/** Stores the lines of an order, in place of those of an earlier try. */
+/** Stores the lines of an order, replacing those of an earlier try. */
 export async function writeOrderLines(
   transaction: EntityManager,
   { id, isNew }: PlacedOrder,
@@ -50,7 +50,7 @@ export async function readOrderLines(
   return row?.lines ?? [];
 }
 
-/** A line as a reader sees it. An address on this service becomes a whole URL, for mails. */
+/** A line in the reader's language. With `baseUrl`, for mails, a path of this service becomes a full URL. */
 export function describeOrderLine(
   { label, text, path }: OrderLine,
   language: keyof OrderLine['label'],

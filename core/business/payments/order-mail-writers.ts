@@ -61,7 +61,7 @@ function lineFact({ label, text, path }: ReturnType<typeof describeOrderLine>): 
   ];
 }
 
-/** The seller and the number of a stored receipt, of a refund first its own. */
+/** Seller and number of a stored receipt; a refund's own number comes first. */
 function receiptFacts(stored: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
   if (stored === undefined) return [];
   return [

@@ -3,7 +3,11 @@ import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } fro
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanOrder } from './entities.ts';
 
-/** Columns of `x` as a JSON object, times as epoch ms. @param more names with expressions */
+/**
+ * Columns of `x` as a JSON object, with times in epoch ms.
+ *
+ * @param more SQL names and expressions
+ */
 const object = (columns: readonly string[], times: readonly string[], ...more: readonly string[]) =>
   `json_build_object(${[...columns.map((name) => `'${name}', x.${name}`), ...times.map((name) => `'${name}', ${epoch(`x.${name}`)}`), ...more].join(', ')})`;
 
@@ -13,7 +17,7 @@ const giftState = `case when x.redeemed_at is not null then 'redeemed' when x.re
 const list = (table: string, columns: readonly string[], times: readonly string[], order: string) =>
   `(select coalesce(json_agg(${object(columns, times)} order by ${order}), '[]') from ${table} x where x.order_id = o.id)`;
 
-/** The columns of an order `o`, with its rows in other tables. */
+/** Columns of an order `o`, including its rows in other tables. */
 export const orderColumns = `
   o.id, o.code, o.account_id, o.days, o.price::float8 as price, o.currency, o.label, o.limits, o.provider,
   o.is_gift, o.state, o.is_late, ${epochs('o.created_at', 'o.expires_at', 'o.paid_at')},

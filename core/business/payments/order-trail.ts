@@ -7,7 +7,7 @@ export interface AttemptTrail {
   readonly reference: string;
   readonly providerReference: string | undefined;
   readonly charge: string;
-  /** That the provider stated last. */
+  /** Last state stated by the provider. */
   readonly state: string;
   readonly amount: number;
   readonly currency: string;
@@ -15,7 +15,7 @@ export interface AttemptTrail {
   readonly expiresAt: Date;
   readonly checks: number;
   readonly checkedAt: Date | undefined;
-  /** Undefined when the attempt is not checked any more. */
+  /** Undefined once the attempt is no longer checked. */
   readonly nextCheckAt: Date | undefined;
   readonly error: string | undefined;
 }
@@ -25,7 +25,7 @@ export interface NotificationTrail {
   readonly receivedAt: Date;
   readonly reference: string;
   readonly tries: number;
-  /** Undefined while it is not processed. */
+  /** Undefined until it is processed. */
   readonly outcome: string | undefined;
 }
 

@@ -31,14 +31,14 @@ export interface Order {
   /** Payment deadline. */
   readonly expiresAt: Date;
   readonly paidAt: Date | undefined;
-  /** The last attempt to have it paid. */
+  /** The last attempt to pay it. */
   readonly attempt: PaymentAttempt | undefined;
-  /** The time that it bought the buyer, as it is now in the ledger; undefined when nothing is left of it, and for a gift. */
+  /** The buyer's period from this order, as it is in the ledger now; undefined for a gift, and if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
   readonly payments: readonly Payment[];
   readonly flags: readonly OrderFlag[];
   readonly refunds: readonly OrderRefund[];
-  /** The database's clock when this was read. */
+  /** Database time of this read. */
   readonly readAt: Date;
 }
 
@@ -51,7 +51,7 @@ interface InLanguages {
 export interface OrderLine {
   readonly label: InLanguages;
   readonly text: InLanguages;
-  /** What the text links to: a path of this gateway, or an https address. */
+  /** Link target: a path of this gateway, or an https URL. */
   readonly path?: string | undefined;
 }
 
@@ -63,25 +63,25 @@ export interface Gift {
   readonly expiresAt: Date;
   readonly redeemedAt: Date | undefined;
   readonly revokedAt: Date | undefined;
-  /** The account that has redeemed it. */
+  /** Account that redeemed it. */
   readonly redeemedBy: string | undefined;
-  /** The time of that account, as it is now in the ledger; undefined when nothing is left of it. */
+  /** The redeemer's period, as it is in the ledger now; undefined if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
 }
 
 /** One charge at the provider. */
 export interface PaymentAttempt {
-  /** Ours, at the provider: the order's code and the number. */
+  /** Our reference at the provider: the order's code and the number. */
   readonly reference: string;
   readonly providerReference: string | undefined;
   readonly number: number;
-  /** `unknown`: it may exist at the provider. `none`: it does not, and is tried again. `rejected`: it never will. */
+  /** `unknown`: the charge may exist at the provider. `none`: it does not, and is retried. `rejected`: it never will. */
   readonly charge: 'unknown' | 'none' | 'created' | 'rejected';
   /** Payload of the QR code. */
   readonly qr: string | undefined;
-  /** Image or page of the provider. */
+  /** Image or page at the provider. */
   readonly paymentUrl: string | undefined;
-  readonly amount: number; // to be paid, with the provider's fee where it adds one
+  readonly amount: number; // amount to pay, including the provider's fee if it adds one
   readonly currency: string;
   readonly expiresAt: Date;
   readonly checkedAt: Date | undefined;
@@ -89,11 +89,11 @@ export interface PaymentAttempt {
   readonly error: string | undefined;
 }
 
-/** Money that has come. */
+/** Money received. */
 export interface Payment {
   readonly id: string;
   readonly reference: string;
-  /** The provider's. */
+  /** Id at the provider. */
   readonly paymentId: string;
   readonly amount: number;
   readonly currency: string;
@@ -101,13 +101,14 @@ export interface Payment {
   /** Bank or wallet of the buyer. */
   readonly issuer: string | undefined;
   readonly outcome: PaymentOutcome;
-  /** The provider's fee, where it is known. */
+  /** The provider's fee, if known. */
   readonly fee: number | undefined;
 }
 
 /**
- * The effect of a payment: `activated` the period, or none, with a flag for the operator. `returned`: it had been received and refunded
- * before it was seen, which buys nothing. `wrong_reference`: of another charge of the provider for the order, which was never shown.
+ * Effect of a payment. `activated`: it bought the order's days. All others bought nothing and are flagged for the operator, except
+ * `returned`: refunded before it was recorded. `wrong_reference`: paid with another charge of the provider for the order, which was never
+ * shown.
  */
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
@@ -121,15 +122,13 @@ export const paymentOutcomes = [
 ] as const;
 
 /**
- * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.
- * `refund_unconfirmed`: the provider has neither confirmed nor refused a refund for a week.
- * `wrong_reference`: a payment references this order, but another charge of the provider.
- * `deleted_account`: paid after the account was deleted; the days cannot be used. `refunded_twice`: more was refunded than
- * had come. `not_in_books`: the provider's books have money that is not on record here, with or without an order.
- * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
- * `invalid_qr`: the provider's QR code was not for the order's amount, and was not shown.
- * `unusual_qr`: it was for the order's amount and was shown, but may be paid twice, or is not as the standard asks.
- * `gift_without_code`: paid while no plugin made codes; the days went to the buyer.
+ * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed. `refund_unconfirmed`: the
+ * provider has neither confirmed nor refused a refund for a week. `wrong_reference`: a payment names this order, but another charge of the
+ * provider. `deleted_account`: paid after the account was deleted; the days cannot be used. `refunded_twice`: more was refunded than was
+ * paid. `not_in_books`: the provider's books have money that is not on record here, with or without an order. `not_at_provider`: money on
+ * record here is missing in the provider's books, or has another amount there. `invalid_qr`: the provider's QR code was not for the order's
+ * amount, and was not shown. `unusual_qr`: the code was for the order's amount and was shown, but may be paid twice, or violates the
+ * standard. `gift_without_code`: paid while no plugin made codes; the days went to the buyer.
  */
 export type FlagKind = (typeof flagKinds)[number];
 
@@ -156,11 +155,11 @@ export type FlagOutcome = (typeof flagOutcomes)[number];
 
 export const flagOutcomes = ['days_given', 'money_back', 'kept'] as const;
 
-/** Something about an order that the operator must decide. */
+/** An issue with an order, for the operator to decide. */
 export interface OrderFlag {
   readonly id: string;
   readonly kind: FlagKind;
-  /** The payment or refund that it is about. */
+  /** The payment or refund concerned. */
   readonly subject: string;
   readonly createdAt: Date;
   readonly resolvedAt: Date | undefined;
@@ -168,18 +167,18 @@ export interface OrderFlag {
   readonly outcome: FlagOutcome | undefined;
 }
 
-/** Money of one payment that goes back, in full or in part. */
+/** A refund of one payment, in full or in part. */
 export interface OrderRefund {
-  /** Names it at the provider. */
+  /** Our reference of the refund at the provider. */
   readonly key: string;
-  /** Of the payment, here. */
+  /** Our id of the payment. */
   readonly paymentId: string;
   readonly amount: number;
   readonly currency: string;
-  /** `asked`: on record, and perhaps requested. `sent`: the provider has accepted it, and has not confirmed it. */
+  /** `asked`: recorded, and perhaps requested. `sent`: accepted by the provider, but not confirmed. */
   readonly state: 'asked' | 'sent' | 'done' | 'failed';
   readonly days: DaysBack;
-  /** Paid back by the operator, outside of the provider. */
+  /** Paid back by the operator, outside the provider. */
   readonly isManual: boolean;
   readonly reason: string;
   readonly createdAt: Date;
@@ -187,20 +186,20 @@ export interface OrderRefund {
 }
 
 /**
- * The days that a refund takes back once it is done: all that its payment gave, replacing used ones by others
- * of the account; the unused ones; or none. Only a payment that gave days can take any.
+ * Days that a refund takes back once it is done. `whole`: all that its payment gave, replacing used ones with others of the account.
+ * `unused`: only unused ones. Days can be taken back only for a payment that gave some.
  */
 export type DaysBack = (typeof waysOfDaysBack)[number];
 
-/** The usual one first. */
+/** The most usual way first. */
 export const waysOfDaysBack = ['unused', 'whole', 'none'] as const;
 
-/** True while a refund of the payment is neither done nor failed. */
+/** True while a refund of the payment is in progress. */
 export function isUnderWay({ refunds }: Pick<Order, 'refunds'>, { id }: Payment): boolean {
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }
 
-/** Refundable remainder of a payment, at least 0: refunds in progress count as paid back, and a payment may be refunded twice. */
+/** Refundable remainder of a payment. Refunds in progress count as paid back. At least 0, because a payment may be refunded twice. */
 export function refundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
   const back = refunds.filter(({ paymentId, state }) => paymentId === id && state !== 'failed');
   return Math.max(

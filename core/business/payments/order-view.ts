@@ -10,19 +10,23 @@ export type OrderView =
   | 'failed'
   | 'cancelled'
   | 'wrong'
-  /** Another amount was paid, the operator has decided, and no further payment is due. */
+  /** Another amount was paid, the operator has decided, and nothing more is due. */
   | 'decided'
   | 'paid'
   | 'refunded';
 
-/** Views that a payment may still change without the operator. */
+/** Views that a payment can still change without the operator. */
 const open = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
 
 export function isOpenView(view: OrderView): boolean {
   return open.has(view);
 }
 
-/** @param isSeen a notification about it is being checked */
+/**
+ * The view of an order.
+ *
+ * @param isSeen a notification about it is being processed
+ */
 export function viewOf(order: Order, isSeen = false): OrderView {
   const { state, flags, attempt, expiresAt, readAt } = order;
   if (state === 'paid' || state === 'refunded') return state;
@@ -41,12 +45,12 @@ function isDecided({ state, flags, payments }: Order): boolean {
   return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
 }
 
-/** Of flags and of payments: the amount, the currency, or the charge of the provider. */
+/** True for the `wrong_…` kinds of flags and outcomes of payments: amount, currency or charge. */
 export function isWrong(name: string): boolean {
   return name.startsWith('wrong_');
 }
 
-/** The view of an order, with a look at the notifications that are being checked. */
+/** The view of an order, including whether a notification about it is being processed. */
 export async function readView(order: Order, database: Pick<Database, 'query'>): Promise<OrderView> {
   const view = viewOf(order);
   return isOpenView(view) ? viewOf(order, await isPaymentSeen(database, order.id)) : view;
@@ -54,7 +58,7 @@ export async function readView(order: Order, database: Pick<Database, 'query'>):
 
 const maxRecentOrders = 10;
 
-/** An order that is not over for its buyer. */
+/** An order that its buyer can pay, or whose payment is not yet decided. */
 export interface OpenOrder {
   readonly order: Order;
   readonly view: OrderView;

@@ -7,22 +7,22 @@ import type { Order, OrderState } from './order-types.ts';
 export type { Order, OrderFlag, OrderRefund, OrderState, Payment } from './order-types.ts';
 export { refundable } from './order-types.ts';
 
-/** Filter for listing orders. Times are those of creation. */
+/** Filter for listing orders. Times are creation times. */
 export interface OrderFilter {
   readonly accountId?: string | undefined;
   /**
-   * A part of the order's code, or of the name or the e-mail address of its account, in any case; a whole reference or payment id of
-   * the provider; or an amount that was asked or paid, with or without the minute: `95.000 20:14`.
+   * Part of the order's code, or of the account's name or e-mail address, in any case; a whole reference or payment id of the provider; or
+   * an amount requested or paid, optionally with the minute: `95.000 20:14`.
    */
   readonly words?: string | undefined;
-  /** Of the minute in `words`; default: UTC. */
+  /** Time zone of the minute in `words`; default: UTC. */
   readonly timeZone?: string | undefined;
   readonly state?: OrderState | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined; // exclusive
-  /** True: those with an unresolved flag. */
+  /** True: only orders with an unresolved flag; false: only orders without one. */
   readonly isFlagged?: boolean | undefined;
-  /** True: orders with problems first, then the newest. For the orders of some days, because all of them are evaluated. */
+  /** True: orders with problems first, then the newest. Only for a few days of orders, because all of them are evaluated. */
   readonly isWorstFirst?: boolean | undefined;
 }
 
@@ -36,7 +36,11 @@ type Reader = Pick<Database, 'query'>;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const largestPage = 1_000;
 
-/** Reads one order. @param accountId reads it only when it belongs to this account */
+/**
+ * Reads one order.
+ *
+ * @param accountId the order must belong to this account
+ */
 export async function readOrder(
   database: Reader,
   by: { readonly id: string } | { readonly code: string },
@@ -49,7 +53,11 @@ export async function readOrder(
   return toOrder(row);
 }
 
-/** Codes of orders by their ids. @param ids UUIDs; of what else there is, there is no code */
+/**
+ * Codes of orders by id.
+ *
+ * @param ids UUIDs; ids of anything else are skipped
+ */
 export async function readOrderCodes(database: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<Pick<OrderRow, 'id' | 'code'>>(
     'select id, code from plan_order where id in (select value::uuid from json_array_elements_text(?))',
@@ -58,7 +66,12 @@ export async function readOrderCodes(database: Reader, ids: readonly string[]): 
   return new Map(rows.map(({ id, code }) => [id, code]));
 }
 
-/** Lists orders, the newest or the worst first. @param cursor `next` of the page before; @param limit at most 1,000 */
+/**
+ * Lists orders, newest or worst first.
+ *
+ * @param cursor `next` of the previous page
+ * @param limit at most 1,000
+ */
 export async function listOrders(
   database: Reader,
   filter: OrderFilter,
@@ -89,7 +102,7 @@ function readAmount(words: string): { readonly amount?: string; readonly minute?
 const openFlag = (order: string, which = '') =>
   `exists (select 1 from order_flag f where f.order_id = ${order}.id and f.resolved_at is null ${which})`;
 
-/** SQL: how urgent an order is, 0 first: money lost, money to decide on, a charge that failed, nothing wrong. */
+/** SQL rank of an order by urgency: 0 money lost, 1 money to decide on, 2 a failed charge or a refund in progress, 3 nothing wrong. */
 const wrongness = (order: string) => `(case
   when ${openFlag(order, `and f.kind in (${worstFlags.map((kind) => `'${kind}'`).join(', ')})`)} then 0
   when ${openFlag(order)} then 1
@@ -105,17 +118,17 @@ function conditionsOf(
   { accountId, words, timeZone, state, since, until, isFlagged, isWorstFirst = false }: OrderFilter,
   cursor: string | undefined,
 ): [string[], unknown[]] {
-  const wanted: [string, unknown][] = [];
-  const want = (condition: string, value: unknown) => value !== undefined && wanted.push([condition, value]);
-  want('o.account_id::text = ?', accountId);
-  want('o.state = ?', state);
-  want('o.created_at >= to_timestamp(? / 1000.0)', since?.getTime());
-  want('o.created_at < to_timestamp(? / 1000.0)', until?.getTime());
-  want(
+  const filters: [string, unknown][] = [];
+  const addFilter = (condition: string, value: unknown) => value !== undefined && filters.push([condition, value]);
+  addFilter('o.account_id::text = ?', accountId);
+  addFilter('o.state = ?', state);
+  addFilter('o.created_at >= to_timestamp(? / 1000.0)', since?.getTime());
+  addFilter('o.created_at < to_timestamp(? / 1000.0)', until?.getTime());
+  addFilter(
     isWorstFirst ? afterWorse : '(o.created_at, o.id) < (select created_at, id from plan_order where id::text = ?)',
     cursor,
   );
-  want(
+  addFilter(
     `exists (select from json_to_record(?::json) as w(words text, amount bigint, minute int, zone text)
          join account a on a.id = o.account_id
        where position(upper(w.words) in o.code) > 0 or position(lower(w.words) in lower(a.email)) > 0
@@ -132,7 +145,7 @@ function conditionsOf(
   );
   const flagged = openFlag('o');
   const fixed = isFlagged === undefined ? ['true'] : [isFlagged ? flagged : `not ${flagged}`];
-  return [[...fixed, ...wanted.map(([condition]) => condition)], wanted.map(([, value]) => value)];
+  return [[...fixed, ...filters.map(([condition]) => condition)], filters.map(([, value]) => value)];
 }
 
 /** Crockford's base 32: no letter looks like a digit, and none spells a word with I, L, O or U. */

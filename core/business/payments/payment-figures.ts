@@ -3,12 +3,12 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
 
-/** Ms after which a reported payment that is not confirmed is a problem: the provider's retries take less. */
+/** Ms after which a reported but unconfirmed payment is a problem: the provider's retries take less. */
 export const longestUnconfirmed = 600_000;
 
 export interface CheckCounts {
-  readonly attempts: number; // whose status is read again
-  readonly refunds: number; // that the provider has not confirmed
+  readonly attempts: number; // with status reads to come
+  readonly refunds: number; // not confirmed by the provider
   readonly notifications: number; // not processed yet
 }
 
@@ -22,8 +22,8 @@ export async function countChecks(database: Pick<Database, 'query'>): Promise<Ch
 }
 
 /**
- * When the oldest payment was reported that is not confirmed yet: its notification is not processed. One about no charge of ours
- * keeps no buyer waiting. Epoch ms.
+ * Epoch ms at which the oldest unconfirmed payment was reported: its notification is not processed yet. Ignores notifications about charges
+ * that are not ours, because no buyer waits for them.
  */
 export async function readOldestUnconfirmed(database: Pick<Database, 'query'>): Promise<number | undefined> {
   const [row] = await database.query<{ at: number | null }>(
@@ -52,7 +52,7 @@ export function countCall(host: Pick<Host, 'keep'>, provider: string, result: 'o
   counts.set(key, [provider, result, (counts.get(key)?.[2] ?? 0) + 1]);
 }
 
-/** Metrics of the payments. All but the calls are the same on each instance. */
+/** Payment metrics. All but the calls are the same on each instance. */
 export const paymentGauges = [
   gaugeBy(['state'], 'orders', 'Orders by state.', async ({ database }) => {
     const rows = await database.query<{ state: string; orders: number }>(

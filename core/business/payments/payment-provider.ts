@@ -7,13 +7,13 @@ import type { Host } from '#core/gateway/host/host.ts';
  * `server.gateway.paymentProvider(…)`; an operator selects it with `payments: { provider: NAME }`.
  */
 export interface PaymentProvider extends ProviderTerms {
-  /** As buyers read it. */
+  /** Name shown to buyers. */
   readonly title: string;
   /**
-   * Returns the calls to the provider, with the settings of the plugin's own section of gateway.yaml. Called for each
-   * loaded configuration that selects it, and for those with open orders of it after another was selected. Does no I/O.
+   * Returns the connection to the provider, with the settings of the plugin's own section of gateway.yaml. Called for each loaded
+   * configuration that selects the provider, and for those with open orders of it after another was selected. Does no I/O.
    *
-   * @throws Error when a secret is missing: a provider without its secret never accepts anything
+   * @throws Error if a secret is missing: a provider without its secret never accepts anything
    */
   connect(host: Host): PaymentConnection;
 }
@@ -24,22 +24,22 @@ export interface PaymentProvider extends ProviderTerms {
  */
 export interface PaymentConnection {
   /**
-   * Calls in a second that each endpoint of the provider takes from one account, as documented; 20 when left out, for a
-   * provider that documents none. An operator's `payments.calls_per_second` replaces it.
+   * Calls per second that each endpoint of the provider accepts from one account, as documented; default: 20. An operator's
+   * `payments.calls_per_second` replaces it.
    */
   readonly callsPerSecond?: number;
   /**
-   * Creates a charge that is valid until `expiresAt`, or as near to that as the provider allows.
+   * Creates a charge that is valid until `expiresAt`, or as close to it as the provider allows.
    *
-   * @throws PaymentError `rejected`: it does not exist. `temporary`: it does not exist, and may be tried again.
-   *   `unknown`: it may exist; core then reads its status before it creates another
+   * @throws PaymentError `rejected`: the charge does not exist. `temporary`: it does not exist, and may be retried. `unknown`: it may
+   * exist; core then reads its status before it creates another
    */
   charge(request: ChargeRequest, signal: AbortSignal): Promise<Charge>;
   /**
-   * Reads a charge at the provider. The state is `unknown` when the provider has no such charge, or cannot look it up by
-   * our reference alone (Xendit).
+   * Reads a charge at the provider. The state is `unknown` if the provider has no such charge, or cannot look it up by our reference alone
+   * (Xendit).
    *
-   * @throws PaymentError `temporary`, or `rejected` when the provider refuses the account. Neither means "not paid".
+   * @throws PaymentError `temporary`, or `rejected` if the provider rejects the account. Neither means "not paid".
    */
   status(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
@@ -48,7 +48,7 @@ export interface PaymentConnection {
    * merchant: core refuses it with 403. Never throws.
    */
   readNotification(notification: RawNotification): PaymentNotification | undefined;
-  /** The response that the provider expects to a notification that has been stored; 200 without a body when left out. */
+  /** Response that the provider expects to a stored notification; default: 200 without a body. */
   acknowledgement?: { readonly status: number; readonly body: string; readonly contentType: string };
   /**
    * Cancels or expires an unpaid charge. Returns the status read afterwards, which may be `paid`. Omit it if the provider does not
@@ -56,16 +56,15 @@ export interface PaymentConnection {
    */
   cancel?(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
-   * Refunds a payment, in full or in part, `paymentId` where a charge has several. Idempotent by `key`. `pending` until the
-   * provider confirms it, by notification or status. Omit it if the provider does not support refunds; the operator then
-   * refunds manually.
+   * Refunds a payment in full or in part; `paymentId` selects it if a charge has several. Idempotent by `key`. `pending` until the provider
+   * confirms it, by notification or status. Omit it if the provider does not support refunds; the operator then refunds manually.
    *
-   * @throws PaymentError `rejected` when the window is over or the buyer's bank takes no refunds
+   * @throws PaymentError `rejected` if the refund window is over, or the buyer's bank takes no refunds
    */
   refund?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
-   * True: a refund names a charge and not one of its payments, so the provider chooses (Xendit). Core refuses to refund a payment
-   * through the provider while its charge has another one, whose money could go back instead.
+   * True if a refund names a charge, not one of its payments, so that the provider chooses (Xendit). Core then refuses to refund a payment
+   * through the provider while its charge has another one, whose money could be returned instead.
    */
   readonly refundsCharges?: boolean;
   /**
@@ -74,10 +73,10 @@ export interface PaymentConnection {
    */
   refundStatus?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
-   * Set while the account is in the provider's test mode, whose codes are placeholders that no wallet reads: core neither
-   * checks nor shows them, and the page of the order shows this in their place.
+   * Set while the account is in the provider's test mode, whose codes are placeholders that no wallet reads: core neither checks nor shows
+   * them, and the order's page shows this instead.
    *
-   * @returns a command of a shell that simulates the payment of a charge, without secrets
+   * @returns a shell command, without secrets, that simulates the payment of a charge
    */
   simulation?: (charge: ChargeReference & Money) => string;
   /** True while the account is in the provider's test mode, where payments move no money: their receipts get no numbers. */
@@ -86,19 +85,19 @@ export interface PaymentConnection {
    * Lists the movements of a time range in any order, page by page: payments received, and completed refunds.
    * Omit it if the provider has no such list: core then reads the status of each charge, which finds no money without one.
    *
-   * @param cursor `next` of the page before
+   * @param cursor `next` of the previous page
    * @throws PaymentError
    */
   listMovements?(span: TimeSpan, cursor: string | undefined, signal: AbortSignal): Promise<MovementPage>;
 }
 
-/** From `since` on, before `until`. */
+/** `since` is inclusive, `until` exclusive. */
 export interface TimeSpan {
   readonly since: Date;
   readonly until: Date;
 }
 
-/** Some entries of a provider's books. */
+/** A page of a provider's books. */
 export interface MovementPage {
   readonly movements: readonly StatedMovement[];
   /** Undefined on the last page. */
@@ -108,15 +107,15 @@ export interface MovementPage {
 /** A payment or refund in the provider's books. */
 export interface StatedMovement extends Money {
   readonly kind: 'payment' | 'refund';
-  /** Of the payment as evidence names it, or of the charge where the list names only that; of the refund as `StatedRefund` does. */
+  /** Id of the payment as in evidence, or of the charge if the list names only that; of a refund, as in `StatedRefund`. */
   readonly id: string;
-  /** Of the charge, the gateway's and the provider's, as far as the list has them. */
+  /** The gateway's and the provider's reference of the charge, if the list has them. */
   readonly reference?: string | undefined;
   readonly providerReference?: string | undefined;
-  /** The key of a refund that the gateway has asked for. */
+  /** Our key of a refund that the gateway requested. */
   readonly key?: string | undefined;
   readonly at: Date;
-  /** Of the provider, where it is known. */
+  /** The provider's fee, if known. */
   readonly fee?: number | undefined;
 }
 
@@ -133,20 +132,20 @@ export interface ChargeRequest extends Money {
   /** At most 60 characters of ASCII, shown to the buyer. */
   readonly description: string;
   readonly expiresAt: Date;
-  /** Address for this provider's notifications, for providers that take one with each charge. */
+  /** URL for this provider's notifications, for providers that take one with each charge. */
   readonly notificationUrl: string;
   readonly buyer: { readonly name: string; readonly email: string | undefined };
 }
 
 /** Names a charge at the provider. */
 export interface ChargeReference {
-  /** Ours, from the request. */
+  /** Our reference, from the request. */
   readonly reference: string;
-  /** The provider's, from the charge; undefined while the outcome of `charge` is unknown. */
+  /** The provider's reference, from the charge; undefined while the outcome of `charge` is unknown. */
   readonly providerReference: string | undefined;
   /**
-   * The provider's name of a payment, where a notification had one: core hands it to `status`. Xendit may take a payment
-   * for a request that is and stays expired.
+   * The provider's id of a payment, if a notification had one: core passes it to `status`. Xendit may take a payment for a request that has
+   * expired, and stays so.
    */
   readonly paymentId?: string | undefined;
 }
@@ -156,7 +155,7 @@ export interface Charge {
   readonly providerReference: string;
   /** Payload of the QR code (QRIS), rendered by us. Core refuses one that is not for the amount of the charge, in rupiah. */
   readonly qr?: string;
-  /** Image or page of the provider, `https:`, where there is no payload. */
+  /** Image or page at the provider, `https:`, if there is no payload. */
   readonly paymentUrl?: string;
   /** The provider's expiry of the charge. Default: `expiresAt` of the request. */
   readonly expiresAt?: Date;
@@ -181,20 +180,20 @@ export interface PaymentEvidence extends ChargeReference {
   readonly paymentId?: string | undefined;
   /** The amount paid, parsed from text without floating point; undefined before payment. */
   readonly paid?: Money;
-  /** With the provider's time zone applied: Midtrans states GMT+7 without saying so. */
+  /** Converted from the provider's time zone: Midtrans states GMT+7 without saying so. */
   readonly paidAt?: Date;
   /** Bank or wallet of the buyer. */
   readonly issuer?: string;
   /**
-   * All refunds of this payment, none of another payment of the charge. Omit it if the provider does not list them: `refunded`
-   * then returns what is missing.
+   * All refunds of this payment, and none of another payment of the charge. Omit it if the provider does not list them; `refunded` then
+   * means that the whole remainder was returned.
    */
   readonly refunds?: readonly StatedRefund[];
   /** The provider's response, stored for the operator. JSON, at most 64 KB, without secrets. */
   readonly raw: unknown;
 }
 
-/** A notification as it arrived. */
+/** A notification as received. */
 export interface RawNotification {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -203,11 +202,11 @@ export interface RawNotification {
   readonly query: URLSearchParams;
 }
 
-/** A notification that is authentic. Core finds its charge by either reference; `reference` is empty when it has none. */
+/** An authentic notification. Core finds its charge by either reference; `reference` is empty if it has none. */
 export interface PaymentNotification extends ChargeReference {
-  /** Names the event: the same one that arrives twice has the same key, another one of the same charge does not. */
+  /** Key of the event: equal for repeated deliveries, different for other events of the same charge. */
   readonly eventKey: string;
-  /** The `key` of the refund that it is about: core reads `refundStatus` in addition to `status`. */
+  /** The `key` of the refund concerned: core reads `refundStatus` in addition to `status`. */
   readonly refundKey?: string;
   /**
    * The evidence of the notification itself, if its signature covers state, amount and both references (Tripay). Omit it
@@ -216,7 +215,7 @@ export interface PaymentNotification extends ChargeReference {
   readonly evidence?: PaymentEvidence;
 }
 
-/** Money to return. */
+/** A refund to request. */
 export interface RefundRequest extends ChargeReference, Money {
   /** Unique for each refund; at most 40 characters of letters, digits, `-` and `_`. */
   readonly key: string;
@@ -225,9 +224,9 @@ export interface RefundRequest extends ChargeReference, Money {
 
 /** A refund as the provider lists it with its payment. */
 export interface StatedRefund {
-  /** The provider's name of it, unique in the account. */
+  /** The provider's id of the refund, unique in the account. */
   readonly id: string;
-  /** The key of the request, for one that the gateway has asked for. */
+  /** Our key, for a refund that the gateway requested. */
   readonly key?: string | undefined;
   readonly amount: number;
   readonly state: 'pending' | 'done' | 'failed';
@@ -238,7 +237,7 @@ export interface StatedRefund {
 /** The status of a refund. `unknown`: the provider has no such refund, or not yet. */
 export interface Refund {
   readonly state: 'pending' | 'done' | 'failed' | 'unknown';
-  /** Time of the refund, if the provider reports it. Books date the refund by it. */
+  /** Time of the refund, if the provider reports it. The books use it. */
   readonly at?: Date | undefined;
   readonly raw: unknown;
 }
@@ -246,16 +245,16 @@ export interface Refund {
 /**
  * Why a call to a provider failed.
  *
- * - `rejected`: the provider refused it; repeating it changes nothing.
+ * - `rejected`: the provider rejected it; repeating it changes nothing.
  * - `temporary`: it had no effect, and may be repeated: rate limit, or no connection.
- * - `unknown`: it may have had its effect: a timeout, a 5xx or a malformed answer after the request was sent.
+ * - `unknown`: it may have had an effect: a timeout, a 5xx or a malformed answer after the request was sent.
  */
 export class PaymentError extends Error {
   override readonly name = 'PaymentError';
   readonly kind: 'rejected' | 'temporary' | 'unknown';
-  /** Seconds, where the provider stated them. */
+  /** Seconds to wait, if the provider stated them. */
   readonly retryAfter: number | undefined;
-  /** True: `temporary`, because too many calls were made. Core slows down, and makes the call again. */
+  /** True for a `temporary` error caused by too many calls. Core slows down and repeats the call. */
   readonly isRateLimited: boolean;
 
   constructor(

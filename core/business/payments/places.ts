@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { Steps } from '#core/platform/database/steps.ts';
 
 /*
- * Places: how many passes a plugin lets run at a time. Without it, nothing is ever sold out.
+ * Places: the number of passes that a plugin lets run at the same time. Without such a plugin, nothing sells out.
  */
 
 /** Details of a plan that is sold out to new customers. */
@@ -12,24 +12,24 @@ export interface SoldOut {
   readonly freeAt: number | undefined;
 }
 
-/** Plans that are sold out, by their days. */
+/** Sold-out plans by their days. */
 export type SoldOutPlans = ReadonlyMap<number, SoldOut>;
 
-/** The wait of one account for a place. */
+/** An account's wait for a place. */
 export interface Wait {
   readonly days: number;
   /** End of the reservation; undefined while waiting. */
   readonly reservedUntil: Date | undefined;
   /** 1 for the next one; 0 with a reservation. */
   readonly position: number;
-  /** True once the reserved place is that of an open order: it is reserved again if the order ends in time. */
+  /** True if an open order holds the reserved place: it is reserved again if that order ends in time. */
   readonly isOrdered: boolean;
 }
 
 export interface PlaceSteps {
   /**
-   * Whether a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. Core has locked the account of the
-   * buyer; the lock of the places comes after it. Until the transaction ends, no other order takes a place, so the order that core inserts
+   * Whether a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. Core has locked the
+   * buyer's account; lock the places after it. Until the transaction ends, no other order takes a place, so the order that core inserts
    * takes this one.
    *
    * @param accountId of the buyer; undefined for a gift, which renews nothing
@@ -42,9 +42,9 @@ export interface PlaceSteps {
   ): Promise<boolean>;
   /** Plans sold out to an account, or to visitors, at most five seconds old. */
   readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans>;
-  /** The wait of an account, and for how long a place is reserved; undefined once it has what it waited for, or does not wait. */
+  /** The wait of an account, and how long a place is reserved; undefined if it does not wait, or has what it waited for. */
   findWait(host: Host, accountId: string): Promise<(Wait & { readonly reserveMinutes: number }) | undefined>;
-  /** Puts an account on the waiting list for a plan, at its end; one that is on it stays where it is. */
+  /** Appends an account to the waiting list of a plan; an account already on it keeps its position. */
   joinWaitingList(host: Host, accountId: string, days: number): Promise<void>;
   /** Takes an account off the waiting list; a reserved place goes to the next one. */
   leaveWaitingList(host: Host, accountId: string): Promise<void>;

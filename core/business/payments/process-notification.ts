@@ -12,11 +12,11 @@ import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 export const notificationJob = 'process-notification';
 
 const leaseSeconds = 30;
-/** The order of a notification may not be committed yet. */
+/** Time for the order of a notification to be committed. */
 const orderGraceSeconds = 600;
-/** Then the notification is dropped; the checks of its order continue. */
+/** Then the notification is dropped; its order is still checked. */
 const maxAgeSeconds = 86_400;
-/** A gateway that was off for a day has not tried yet. */
+/** Minimum before a notification is dropped: a gateway that was off for a day has made none. */
 const minTries = 20;
 /** Seconds between tries, for an unknown order and for a failing provider. */
 const pauses = { unknown: { first: 1, longest: 60 }, failed: { first: 5, longest: 300 } };
@@ -47,13 +47,17 @@ export async function processNotification(host: Host, id: string): Promise<void>
   if (stored !== undefined) await process(host, stored);
 }
 
-/** Processes overdue notifications up to a limit. @returns their number */
+/**
+ * Processes overdue notifications up to a limit.
+ *
+ * @returns their number
+ */
 export async function processOverdue(host: Host, limit: number): Promise<number> {
   const stored = await host.database.query<Stored>(
     claim('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
     [limit],
   );
-  const results = await Promise.allSettled(stored.map((one) => process(host, one)));
+  const results = await Promise.allSettled(stored.map((notification) => process(host, notification)));
   for (const result of results)
     if (result.status === 'rejected') host.log.error('a notification could not be processed', result.reason);
   return stored.length;
@@ -81,7 +85,7 @@ async function process(host: Host, stored: Stored): Promise<void> {
   }
 }
 
-/** From the notification itself, otherwise from a status read. Undefined if the charge is unknown here. */
+/** Reads the evidence from the notification itself, otherwise from a status read. Undefined if the charge is unknown here. */
 async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence | undefined> {
   if (stored.evidence !== null) return reviveEvidence(JSON.parse(stored.evidence));
   const { provider, reference, providerReference, paymentId } = stored;
@@ -91,18 +95,22 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
     [provider, reference, providerReference, reference],
   );
   if (charge === undefined) return undefined;
-  const known = charge.provider_reference ?? providerReference ?? undefined;
-  const asked = { reference: charge.reference, providerReference: known, paymentId: paymentId ?? undefined };
-  if (providerReference !== null && providerReference !== known) {
-    const other = await readOther(host, provider, { ...asked, providerReference });
+  const currentReference = charge.provider_reference ?? providerReference ?? undefined;
+  const target = {
+    reference: charge.reference,
+    providerReference: currentReference,
+    paymentId: paymentId ?? undefined,
+  };
+  if (providerReference !== null && providerReference !== currentReference) {
+    const other = await readOther(host, provider, { ...target, providerReference });
     if (other?.state === 'paid' || other?.state === 'refunded') return other;
   }
-  return readStatus(host, provider, asked, 'notification');
+  return readStatus(host, provider, target, 'notification');
 }
 
-async function readOther(host: Host, provider: string, asked: ChargeReference): Promise<PaymentEvidence | undefined> {
+async function readOther(host: Host, provider: string, target: ChargeReference): Promise<PaymentEvidence | undefined> {
   try {
-    return await readStatus(host, provider, asked, 'notification');
+    return await readStatus(host, provider, target, 'notification');
   } catch (error) {
     if (error instanceof PaymentError && error.kind === 'rejected') return undefined;
     throw error;
@@ -113,11 +121,13 @@ function reviveEvidence({ paidAt, refunds, ...rest }: PaymentEvidence): PaymentE
   return {
     ...rest,
     ...(paidAt !== undefined && { paidAt: new Date(paidAt) }),
-    ...(refunds !== undefined && { refunds: refunds.map(({ at, ...one }) => ({ ...one, at: at && new Date(at) })) }),
+    ...(refunds !== undefined && {
+      refunds: refunds.map(({ at, ...refund }) => ({ ...refund, at: at && new Date(at) })),
+    }),
   };
 }
 
-/** A notification can arrive before its order is committed. One that stays unknown is not about an order of ours. */
+/** A notification can arrive before its order is committed. If the order stays unknown, it is not ours. */
 async function awaitOrder(host: Host, stored: Stored): Promise<void> {
   const { provider, reference, age, tries } = stored;
   if (age < orderGraceSeconds) return postpone(host, stored, jitteredDelay(pauses.unknown, tries - 1));
@@ -130,13 +140,13 @@ async function awaitOrder(host: Host, stored: Stored): Promise<void> {
 async function flagForeign(host: Host, stored: Stored): Promise<void> {
   const { provider, providerReference, paymentId } = stored;
   const reference = stored.reference ?? '';
-  const asked = {
+  const target = {
     reference,
     providerReference: providerReference ?? undefined,
     paymentId: paymentId ?? undefined,
   };
   const stated =
-    stored.evidence === null ? await readOther(host, provider, asked) : reviveEvidence(JSON.parse(stored.evidence));
+    stored.evidence === null ? await readOther(host, provider, target) : reviveEvidence(JSON.parse(stored.evidence));
   if (stated?.paid === undefined) return;
   const name = stated.paymentId ?? stated.providerReference ?? reference;
   const at = (stated.paidAt ?? new Date(host.now())).toISOString();

@@ -4,14 +4,14 @@ import { type Qris, QrisError, readQris } from './qris.ts';
 
 interface QrProblem {
   readonly text: string;
-  /** True: it charges the amount on the page, so buyers may pay it. */
+  /** True if it charges the amount on the page, so that buyers may pay it. */
   readonly isShown: boolean;
 }
 
 /**
- * Checks that a wallet which scans this code charges the amount on the page.
+ * Checks that a wallet scanning this code charges the amount on the page.
  *
- * @returns undefined for a code without a mistake, and for a charge with a page of the provider in place of a code
+ * @returns undefined for a correct code, and for a charge with a payment page instead of a code
  */
 export function findQrProblem(
   { price, currency }: Pick<Order, 'price' | 'currency'>,

@@ -1,36 +1,36 @@
 import { readRupiah } from './amount.ts';
 
 /*
- * The text of a QRIS code: EMVCo's merchant-presented QR with the rules of Bank Indonesia. It is a list of fields, each
- * with a two-digit id, a two-digit length in characters, and a value, which in a template is a list again. The checksum
- * covers bytes of UTF-8. Fields are kept in arrays: an object would sort "26" before "00".
+ * Text of a QRIS code: EMVCo's merchant-presented QR with Bank Indonesia's rules. A list of fields, each with a two-digit id, a two-digit
+ * length in characters, and a value; the value of a template is a list again. The checksum covers UTF-8 bytes. Fields are kept in arrays:
+ * an object would sort "26" before "00".
  */
 
-/** Rupiah in one QRIS payment, as Bank Indonesia allows. */
+/** Limits of a QRIS payment in rupiah, set by Bank Indonesia. */
 export const qrisAmounts = { least: 1, most: 10_000_000 };
 
-/** GUID of the national repository, whose account carries the NMID. */
+/** GUID of the national repository; its account holds the NMID. */
 const repository = 'ID.CO.QRIS.WWW';
 
-/** Two digits, and the text or the fields inside. */
+/** Id of two digits, and the text or the nested fields. */
 export type QrisField = readonly [id: string, value: string | readonly QrisField[]];
 
-/** A QRIS payload, by meaning. */
+/** A parsed QRIS payload. */
 export interface Qris {
-  /** True for one payment of one amount, false for a code that is printed and paid many times. */
+  /** True for a code of one payment and amount, false for a printed code that is paid many times. */
   readonly isDynamic: boolean;
   /** Whole rupiah; undefined when the payer enters it. */
   readonly amount: number | undefined;
-  /** The wallet adds a tip or a fee to the amount (field 55). Codes that are written here have none. */
+  /** The wallet adds a tip or a fee to the amount (field 55). Codes written here have none. */
   readonly hasFee?: boolean;
-  /** A fee without its indicator: field 56 or 57 without 55, which wallets ignore. */
+  /** Field 56 or 57 (a fee) without its indicator, field 55; wallets ignore it. */
   readonly hasStrayFee?: boolean;
   readonly merchantName: string;
   readonly merchantCity: string;
   readonly postalCode?: string | undefined;
   /** ISO 18245, four digits. */
   readonly categoryCode: string;
-  /** Fields 26 to 45 of acquirers, and 51 of the national repository. */
+  /** Accounts of acquirers (fields 26 to 45) and of the national repository (51). */
   readonly accounts: readonly QrisField[];
   /** Field 62: bill number (01), reference (05), terminal (07), … */
   readonly additional?: readonly QrisField[] | undefined;
@@ -55,7 +55,11 @@ const maxLengths: Readonly<Record<string, number>> = {
 };
 const maxAdditional = 25; // characters of each field inside 62
 
-/** Writes a payload with its checksum. @throws QrisError when a value is too long or not printable ASCII */
+/**
+ * Writes a payload with its checksum.
+ *
+ * @throws QrisError if a value is too long or not printable ASCII
+ */
 export function writeQris(qris: Qris): string {
   const fields: QrisField[] = [
     ['00', '01'],
@@ -75,7 +79,11 @@ export function writeQris(qris: Qris): string {
   return unsigned + crc16(unsigned);
 }
 
-/** Reads and verifies a payload. @throws QrisError with the field that is wrong */
+/**
+ * Reads and verifies a payload.
+ *
+ * @throws QrisError with the field that is wrong
+ */
 export function readQris(payload: string): Qris {
   if (payload.length > maxPayload) throw new QrisError(`The payload exceeds ${maxPayload} characters`);
   checkChecksum(payload);
@@ -106,7 +114,7 @@ function feeOf(text: (id: string) => string | undefined): Pick<Qris, 'hasFee' | 
   return text('56') !== undefined || text('57') !== undefined ? { hasStrayFee: true } : {};
 }
 
-/** The national merchant id, which is printed below the merchant's name; undefined where the code has none. */
+/** National merchant id, printed below the merchant's name; undefined if the code has none. */
 export function nmidOf({ accounts }: Pick<Qris, 'accounts'>): string | undefined {
   for (const [, account] of accounts) {
     if (typeof account !== 'string' && textOf(account, '00')?.toUpperCase() === repository)
@@ -125,7 +133,11 @@ export function crc16(text: string): string {
   return sum.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** Writes fields one after another. @throws QrisError when a value does not fit */
+/**
+ * Writes fields one after another.
+ *
+ * @throws QrisError if a value does not fit
+ */
 export function writeFields(fields: readonly QrisField[], parent?: string): string {
   return fields.map(([id, value]) => writeField(id, value, parent)).join('');
 }
@@ -140,12 +152,16 @@ function writeField(id: string, value: QrisField[1], parent: string | undefined)
   return id + String(text.length).padStart(2, '0') + text;
 }
 
-/** Splits a payload into its fields, by characters. @throws QrisError where a length does not fit */
+/**
+ * Splits a payload into its fields, by characters.
+ *
+ * @throws QrisError if a length does not fit
+ */
 export function readFields(payload: string): QrisField[] {
   return splitFields(Array.from(payload), true);
 }
 
-/** @param characters code points: EMVCo counts those, not UTF-8 bytes or UTF-16 units */
+/** Splits code points: EMVCo counts those, not UTF-8 bytes or UTF-16 units. */
 function splitFields(characters: readonly string[], isTop: boolean): QrisField[] {
   const fields: QrisField[] = [];
   const text = (from: number, to: number) => characters.slice(from, to).join('');
@@ -156,7 +172,7 @@ function splitFields(characters: readonly string[], isTop: boolean): QrisField[]
     const end = at + 4 + Number(length);
     if (Number(length) === 0 || end > characters.length)
       throw new QrisError(`Length ${length} of field ${id} does not match the payload`);
-    if (isTop && fields.some(([known]) => known === id)) throw new QrisError(`Field ${id} appears twice`);
+    if (isTop && fields.some(([fieldId]) => fieldId === id)) throw new QrisError(`Field ${id} appears twice`);
     fields.push([id, isTop && isTemplate(id) ? splitFields(characters.slice(at + 4, end), false) : text(at + 4, end)]);
     at = end;
   }
@@ -171,7 +187,7 @@ function checkChecksum(payload: string): void {
 }
 
 function textOf(fields: readonly QrisField[], id: string): string | undefined {
-  const value = fields.find(([known]) => known === id)?.[1];
+  const value = fields.find(([fieldId]) => fieldId === id)?.[1];
   return typeof value === 'string' ? value : undefined;
 }
 

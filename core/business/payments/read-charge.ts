@@ -4,14 +4,14 @@ import type { Urgency } from './call-budget.ts';
 import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settle } from './settle.ts';
 
-/** A charge, and one of its payments. */
+/** A recorded charge and one of its payments. */
 export interface KnownCharge {
   readonly reference: string;
   readonly providerReference: string | null;
   readonly paymentId: string | null;
 }
 
-/** Reads a charge, and settles what is new: a notification may have been lost. Undefined when it cannot be read. */
+/** Reads a charge and settles anything new, because a notification may have been lost. Undefined if it cannot be read. */
 export async function readCharge(
   host: Host,
   provider: string,

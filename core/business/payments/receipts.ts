@@ -5,8 +5,8 @@ import { Steps } from '#core/platform/database/steps.ts';
 import { paymentConnection, paymentProviders } from './connections.ts';
 
 /*
- * Receipts: what a payment and its refunds are on paper. A plugin stores what they say when core records the money, and nothing changes it
- * afterwards; it numbers them later. Without that plugin, or where gateway.yaml names no seller, the page of the order is the receipt.
+ * Receipts of payments and refunds. A plugin stores a receipt when core records the money; it never changes, and is numbered later. Without
+ * that plugin, or if gateway.yaml names no seller, the order's page is the receipt.
  */
 
 type Queries = Pick<Database, 'query'>;
@@ -15,11 +15,11 @@ type Queries = Pick<Database, 'query'>;
 export interface ReceiptReference {
   /** `payment` or `refund`: each kind has its own numbers. */
   readonly kind: 'payment' | 'refund';
-  /** The payment that it is of, or that went back. */
+  /** The payment itself, or the refunded one. */
   readonly paymentId: string;
-  /** As people read it; undefined until it is numbered, and for a payment that moved no money. */
+  /** As printed; undefined until it is numbered, and for a payment that moved no money. */
   readonly number: string | undefined;
-  /** Pages of the buyer and of the operator. */
+  /** Page for the buyer; `operatorPath` is the one for the operator. */
   readonly path: string;
   readonly operatorPath: string;
 }
@@ -29,39 +29,39 @@ export interface MailedReceipt {
   readonly seller: string;
   /** Undefined for a payment that moved no money. */
   readonly number: string | undefined;
-  /** Of the refund that the mail is about, if it has one. */
+  /** Number of the refund that the mail is about, if any. */
   readonly refundNumber: string | undefined;
-  /** It will have a number, and has none yet. */
+  /** True if a number will follow. */
   readonly isWaiting: boolean;
-  /** Opens it without signing in, for a time. */
+  /** Opens the receipt without signing in, for a limited time. */
   readonly url: string;
 }
 
-/** A receipt in the books, with its number or without. Amounts of refunds are positive. */
+/** A receipt in the books, numbered or not. Refund amounts are positive. */
 export interface ReceiptLine {
-  /** As it was named then. */
+  /** The seller's name at that time. */
   readonly seller: string;
   readonly kind: 'payment' | 'refund';
   readonly at: Date;
   readonly number: string | undefined;
-  /** Of the order. */
+  /** The order's code. */
   readonly code: string;
   readonly buyer: string;
   readonly npwp: string | undefined;
   readonly gross: number;
-  /** Equal to `gross` where no tax is stated. */
+  /** Equal to `gross` if no tax is stated. */
   readonly withoutTax: number;
   readonly tax: number;
-  /** Amount of which the tax is a percentage; undefined where no tax is stated, and where the receipt does not say it. */
+  /** Amount that the tax is a percentage of; undefined if no tax is stated, or the receipt does not say it. */
   readonly taxBase: number | undefined;
-  /** Number of the payment that a refund is of. */
+  /** Number of the refunded payment's receipt. */
   readonly refundOf: string | undefined;
 }
 
 interface ReceiptSteps {
   /**
-   * Stores the receipt of a payment that was recorded in this transaction. Core has locked the order and, where the payment activated
-   * days, then the buyer's account; it takes no other lock that transactions share.
+   * Stores the receipt of a payment recorded in this transaction. Core has locked the order and, if the payment activated days, then the
+   * buyer's account; take no other lock that transactions share.
    *
    * @param isTest the payment moved no money
    */
@@ -71,7 +71,7 @@ interface ReceiptSteps {
     paymentId: string,
     isTest: boolean,
   ): Promise<void>;
-  /** The same for a refund that is done, if its payment has a receipt. Core has locked the order, perhaps also the account. */
+  /** Stores the receipt of a finished refund, if its payment has one. Core has locked the order, perhaps also the account. */
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
   /** Receipts of an order, the first payment first. */
   listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
@@ -81,23 +81,23 @@ interface ReceiptSteps {
     orderId: string,
   ): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined>;
   /**
-   * The receipt of a payment, which is numbered first if it waits. Undefined where none was stored.
+   * The receipt of a payment, numbered first if it waits for a number. Undefined if none was stored.
    *
-   * @param refundKey of the refund that is mailed about
+   * @param refundKey the refund that the mail is about
    */
   readMailed(host: Host, paymentId: string, refundKey?: string): Promise<MailedReceipt | undefined>;
-  /** Receipts of payments and refunds of a time range in one currency, by time; undefined where this shop has never had any. */
+  /** Receipts of a time range in one currency, by time; undefined if this shop has never had any. */
   listLines(
     database: Queries,
     span: { readonly since: Date; readonly until: Date; readonly currency: string },
   ): Promise<ReceiptLine[] | undefined>;
-  /** Years for which receipts outlive their account; undefined where none are stored. */
+  /** Years for which receipts outlive their account; undefined if none are stored. */
   keepYears(host: Pick<Host, 'section'>): number | undefined;
 }
 
 export const receiptSteps = new Steps<ReceiptSteps>();
 
-/** Those of the plugin that stores receipts; undefined without it. */
+/** Steps of the plugin that stores receipts; undefined without one. */
 export async function receiptsOf(database: Pick<Database, 'fork'>): Promise<ReceiptSteps | undefined> {
   return receiptSteps.of(database.fork())?.();
 }
@@ -125,6 +125,6 @@ function isTest(host: Host, name: string): boolean {
   try {
     return paymentConnection(host, name).isTest === true;
   } catch {
-    return false; // its secret is gone since; what it reported may be money
+    return false; // its secret is gone; what it reported may be real money
   }
 }

@@ -12,8 +12,8 @@ import type { Fields } from '#core/platform/database/rows.ts';
 import type { Payment, Refund } from './entities.ts';
 
 /*
- * Effects of a refund, within the transaction that reports it. The caller may hold the lock of the order; the
- * sequence of locks is order, then account, as in `settle`.
+ * Effects of a refund, within the transaction that reports it. The caller may hold the order's lock; locks are taken in the order: order,
+ * account, as in `settle`.
  */
 
 interface Finished
@@ -26,7 +26,7 @@ interface Finished
   readonly accountId: string;
   readonly orderState: OrderState;
   readonly isGift: boolean;
-  readonly back: number; // of the payment, including this refund
+  readonly back: number; // of the payment in total, including this refund
   readonly isTakenBack: boolean; // another refund has taken back the days in full
 }
 
@@ -43,12 +43,12 @@ const decidedByRefund: readonly FlagKind[] = [
 ];
 
 /**
- * The money of a refund is back. Takes the days back that it asks for, once, in the process that sees it first; the order
- * is refunded once the payment that activated it is fully refunded. A refund that had failed here may be reported late.
+ * Finishes a refund whose money is back. Takes its days back once, in the process that sees it first. The order is refunded once the
+ * payment that activated it is fully refunded. A refund that failed here may be reported as done later.
  *
  * @param raw the provider's report; null if the operator reported it
- * @param stated when the provider returned it, where it says so, and whether the gateway had asked for it: then a time before it
- *   asked is not believed
+ * @param stated time of the refund at the provider, if reported, and whether the gateway requested it: a time before that request is then
+ * ignored
  */
 export async function finishRefund(
   transaction: EntityManager,
@@ -95,7 +95,7 @@ async function applyRefund(transaction: EntityManager, finished: Finished): Prom
 async function takeDays(transaction: EntityManager, finished: Finished): Promise<void> {
   const { days, orderId, key, isTakenBack, isGift } = finished;
   if (days === 'none') return;
-  // A redemption locks account, then code: this locks no code that was redeemed.
+  // A redemption locks account, then code, so this locks no redeemed code.
   if (isGift) await transaction.execute(withdrawCode, [orderId]);
   const holder = isGift ? await findHolder(transaction, orderId) : finished.accountId;
   if (holder === undefined) return;
@@ -116,7 +116,7 @@ export async function recordRefunded(transaction: EntityManager, orderId: string
   await recordEvent(transaction, 'order.refunded', { orderId, accountId }, `order.refunded:${orderId}`);
 }
 
-/** Flags about a fully refunded payment, and about failed refunds whose amount has been refunded since. */
+/** Resolves flags about a fully refunded payment, and about failed refunds whose amount has been refunded since. */
 async function resolveRefunded(
   transaction: EntityManager,
   { orderId, key, payment, paymentId, amount, back, outcome }: Finished,
@@ -139,7 +139,7 @@ async function resolveRefunded(
   await resolveFlags(transaction, orderId, flags, resolution);
 }
 
-/** A refund has failed: the operator is notified, and the money can be refunded in another way. */
+/** Records a failed refund and notifies the operator. The money can then be refunded in another way. */
 export async function failRefund(
   transaction: EntityManager,
   key: string,
@@ -159,7 +159,7 @@ export async function failRefund(
   if (isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
 }
 
-/** The provider has neither confirmed nor refused a refund for too long: stops asking, and notifies the operator. */
+/** Stops asking about a refund that the provider has neither confirmed nor refused for too long, and notifies the operator. */
 export async function leaveRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
   if (!(await lockOrderOf(transaction, key))) return;
   const [left] = await transaction.execute<{ orderId: string; accountId: string }[]>(
@@ -171,7 +171,11 @@ export async function leaveRefund(transaction: EntityManager, key: string, raw: 
   if (left !== undefined) await flagOrder(transaction, left, 'refund_unconfirmed', key);
 }
 
-/** @returns false if there is no such refund */
+/**
+ * Locks the order of a refund.
+ *
+ * @returns false if there is no such refund
+ */
 async function lockOrderOf(transaction: EntityManager, key: string): Promise<boolean> {
   const locked = await transaction.execute<unknown[]>(
     'select 1 from plan_order where id = (select order_id from refund where key = ?) for no key update',
@@ -189,7 +193,11 @@ interface NewRefund {
   readonly providerRefundId?: string | undefined;
 }
 
-/** Enters a refund as asked for, which is due at once. The caller has locked the order. @returns its key */
+/**
+ * Enters a requested refund, due at once. The caller has locked the order.
+ *
+ * @returns its key
+ */
 export async function insertRefund(
   transaction: EntityManager,
   { payment, amount, days, isManual, reason, providerRefundId }: NewRefund,

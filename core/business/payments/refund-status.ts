@@ -17,7 +17,7 @@ interface PendingRefund
   extends
     Fields<typeof RefundEntity, 'key' | 'amount' | 'currency' | 'reason' | 'failures'>,
     Fields<typeof PaymentAttempt, 'provider' | 'reference' | 'providerReference'> {
-  readonly paymentId: string | null; // the provider's
+  readonly paymentId: string | null; // the provider's id
   readonly isAccepted: boolean; // the provider has answered
   readonly age: number; // seconds
 }
@@ -32,10 +32,10 @@ const claim = (which: string) => `
 const due = `r.key = ? and (r.state = 'sent' or r.next_check_at <= clock_timestamp())`;
 
 /**
- * Reads the status of a pending refund, or requests the refund if that has had no response yet. Idempotent by its key. Only one
- * worker requests it, because a provider may reject a second request because of the first.
+ * Reads the status of a pending refund, or requests the refund if it has had no response yet. Idempotent by its key. Only one worker
+ * requests it, because a provider may reject the second of two requests.
  *
- * @returns true if the money is back since this call
+ * @returns true if this call found the refund done
  */
 export async function settleRefund(host: Host, key: string): Promise<boolean> {
   const [refund] = await host.database.query<PendingRefund>(claim(due), [key]);
@@ -44,7 +44,11 @@ export async function settleRefund(host: Host, key: string): Promise<boolean> {
   return (await host.database.query(`select 1 from refund where key = ? and state = 'done'`, [key])).length > 0;
 }
 
-/** Does so for overdue refunds up to a limit. @returns their number */
+/**
+ * Settles overdue refunds up to a limit.
+ *
+ * @returns their number
+ */
 export async function settleOverdueRefunds(host: Host, limit: number): Promise<number> {
   const overdue = await host.database.query<PendingRefund>(
     claim(
@@ -53,7 +57,7 @@ export async function settleOverdueRefunds(host: Host, limit: number): Promise<n
     ),
     [limit],
   );
-  // At once: one after another, slow answers would outlast the lease of the last.
+  // In parallel: one after another, slow answers would outlast the lease of the last.
   const results = await Promise.allSettled(overdue.map((refund) => pursue(host, refund)));
   for (const result of results)
     if (result.status === 'rejected') host.log.error('the status of a refund could not be read', result.reason);
@@ -65,7 +69,7 @@ async function pursue(host: Host, refund: PendingRefund): Promise<void> {
     await record(host, refund, await ask(host, refund));
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    // One that was accepted is not undone by a read that is refused: the account's key may have changed.
+    // A rejected read does not undo an accepted refund: the account's key may have changed.
     if (error.kind === 'rejected' && !refund.isAccepted) return fail(host, refund, { message: error.message });
     if (refund.age > maxPendingSeconds) return leave(host, refund, { message: error.message });
     const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(pauses.failed, refund.failures));
@@ -98,8 +102,8 @@ async function ask(host: Host, refund: PendingRefund): Promise<Refund> {
 }
 
 /**
- * When the response to a refund was lost, its retry is rejected although the refund happened: it failed only if the provider
- * has no such refund. Where an earlier request may have had its effect, a read that is refused as well proves nothing.
+ * If the response to a refund was lost, its retry is rejected although the refund happened: it failed only if the provider has no such
+ * refund. If an earlier request may have had an effect, a rejected read proves nothing.
  */
 async function readRefused(
   host: Host,
@@ -108,12 +112,12 @@ async function readRefused(
   request: RefundRequest,
   refusal: PaymentError,
 ): Promise<Refund> {
-  const known = await readRefund(host, provider, charge, request).catch((error: unknown) => {
+  const status = await readRefund(host, provider, charge, request).catch((error: unknown) => {
     if (!(error instanceof PaymentError) || error.kind !== 'rejected') throw error;
     throw failures === 0 ? refusal : new PaymentError('temporary', error.message, { cause: error });
   });
-  if (known.state === 'unknown') throw refusal;
-  return known;
+  if (status.state === 'unknown') throw refusal;
+  return status;
 }
 
 async function readRefund(
@@ -129,7 +133,7 @@ async function readRefund(
   const evidence = await readStatus(host, provider, charge, 'poll');
   await settle(host, provider, evidence);
   const { refunds, state, raw } = evidence;
-  // Where refunds are listed, another one may have returned the money.
+  // If refunds are listed, another one may have returned the money.
   const listed = refunds?.find(({ key }) => key === request.key);
   return {
     at: listed?.at,
@@ -143,7 +147,7 @@ async function record(host: Host, refund: PendingRefund, { state, raw, at }: Ref
   if (state === 'done') {
     return host.database.fork().transactional((transaction) => finishRefund(transaction, refund.key, raw, { at }));
   }
-  // One that is accepted so late has yet to be asked about.
+  // A refund accepted only now has yet to be read.
   if (refund.age > maxPendingSeconds && (refund.isAccepted || state === 'unknown'))
     return state === 'unknown'
       ? fail(host, refund, { message: 'the provider has not listed it for a week', raw })

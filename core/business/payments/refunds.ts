@@ -13,15 +13,12 @@ import type { Row } from '#core/platform/database/rows.ts';
 import type { Payment as PaymentEntity, Refund } from './entities.ts';
 
 interface RefundOptions {
-  /** In the smallest unit the currency is paid in; default: the remainder of the payment. */
+  /** In the currency's smallest unit; default: the remainder of the payment. */
   readonly amount?: number | undefined;
-  /**
-   * The days that go back with it. Default: those that are not used, when all of a payment that gave days goes back; otherwise
-   * none.
-   */
+  /** Days to take back. Default: the unused ones if the whole remainder of a payment that gave days is refunded, otherwise none. */
   readonly days?: DaysBack | undefined;
   readonly reason: string; // for the provider and for bookkeeping
-  /** The operator has returned the money outside of the provider. */
+  /** The operator has returned the money outside the provider. */
   readonly isManual: boolean;
 }
 
@@ -31,13 +28,13 @@ interface Refunded {
 }
 
 /**
- * Refunds one payment, in full or in part: the one that activated its order, a second one, a wrong amount, a late one, one of a
- * deleted account. The days go back when the provider has confirmed it, immediately or later (the refund is `asked` or `sent`);
- * a failed refund flags the order. The same call while a refund is under way reads its status.
+ * Refunds one payment in full or in part: the one that activated its order, a second one, a wrong amount, a late one, or one of a deleted
+ * account. The days are taken back when the provider confirms the refund, at once or later (it is `asked` or `sent`). A failed refund flags
+ * the order. Repeating the call while a refund is in progress reads its status.
  *
- * @param id of the payment, here or at the provider
- * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_open` when another refund of the
- *   payment is under way at the provider, whose money would be paid back twice; `refund_unclear`
+ * @param id of the payment, ours or the provider's
+ * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_unclear`; `refund_open` if another refund of the
+ * payment is in progress, and the money would be paid back twice
  */
 export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<Refunded> {
   const found = await findPayment(host.database, id);
@@ -45,13 +42,17 @@ export async function refundPayment(host: Host, id: string, options: RefundOptio
   return refund(host, found.order_id, found.id, options);
 }
 
-/** The order of a payment. @param id of the payment, here or at the provider */
+/**
+ * The order of a payment.
+ *
+ * @param id of the payment, ours or the provider's
+ */
 export async function findOrderOfPayment(database: Pick<Database, 'query'>, id: string): Promise<Order | undefined> {
   const found = await findPayment(database, id);
   return found && readOrder(database, { id: found.order_id });
 }
 
-/** The id of the order of a refund. */
+/** Id of a refund's order. */
 export async function findOrderOfRefund(database: Pick<Database, 'query'>, key: string): Promise<string | undefined> {
   const [row] = await database.query<Row<typeof Refund, 'order_id'>>('select order_id from refund where key = ?', [
     key,
@@ -68,7 +69,7 @@ async function findPayment(database: Pick<Database, 'query'>, id: string) {
 }
 
 /**
- * Refunds the payment of an order, where it has only one with anything left.
+ * Refunds the payment of an order, if only one has a refundable remainder.
  *
  * @throws CheckoutError as `refundPayment`, and `several_payments`
  */
@@ -78,7 +79,11 @@ export async function refundOrder(host: Host, orderId: string, options: RefundOp
   return refund(host, order.id, paymentToRefund(order).id, options);
 }
 
-/** The only payment of an order that can be refunded. @throws CheckoutError `nothing_to_refund`, `several_payments` */
+/**
+ * The only refundable payment of an order.
+ *
+ * @throws CheckoutError `nothing_to_refund`, `several_payments`
+ */
 export function paymentToRefund(order: Order): Payment {
   const underWay = order.refunds.filter(({ state }) => state === 'asked' || state === 'sent');
   const open = order.payments.filter(
@@ -103,13 +108,13 @@ async function refund(host: Host, orderId: string, paymentId: string, options: R
   });
   if (!options.isManual) await settleRefund(host, key);
   const order = await requireOrder(host, orderId);
-  return { order, refund: order.refunds.find((one) => one.key === key) as OrderRefund };
+  return { order, refund: order.refunds.find((candidate) => candidate.key === key) as OrderRefund };
 }
 
 interface Refundable extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome' | 'provider'> {
   readonly left: number;
-  readonly others: number; // payments of its charge of which the provider has money
-  readonly open: string | null; // key of a refund that is under way
+  readonly others: number; // payments of its charge with money left at the provider
+  readonly open: string | null; // key of the refund in progress
   readonly open_amount: number;
   readonly open_days: DaysBack;
 }
@@ -158,7 +163,11 @@ function titleOf(host: Host, provider: string): string {
   return paymentProviders(host).get(provider)?.title ?? provider;
 }
 
-/** @throws CheckoutError `refund_open` if it is not the refund that is under way */
+/**
+ * Returns the refund in progress, if the request matches it.
+ *
+ * @throws CheckoutError `refund_open` if it does not
+ */
 function sameRefund(
   { open_amount: openAmount, open_days: openDays, currency, left }: Refundable,
   key: string,
@@ -173,9 +182,9 @@ function sameRefund(
 }
 
 /**
- * Closes a refund that is under way at the operator's request, if the provider does not report its result.
+ * Closes a refund in progress at the operator's request, if the provider does not report its result.
  *
- * @throws CheckoutError `not_found`; `not_open` when it is done or has failed
+ * @throws CheckoutError `not_found`; `not_open` if it is done or has failed
  */
 export async function closeRefund(
   { database }: { readonly database: Database },
@@ -184,17 +193,17 @@ export async function closeRefund(
   note: string,
 ): Promise<Order> {
   const orderId = await database.fork().transactional(async (transaction) => {
-    const [known] = await transaction.execute<Row<typeof Refund, 'order_id' | 'state'>[]>(
+    const [current] = await transaction.execute<Row<typeof Refund, 'order_id' | 'state'>[]>(
       `select order_id, state from refund where key = ?`,
       [key],
     );
-    if (known === undefined) throw new CheckoutError('not_found', `There is no refund ${key}.`);
-    if (known.state !== 'asked' && known.state !== 'sent')
-      throw new CheckoutError('not_open', `Refund ${key} is ${known.state} already.`);
+    if (current === undefined) throw new CheckoutError('not_found', `There is no refund ${key}.`);
+    if (current.state !== 'asked' && current.state !== 'sent')
+      throw new CheckoutError('not_open', `Refund ${key} is ${current.state} already.`);
     const raw = { closed: outcome, note };
     if (outcome === 'done') await finishRefund(transaction, key, raw);
     else await failRefund(transaction, key, raw, { isFlagged: false });
-    return known.order_id;
+    return current.order_id;
   });
   return requireOrder({ database }, orderId);
 }

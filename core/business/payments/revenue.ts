@@ -1,8 +1,8 @@
 import type { Database } from '#core/platform/database/database.ts';
 
 /*
- * Money received for any purpose, less refunds: as the documents of a month have it. A second payment that was kept
- * and one of a wrong amount are in both.
+ * Revenue: money received for any purpose, less refunds, as in the monthly documents. Both include second payments that were kept, and
+ * payments of a wrong amount.
  */
 
 /** Revenue of one day in one currency. */
@@ -36,7 +36,7 @@ export async function readPaid(
 }
 
 /**
- * Revenue of the last days, the oldest first, today last; a day without any is there, with zeros.
+ * Revenue of the last days, oldest first, ending today. Days without revenue are included as zeros.
  *
  * @param days at most 400
  */

@@ -103,7 +103,7 @@ function checkDefault({ production }: CheckContext, report: Report): void {
   );
 }
 
-/** Otherwise plans would be shown that cannot be bought. */
+/** Prevents showing plans that cannot be bought. */
 function checkOffers({ name, currencies, amounts }: ProviderTerms, all: CheckContext, report: Report): void {
   const plans = all.get(plansSection);
   const currency = all.get(currencySection);
@@ -131,7 +131,7 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
   );
 }
 
-/** Replaces a provider's name: nothing is sold. */
+/** Stands for a provider's name: nothing is sold. */
 export const noProvider = 'none';
 /** The default provider; in production nothing is sold without one. */
 export const defaultProvider = 'sandbox';

@@ -18,8 +18,8 @@ import type { Fields, Row } from '#core/platform/database/rows.ts';
 import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
 
 /**
- * Result of evidence. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge with
- * another charge of the provider, or a payment of another order. `refunded`: money went back, perhaps a part. `unchanged`: nothing new.
+ * Result of evidence. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge together with another
+ * charge of the provider, or with a payment of another order. `refunded`: money went back, perhaps only a part. `unchanged`: nothing new.
  */
 interface Settlement {
   readonly outcome: SettlementOutcome;
@@ -40,9 +40,8 @@ interface Subject
 }
 
 /**
- * Applies a provider's report of a charge to its order and to the ledger, in one transaction and exactly once,
- * however often, in any order and in however many processes it is called. Locks the order, then the account: two
- * orders of one account add up.
+ * Applies a provider's report of a charge to its order and to the ledger, in one transaction and exactly once, however often, in any order
+ * and from any number of processes it is called. Locks the order, then the account, so that two orders of one account add up.
  *
  * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
  */
@@ -64,7 +63,7 @@ async function settleWithin(
     if (charge === 'unseen' && evidence.paid !== undefined)
       await enterUnseenPayment(host, transaction, provider, subject, evidence);
     else if (evidence.state === 'paid')
-      // Money may be missing at the order that it was meant for.
+      // Money may be missing for the order that it was meant for.
       await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
     return { outcome: 'foreign', orderId, accountId };
   }
@@ -111,7 +110,7 @@ async function lockSubject(
     [provider, reference, providerReference ?? null, reference],
   );
   if (found === undefined) return undefined;
-  // Not `for update`: the shift of a later order's period refers to that order, and would wait for its settlement.
+  // Not `for update`: shifting a later order's period references that order, and would wait for its settlement.
   await transaction.execute('select 1 from plan_order where id = ? for no key update', [found.order_id]);
   const [subject] = await transaction.execute<Subject[]>(
     `select o.id as "orderId", o.account_id as "accountId", o.state, o.days, o.label, o.limits::text as limits,
@@ -140,7 +139,7 @@ async function classifyReference(
   return providerReference === null ? 'own' : 'unseen';
 }
 
-/** Money of a charge that the buyer never saw, as after a lost response: recorded for the books, it buys nothing. */
+/** Records money of a charge that the buyer never saw, for example after a lost response. It buys nothing. */
 async function enterUnseenPayment(
   host: Host,
   transaction: EntityManager,
@@ -159,7 +158,7 @@ async function enterUnseenPayment(
   await enterStatedRefunds(transaction, payment, evidence);
 }
 
-/** The provider's reference in the evidence, if the attempt has another one. */
+/** The provider's reference in the evidence, if it differs from the attempt's. */
 function unseenCharge(
   { providerReference: own }: Subject,
   { providerReference: stated }: PaymentEvidence,
@@ -205,7 +204,7 @@ function paymentIdOf(subject: Subject, evidence: PaymentEvidence): string {
   return evidence.paymentId ?? placeholderId(subject, evidence);
 }
 
-/** Used until the provider reports a payment id, which replaces it. */
+/** Stands in until the provider reports a payment id. */
 function placeholderId(subject: Subject, evidence: PaymentEvidence): string {
   return `charge:${unseenCharge(subject, evidence) ?? subject.reference}`;
 }
@@ -238,7 +237,7 @@ async function apply(
   return recorded;
 }
 
-/** Adds the days to the buyer's account (for a gift too, if no plugin makes codes any more); otherwise makes the gift's code. */
+/** Adds the days to the buyer's account (also for a gift, if no plugin makes codes any more); otherwise makes the gift's code. */
 async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
   const { orderId, accountId, days, label, limits, isGift } = subject;
   const { deletedAt } = await lockAccount(transaction, accountId);

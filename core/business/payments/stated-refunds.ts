@@ -5,7 +5,7 @@ import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
 import type { Payment, Refund } from './entities.ts';
 
-/** The payment that evidence is about, as it is on record. */
+/** A recorded payment that evidence is about. */
 export type RecordedPayment = Fields<typeof Payment, 'id' | 'amount' | 'outcome'> & { readonly orderId: string };
 
 type Known = Fields<typeof Refund, 'key' | 'amount' | 'state' | 'isManual' | 'providerRefundId'> & {
@@ -15,8 +15,8 @@ type Known = Fields<typeof Refund, 'key' | 'amount' | 'state' | 'isManual' | 'pr
 const reason = orderReason('orders.reason.at_provider');
 
 /**
- * Brings the refunds of one payment to what the provider states of them: those of the gateway are found by their key, others
- * are entered, because the books need them. Runs under the lock of the order.
+ * Updates the refunds of a payment to what the provider reports: ours are found by their key, others are entered, because the books need
+ * them. The caller holds the order's lock.
  */
 export async function enterStatedRefunds(
   transaction: EntityManager,
@@ -34,15 +34,16 @@ async function enterListed(
   raw: unknown,
 ): Promise<void> {
   if (stated.length === 0) return;
-  const known = await readKnown(transaction, payment.orderId);
+  const recordedRefunds = await readKnown(transaction, payment.orderId);
   const others: StatedRefund[] = [];
-  for (const one of stated) {
+  for (const refund of stated) {
     const own =
-      known.find(({ key }) => key === one.key) ?? known.find(({ providerRefundId }) => providerRefundId === one.id);
-    if (own === undefined) others.push(one);
-    else await follow(transaction, own, one, raw);
+      recordedRefunds.find(({ key }) => key === refund.key) ??
+      recordedRefunds.find(({ providerRefundId }) => providerRefundId === refund.id);
+    if (own === undefined) others.push(refund);
+    else await follow(transaction, own, refund, raw);
   }
-  for (const one of others) if (one.state === 'done') await enter(transaction, payment, one, raw);
+  for (const refund of others) if (refund.state === 'done') await enter(transaction, payment, refund, raw);
 }
 
 async function readKnown(transaction: EntityManager, orderId: string): Promise<Known[]> {
@@ -60,7 +61,7 @@ async function follow(transaction: EntityManager, { key, state }: Known, stated:
   else if (stated.state === 'failed') await failRefund(transaction, key, raw);
 }
 
-/** A refund that the operator recorded by hand is the same money: made in the dashboard first, recorded here later. */
+/** A refund recorded manually by the operator is the same money: made in the dashboard first, recorded here later. */
 async function enter(
   transaction: EntityManager,
   payment: RecordedPayment,
@@ -68,34 +69,39 @@ async function enter(
   raw: unknown,
 ): Promise<void> {
   const recorded = (await readKnown(transaction, payment.orderId)).find(
-    (one) =>
-      one.payment === payment.id && one.state === 'done' && one.providerRefundId === null && one.amount === amount,
+    (refund) =>
+      refund.payment === payment.id &&
+      refund.state === 'done' &&
+      refund.providerRefundId === null &&
+      refund.amount === amount,
   );
   if (recorded !== undefined) return noteId(transaction, recorded.key, id);
   const key = await insertReturned(transaction, payment, amount, id);
   await finishRefund(transaction, key, raw, { at, isAsked: false });
 }
 
-/** A provider that lists no refunds reports a full refund: ours in progress complete, and the missing remainder is entered. */
+/** For a provider that lists no refunds and reports a full refund: finishes ours in progress, and enters the missing remainder. */
 async function enterRemainder(transaction: EntityManager, payment: RecordedPayment, raw: unknown): Promise<void> {
-  const known = (await readKnown(transaction, payment.orderId)).filter((one) => one.payment === payment.id);
-  for (const { key } of known.filter(({ state }) => state === 'asked' || state === 'sent'))
+  const recordedRefunds = (await readKnown(transaction, payment.orderId)).filter(
+    (refund) => refund.payment === payment.id,
+  );
+  for (const { key } of recordedRefunds.filter(({ state }) => state === 'asked' || state === 'sent'))
     await finishRefund(transaction, key, raw);
-  const back = known.filter(({ state }) => state !== 'failed').reduce((sum, { amount }) => sum + amount, 0);
+  const back = recordedRefunds.filter(({ state }) => state !== 'failed').reduce((sum, { amount }) => sum + amount, 0);
   if (back >= payment.amount) return;
   await finishRefund(transaction, await insertReturned(transaction, payment, payment.amount - back, undefined), raw);
 }
 
-/** The days end with a full refund. A partial one, from goodwill to a mistake, is for the operator to decide. */
+/** A full refund takes the unused days back. A partial one leaves them for the operator to decide. */
 async function insertReturned(
   transaction: EntityManager,
   { id, amount: paid, orderId, outcome }: RecordedPayment,
   amount: number,
   providerRefundId: string | undefined,
 ): Promise<string> {
-  const known = await readKnown(transaction, orderId);
-  const back = known.filter(({ payment, state }) => payment === id && state === 'done');
-  const isWhole = back.reduce((sum, one) => sum + one.amount, amount) >= paid;
+  const recordedRefunds = await readKnown(transaction, orderId);
+  const back = recordedRefunds.filter(({ payment, state }) => payment === id && state === 'done');
+  const isWhole = back.reduce((sum, refund) => sum + refund.amount, amount) >= paid;
   const days = outcome === 'activated' && isWhole ? 'unused' : 'none';
   return insertRefund(transaction, { payment: id, amount, days, isManual: false, reason, providerRefundId });
 }

@@ -1,27 +1,27 @@
 /*
- * Times that a provider states. They are believed within bounds: a payment of 2099 would close the books of 2099, and one of
- * 1970 those of a year before the gateway.
+ * Times stated by a provider. They are accepted within bounds: a payment dated 2099 would close the books of 2099, and one dated 1970 those
+ * of a year before the gateway existed.
  */
 
-/** Ms since 1970 as a parameter of `statedTime`; null for a time that is missing, or that no database can store. */
+/** Epoch ms as the parameter of `statedTime`; null for a time that is missing, or that no database can store. */
 export function epochOf(time: Date | undefined): number | null {
   const epoch = time?.getTime() ?? Number.NaN;
   return epoch > 0 ? epoch : null;
 }
 
 /**
- * SQL of a stated time, whose one parameter is `epochOf`.
+ * SQL of a stated time. Its only parameter is `epochOf`.
  *
- * @param otherwise SQL that takes its place when it is missing, or outside of these bounds
- * @param bounds SQL; until now, and from two years ago on
+ * @param fallback SQL for a time that is missing or out of bounds
+ * @param bounds SQL; default: from two years ago until now
  */
 export function statedTime(
-  otherwise: string,
+  fallback: string,
   {
     latest = 'clock_timestamp()',
     earliest = `clock_timestamp() - interval '2 years'`,
   }: { readonly latest?: string; readonly earliest?: string } = {},
 ): string {
   return `coalesce((select stated from (select to_timestamp(?::float8 / 1000) as stated) s
-    where stated between ${earliest} and ${latest}), ${otherwise})`;
+    where stated between ${earliest} and ${latest}), ${fallback})`;
 }

@@ -8,8 +8,8 @@ const maxSweepMs = 10_000;
 const batchSize = 10;
 
 /**
- * Does overdue work in the database, independently of the job queue: notifications first, then checks and refunds.
- * Any number of processes may sweep at once.
+ * Does overdue work from the database, independently of the job queue: notifications first, then checks and refunds. Any number of
+ * processes may sweep at once.
  */
 export async function sweepPayments(host: Host): Promise<void> {
   const end = performance.now() + maxSweepMs;

@@ -15,7 +15,7 @@ const closeTimeoutMs = 5_000;
 
 type Work = () => Promise<void>;
 
-/** Background work of this instance. The database still holds the work that it loses. */
+/** Background work of this instance. Work that it loses is still in the database. */
 class WorkQueue implements AsyncDisposable {
   readonly #waiting: Work[] = [];
   readonly #running = new Set<Promise<void>>();
@@ -60,13 +60,13 @@ class WorkQueue implements AsyncDisposable {
 
 type Owner = Pick<Services, 'keep' | 'log'> | Host;
 
-/** Notifications of this process, processed as soon as they have been answered. */
+/** Queue of notifications, processed as soon as they have been answered. */
 export function inboxQueue({ keep, log }: Owner): WorkQueue {
   const onError = (error: unknown) => log.error('a notification could not be processed', error);
   return keep('payment-inbox', () => new WorkQueue(inboxBounds, onError));
 }
 
-/** Charges of this process, made while the buyer's page waits for them. */
+/** Queue of charges, made while buyers' pages wait for them. */
 export function chargeQueue({ keep, log }: Owner): WorkQueue {
   const onError = (error: unknown) => log.error('an order could not be charged', error);
   return keep('payment-charges', () => new WorkQueue(chargeBounds, onError));

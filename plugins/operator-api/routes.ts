@@ -147,6 +147,9 @@ async function keepAnswer(host: Host, { id }: Caller, key: string, answer: ApiAn
   });
 }
 
+/** Kinds without a handle whose answers name them as in 0.5, where scripts may read it: `"books":"books"`. It says nothing. */
+const formerlyNamed: ReadonlySet<string> = new Set(['announcements', 'books', 'configuration', 'outage']);
+
 async function perform(
   host: Host,
   { id, name }: Caller,
@@ -155,10 +158,9 @@ async function perform(
   input: JsonObject,
 ): Promise<ApiAnswer> {
   const { subject, result } = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
-  return {
-    status: 200,
-    body: { action: kind.name, [subject.name ?? kind.subject.name]: subject.id, ...(toOperatorJson(result) as object) },
-  };
+  const isNamed = kind.subject.find !== undefined || formerlyNamed.has(kind.subject.name);
+  const named = isNamed && { [subject.name ?? kind.subject.name]: subject.id };
+  return { status: 200, body: { action: kind.name, ...named, ...(toOperatorJson(result) as object) } };
 }
 
 const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };

@@ -14,13 +14,16 @@ export async function checkStream(caller: PublicCaller, signal: AbortSignal): Pr
 
 /** @param answer of `stream` */
 export function describePieces({ pieces, text, isWhole }: PublicAnswer): Finding {
-  const events = pieces.flatMap(({ at, text: piece }) =>
-    [...piece.matchAll(/^data: \{"ms":(\d+)\}$/gm)].map(([, ms]) => ({ at, sent: Number(ms) })),
-  );
+  const events = linesOf(pieces).flatMap(({ at, line }) => {
+    const sent = /^data: \{"ms":(\d+)\}\r?$/.exec(line)?.[1];
+    return sent === undefined ? [] : [{ at, sent: Number(sent) }];
+  });
   if (!isWhole || !text.includes('[DONE]')) {
     const advice = 'The proxy cuts streams off: raise its timeout of a response, or install a newer version of it.';
     return failed(`ends after ${events.length} of ${pace.events} events`, advice);
   }
+  if (events.length === 0)
+    return failed('has none of the events', 'The proxy changes the body: turn off whatever rewrites responses there.');
   const delays = events.map(({ at, sent }) => at - sent);
   const held = Math.max(...delays) - Math.min(...delays);
   const count = events.filter(({ at }, index) => index === 0 || at - (events[index - 1]?.at ?? 0) > pieceGapMs).length;
@@ -30,4 +33,14 @@ export function describePieces({ pieces, text, isWhole }: PublicAnswer): Finding
   const advice =
     'The proxy or the network gathers events. HAProxy needs `option http-no-delay`; try again if the connection was busy.';
   return warning(arrival, advice);
+}
+
+/** A proxy may cut an event anywhere: a line has arrived when its end has. */
+function linesOf(pieces: PublicAnswer['pieces']): { readonly at: number; readonly line: string }[] {
+  let rest = '';
+  return pieces.flatMap(({ at, text }) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    return lines.map((line) => ({ at, line }));
+  });
 }

@@ -34,6 +34,26 @@ describe('a stream through a proxy', () => {
     expect([state, advice]).toEqual(['warning', expect.stringContaining('http-no-delay')]);
   });
 
+  it('counts events that are cut anywhere, when their end arrives', () => {
+    const whole = arriving((sent) => sent);
+    for (const length of [1, 5, 9, 14]) {
+      const pieces = whole.pieces.flatMap(({ at, text }) => [
+        { at: at - 50, text: text.slice(0, length) },
+        { at, text: text.slice(length) },
+      ]);
+      expect(describePieces({ ...whole, pieces })).toEqual(describePieces(whole));
+    }
+  });
+
+  it('that has lost its events, but not its end, fails', () => {
+    const whole = arriving((sent) => sent);
+    const pieces = whole.pieces.slice(-1);
+    expect(describePieces({ ...whole, pieces, text: 'data: [DONE]\n\n' })).toMatchObject({
+      state: 'failed',
+      text: 'has none of the events',
+    });
+  });
+
   it('that ends early fails, also where it looks complete', () => {
     const whole = arriving((sent) => sent);
     expect(describePieces({ ...whole, isWhole: false }).state).toBe('failed');

@@ -47,15 +47,17 @@ function succeeds(action) {
   }
 }
 
+const pause = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+
 /** Windows locks a file while a virus scanner reads it: retries for a second. */
 function patiently(action) {
   for (let count = 1; ; count += 1) {
     try {
       return action();
     } catch (error) {
-      if (process.platform !== 'win32' || count === 4 || !/^(EBUSY|EPERM|EACCES|ENOTEMPTY)$/.test(error.code))
+      if (process.platform !== 'win32' || count === 5 || !/^(EBUSY|EPERM|EACCES|ENOTEMPTY)$/.test(error.code))
         throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+      pause(250);
     }
   }
 }
@@ -69,6 +71,7 @@ function writeAll(file, text) {
     } catch (error) {
       if (error.code === 'EPIPE') process.exit(141);
       if (error.code !== 'EAGAIN') throw error;
+      pause(5);
     }
   }
 }
@@ -99,18 +102,24 @@ export const machine = {
   print: (text) => writeAll(1, text),
   // The launcher of Windows reads one output.
   complain: (text) => writeAll(process.platform === 'win32' ? 1 : 2, text),
-  sleep: (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds),
+  sleep: pause,
   exit: (code) => process.exit(code),
 
-  /** The content of a file; undefined when there is none. Of a pipe or device, at most `limit` bytes. */
+  /** The content of a file; undefined when there is none. Of a pipe at most `limit` bytes, of a terminal a line. */
   read(path, limit) {
     if (limit === undefined) return attemptToFind(() => fs.readFileSync(path, 'latin1'));
     return attemptToFind(() => {
       const file = fs.openSync(path, 'r');
-      const buffer = Buffer.alloc(limit);
-      const length = fs.readSync(file, buffer, 0, limit, null);
-      fs.closeSync(file);
-      return buffer.toString('latin1', 0, length);
+      try {
+        const buffer = Buffer.alloc(limit);
+        const isDevice = fs.fstatSync(file).isCharacterDevice();
+        let length = 0;
+        for (let count = -1; count !== 0 && length < limit && !(isDevice && length > 0); length += count)
+          count = fs.readSync(file, buffer, length, limit - length, null);
+        return buffer.toString('latin1', 0, length);
+      } finally {
+        fs.closeSync(file);
+      }
     });
   },
   /** What is at a path, where its links lead; undefined for nothing. */

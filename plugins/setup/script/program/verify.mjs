@@ -111,7 +111,9 @@ function isOutdated(id, wishes) {
 
 /** Gives a tool that works without a terminal one tiny request, in an empty folder, with its variables. */
 function startTool({ commands }, { trial, variables: own }, asked) {
-  const program = trial && commands.map((command) => machine.find(command)).find(Boolean);
+  // A script of PowerShell is no program that can be called.
+  const program =
+    trial && commands.map((command) => machine.find(command)).find((path) => path && !/\.ps1$/i.test(path));
   const folder = machine.env('SETUP_WORK');
   if (!program || !folder) return { verdict: 'works', details: asked };
   const began = Date.now();

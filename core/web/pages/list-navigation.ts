@@ -1,3 +1,4 @@
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Navigation, Page, Role } from './page.ts';
 
 /** An entry ready to be printed. */
@@ -47,19 +48,29 @@ export function listNavigation(
 }
 
 /** Links to the pages within a listed one. */
-export function linksWithin({ pages }: { readonly pages: readonly Page[] }, path: string, t: (key: string) => string) {
-  return pages.filter(({ within }) => within === path).map((page) => ({ path: page.path, label: t(page.title) }));
+export function linksWithin(
+  { pages }: { readonly pages: readonly Page[] },
+  path: string,
+  t: (key: string) => string,
+  host: Host,
+) {
+  return pages
+    .filter((page) => page.within === path && (page.isListed?.(host) ?? true))
+    .map((page) => ({ path: page.path, label: t(page.title) }));
 }
 
 /** By `order`, each followed by those that name it in `after`. Entries that name each other come last. */
 function sortEntries(entries: readonly Listed[]): Listed[] {
   const sorted = entries.toSorted((one, other) => (one.order ?? 100) - (other.order ?? 100));
-  const withFollowers = (entry: Listed): Listed[] => [
-    entry,
-    ...sorted.filter(({ after }) => after === entry.path).flatMap(withFollowers),
-  ];
-  const placed = sorted.filter(({ after }) => !sorted.some(({ path }) => path === after)).flatMap(withFollowers);
-  return [...new Set([...placed, ...sorted])];
+  const placed = new Set<Listed>();
+  const place = (entry: Listed) => {
+    if (placed.has(entry)) return;
+    placed.add(entry);
+    sorted.filter(({ after }) => after === entry.path).forEach(place);
+  };
+  sorted.filter(({ after }) => !sorted.some(({ path }) => path === after)).forEach(place);
+  sorted.forEach(place);
+  return [...placed];
 }
 
 function nearest(entries: readonly Listed[], pages: readonly Page[], current: string): Listed | undefined {

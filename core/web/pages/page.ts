@@ -45,7 +45,7 @@ export interface Page {
    * is shown. Omitted for a path with a placeholder, to which nothing can link.
    */
   readonly within?: string;
-  /** False while its layout does not list it. Asked for every page that is shown; listed when left out. */
+  /** False while neither its layout nor the page that it is within links to it. Asked for every page that is shown; true when left out. */
   isListed?(host: Host): boolean;
   /** True for a public page whose address alone shows what is one person's: it is neither stored, indexed nor sent as a referrer. */
   readonly isConfidential?: boolean;

@@ -1,3 +1,4 @@
+import type { Host } from '#core/gateway/host/host.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 import { readAccountNames } from '../pages/account-name.ts';
@@ -25,7 +26,7 @@ interface ListPage {
   /** Key: the label of a day, of which what is wrong comes first. */
   readonly day?: string;
   /** Pages beside it. */
-  links(t: PageRequest['t']): readonly { readonly path: string; readonly label: string }[];
+  links(t: PageRequest['t'], host: Host): readonly { readonly path: string; readonly label: string }[];
 }
 
 /** Describes the page of a resource: its table, narrowed by words and a choice, the newest first. */
@@ -57,7 +58,7 @@ export function listPage(resource: OperatorResource, { path, title, choices, tex
       return {
         path,
         heading: t(title),
-        links: links(t),
+        links: links(t, host),
         none: { title: t(none[0]), text: t(none[1]) },
         searchLabel: t(search),
         words,

@@ -17,5 +17,8 @@ export const accountsPage = (gateway: Pick<Registry, 'pages'>): Page =>
     texts: 'operator.account_state',
     search: 'operator.accounts_search',
     none: ['operator.nothing', 'operator.nothing_more'],
-    links: (t) => [{ path: `${path}/heaviest`, label: t('operator.heaviest') }, ...linksWithin(gateway, path, t)],
+    links: (t, host) => [
+      { path: `${path}/heaviest`, label: t('operator.heaviest') },
+      ...linksWithin(gateway, path, t, host),
+    ],
   });

@@ -56,7 +56,7 @@ export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChec
         fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, strangers.page),
         actionTable(actions, request, names, await readSubjects(request, actions, names)),
       ]),
-      links: linksWithin(gateway, path, t),
+      links: linksWithin(gateway, path, t, host),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),
     };

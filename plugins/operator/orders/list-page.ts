@@ -19,5 +19,8 @@ export const ordersPage = (gateway: Pick<Registry, 'pages'>): Page =>
     search: 'operator.orders_search',
     none: ['operator.orders_none', 'operator.orders_none_text'],
     day: 'operator.orders_day',
-    links: (t) => [...linksWithin(gateway, path, t), { path: '/operator/flags', label: t('operator.flags_open') }],
+    links: (t, host) => [
+      ...linksWithin(gateway, path, t, host),
+      { path: '/operator/flags', label: t('operator.flags_open') },
+    ],
   });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { listNavigation } from '#core/web/pages/list-navigation.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import { linksWithin, listNavigation } from '#core/web/pages/list-navigation.ts';
 import type { Page } from '#core/web/pages/page.ts';
 
 const page = (path: string, more: Partial<Page> = {}): Page => ({
@@ -27,4 +28,26 @@ it('marks the page that a page is within, also for pages below it', () => {
 it('marks the longest path that leads to the page', () => {
   expect(marked('/operator/health')).toEqual(['/operator/health']);
   expect(marked('/operator/other')).toEqual(['/operator']);
+});
+
+it('lists an entry once that follows its own page', () => {
+  const twice = [
+    { label: 'first', order: 1 },
+    { label: 'second', order: 2, after: '/operator' },
+  ];
+  const entries = listNavigation(
+    [page('/operator', { navigation: twice }), page('/operator/health', { navigation: { label: 'health', order: 3 } })],
+    { role: 'operator', place: 'main' },
+    '/operator',
+    String,
+  );
+  expect(entries.map(({ label }) => label)).toEqual(['first', 'second', 'health']);
+});
+
+it('links the pages within another one that are listed now', async () => {
+  await using host = createTestHost();
+  const within = [...pages, page('/operator/floats', { within: '/operator/health', isListed: () => false })];
+  expect(linksWithin({ pages: within }, '/operator/health', String, host)).toEqual([
+    { path: '/operator/parades', label: '/operator/parades' },
+  ]);
 });

@@ -4,7 +4,7 @@ import { readSoldOut, type SoldOutPlans } from '#core/business/payments/places.t
 import { type OfferedSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
-import { signInPath } from '#core/web/sessions/sign-in.ts';
+import { noteUnavailable, signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeModels, moreModels } from './models.ts';
 import { describeFacts, describePlans, describeDifferences, describeSoldOut, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
@@ -50,11 +50,11 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
   };
 }
 
-/** Without the database, the page claims nothing about places. */
 async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOutPlans> {
   try {
     return await readSoldOut(host, account?.id);
-  } catch {
+  } catch (error) {
+    noteUnavailable(host, 'places cannot be read; the front page claims nothing about them', error);
     return new Map();
   }
 }

@@ -37,6 +37,7 @@ interface Home {
   readonly provider?: PaymentProvider;
   /** Whether a plugin serves the script that sets up tools. */
   readonly hasSetup?: boolean;
+  readonly log?: Host['log'];
 }
 
 const stage: AnyStageDefinition = { name: 'any', description: 'Any.', options: { type: 'object' }, create: () => ({}) };
@@ -51,6 +52,7 @@ async function serve(home: Home = {}): Promise<Server> {
     hasSignIn = false,
     provider,
     hasSetup = false,
+    log,
   } = home;
   const sections = [listen, plansSection, currencySection, operatorsSection, paymentsSection];
   const config = readYaml(`pipeline: [any]\n${yaml}`, { sections, stages: [stage] });
@@ -60,6 +62,7 @@ async function serve(home: Home = {}): Promise<Server> {
     database: { query: () => Promise.resolve([]) } as never,
     service: { ...bare.service, ...service },
     section: (section) => config.get(section),
+    ...(log && { log }),
   });
   if (provider !== undefined) keepProviders(host, new Map([[provider.name, provider]]));
   return servePages(host, async (server) => {
@@ -171,6 +174,13 @@ describe('front page', () => {
     ['plans: [{ days: 3, price: 48000 }, { days: 30, price: 300000, recommended: true }]', 30],
   ])('the front page shows a pass that is sold as the sample: %s', async (yaml, days) => {
     expect(await pageOf({ yaml })).toContain(`${days}-day pass`);
+  });
+
+  it('the front page logs why it claims nothing about places', async () => {
+    const logged: unknown[] = [];
+    const log = { ...pageHost({}).log, error: (...said: unknown[]) => void logged.push(said) };
+    await pageOf({ hasSignIn: true, provider: new FakeProvider('sandbox').provider, log });
+    expect(logged).toEqual([[expect.stringContaining('places cannot be read'), expect.any(TypeError)]]);
   });
 
   it('the front page is in Indonesian for browsers that prefer it', async () => {

@@ -33,7 +33,7 @@ export const plansSection = defineSection({
     {
       minItems: 1,
       items: object(['days', 'price'], {
-        days: integer({ minimum: 1, maximum: 365 }, 'Days of 24 hours.'),
+        days: integer({ minimum: 1, maximum: maxDaysAhead }, 'Days of 24 hours.'),
         price: integer(
           { minimum: 1, maximum: 1_000_000_000_000 },
           'Price in the smallest unit in which the currency is paid: rupiah for IDR, cents for USD.',

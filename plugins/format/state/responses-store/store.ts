@@ -62,7 +62,7 @@ export class ResponsesStore {
   /**
    * Returns the request with the items that it refers to in place of the references.
    *
-   * @throws GatewayError what `expand` throws
+   * @throws GatewayError what `expand` throws; for a background response also `invalid_request`, `not_supported`
    */
   enter(exchange: Exchange, request: ClientRequest): ClientRequest | Promise<ClientRequest> {
     return request.format.name === 'responses' ? this.#resolve(exchange, request) : request;

@@ -21,7 +21,7 @@ export const chatReplyText: ReplyText = {
   },
 };
 
-/** True when a choice has text, or has ended. */
+/** True when a text of the choice has changed. */
 function mapChoice(
   choice: Editable<ChatChoice>,
   message: JsonValue | undefined,

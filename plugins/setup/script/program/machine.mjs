@@ -76,6 +76,19 @@ function writeAll(file, text) {
   }
 }
 
+/** A pipe may give less than it will. A device, such as a terminal, may have no end. */
+function readUpTo(file, limit) {
+  const buffer = Buffer.alloc(limit);
+  const isDevice = fs.fstatSync(file).isCharacterDevice();
+  let length = 0;
+  while (length < limit) {
+    const count = fs.readSync(file, buffer, length, limit - length, null);
+    length += count;
+    if (count === 0 || isDevice) break;
+  }
+  return buffer.toString('latin1', 0, length);
+}
+
 const systems = { win32: 'windows', darwin: 'macos' };
 
 function describe(entry) {
@@ -111,12 +124,7 @@ export const machine = {
     return attemptToFind(() => {
       const file = fs.openSync(path, 'r');
       try {
-        const buffer = Buffer.alloc(limit);
-        const isDevice = fs.fstatSync(file).isCharacterDevice();
-        let length = 0;
-        for (let count = -1; count !== 0 && length < limit && !(isDevice && length > 0); length += count)
-          count = fs.readSync(file, buffer, length, limit - length, null);
-        return buffer.toString('latin1', 0, length);
+        return readUpTo(file, limit);
       } finally {
         fs.closeSync(file);
       }

@@ -12,7 +12,7 @@ const maxPayloadLength = 8_000; // characters as JSON; the bus takes 16 KB
 const batchSize = 100;
 const keptDays = 90;
 
-/** An event on record, of one type. */
+/** A recorded event of any type. */
 export type AccountEvent = { [Name in EventName]: StoredEvent<Name> }[EventName];
 
 interface StoredEvent<Name extends EventName> {
@@ -105,7 +105,7 @@ async function publishBatch(transaction: EntityManager, { events }: Pick<Service
  * Reads recorded events in the order of their ids. An id can become visible after a larger one if its transaction took
  * longer: a consumer that must not miss events reads recent ones again, and skips ids that it has seen.
  *
- * @param after id of the last event before these; `0` for the first ones
+ * @param after id of the last event already read; `0` to start
  * @param limit at most 1,000
  */
 export async function readEvents(

@@ -16,8 +16,8 @@ const ofOrders: Readonly<Record<string, string>> = {
 };
 
 /**
- * All that the database has about an account, as the lines of one JSON object: a member for each table, tables of plugins
- * included, which are those with a column `account_id`. Digests of keys and sessions are left out.
+ * Everything in the database about an account, as the lines of one JSON object with a member for each table. Includes plugins' tables,
+ * found by their column `account_id`. Leaves out digests of keys and sessions.
  */
 export async function* exportAccount(database: Queries, accountId: string): AsyncGenerator<string> {
   yield '{';
@@ -51,7 +51,7 @@ async function tablesOfAccounts(database: Queries): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** @param table name of an existing table, never user input */
+/** `table` is the name of an existing table, never user input. */
 async function* exportTable(
   database: Queries,
   table: string,
@@ -61,7 +61,7 @@ async function* exportTable(
   const { columns, key } = await readShape(database, table);
   yield `"${table}": [`;
   for (let offset = 0; ; offset += pageSize) {
-    // Not jsonb, which refuses some texts that JSON allows.
+    // Not jsonb, which rejects some texts that JSON allows.
     const rows = await database.query<{ row: string }>(
       `select row_to_json(t)::text as row from (
          select ${columns} from "${table}" where ${condition} order by ${key} limit ? offset ?

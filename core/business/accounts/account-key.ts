@@ -9,14 +9,18 @@ import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
 import { lockAccount } from './ledger.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
-/** A new key. It is shown once: only its digest is stored. */
+/** A new key, shown once: only its digest is stored. */
 export interface IssuedKey {
   readonly accountId: string;
   readonly key: string;
   readonly hint: string;
 }
 
-/** Replaces the key of an account. Every instance refuses the old one within a second. @throws AccountError `not_found` */
+/**
+ * Replaces the key of an account. Every instance rejects the old one within a second.
+ *
+ * @throws AccountError `not_found`
+ */
 export async function rotateKey(
   database: Pick<Database, 'fork'>,
   prefix: string,
@@ -41,7 +45,7 @@ export async function rotateKey(
  * Replaces a key that was never shown with a new one, and returns it to show to the owner. Only the first call returns a key, so no
  * key is stored in a form that could be shown later. An owner whose browser missed the response rotates the key.
  *
- * @returns undefined when the key was already shown
+ * @returns undefined if the key was already shown
  * @throws AccountError `not_found`
  */
 export async function revealKey(
@@ -63,7 +67,7 @@ export async function revealKey(
 }
 
 /**
- * Changes the limits that replace the configured ones for this key. Limits that are left out stay as they are.
+ * Changes the limits that replace the configured ones for this key. Omitted limits do not change.
  *
  * @param change null removes all of them
  * @returns the limits of the key after the change

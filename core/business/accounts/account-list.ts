@@ -9,14 +9,14 @@ import { periodsInForce } from './periods-in-force.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
 
-/** One line of a list of accounts. */
+/** A row of a list of accounts. */
 export interface AccountSummary {
   readonly id: string;
   readonly name: string;
   readonly email: string | undefined;
   readonly hint: string | undefined;
   readonly state: AccountState;
-  /** End of the last period; undefined when there never was one. */
+  /** End of the last period; undefined if there never was one. */
   readonly endsAt: Date | undefined;
   readonly requestCount: number;
   readonly createdAt: Date;
@@ -38,10 +38,10 @@ interface AccountQuery {
 /** Lists accounts, the newest first. */
 export async function listAccounts(
   database: Pick<Database, 'query'>,
-  { words: given, state, after, limit }: AccountQuery,
+  { words: query, state, after, limit }: AccountQuery,
 ): Promise<AccountSummary[]> {
   const words =
-    given !== undefined && isEndUserId(given) ? ((await accountOfEndUser(database, given)) ?? given) : given;
+    query !== undefined && isEndUserId(query) ? ((await accountOfEndUser(database, query)) ?? query) : query;
   const rows = await database.query<SummaryRow>(
     `with found as (
        select a.id, a.name, a.email, k.hint, a.request_count::float8 as request_count, a.created_at, p.ends_at,
@@ -71,7 +71,7 @@ type SummaryRow = Row<typeof Account, 'id' | 'name' | 'email' | 'request_count' 
 };
 
 /**
- * Finds an account by its id, e-mail address, key, key hint, whole name, or the id by which vendors know it, in any case.
+ * Finds an account by its id, e-mail address, key, key hint, full name or pseudonym at vendors, in any case.
  *
  * @throws AccountError `not_found`, `ambiguous`
  */
@@ -79,15 +79,15 @@ export async function findAccountByHandle(
   { database, service }: { readonly database: Pick<Database, 'query'>; readonly service: Pick<Service, 'prefix'> },
   handle: string,
 ): Promise<AccountRecord> {
-  const known = isEndUserId(handle) ? await accountOfEndUser(database, handle) : undefined;
-  if (known !== undefined) return findAccount(database, known);
+  const accountId = isEndUserId(handle) ? await accountOfEndUser(database, handle) : undefined;
+  if (accountId !== undefined) return findAccount(database, accountId);
   const isName = !uuid.test(handle) && !isApiKey(handle, service.prefix) && !/[@…]|\.{3}/.test(handle);
   if (!isName) return findAccount(database, handle);
-  const named = await database.query<Row<typeof Account, 'id'>>(
+  const rows = await database.query<Row<typeof Account, 'id'>>(
     'select id from account where lower(name) = lower(?) limit 20',
     [handle],
   );
-  const [only, ...others] = named.map(({ id }) => id);
+  const [only, ...others] = rows.map(({ id }) => id);
   if (only === undefined)
     throw new AccountError(
       'not_found',

@@ -41,9 +41,9 @@ async function isRecent({ host, account, createdAt }: MailContext): Promise<bool
 }
 
 /**
- * Whether the last end of an account was given back for an outage, less than a day of it, after the mail about the end before was due.
+ * Whether the account's last end was moved by less than a day to compensate an outage, after the mail about the previous end was due.
  *
- * @param notice hours before an end at which the mail is due
+ * @param notice hours before an end at which its mail is due
  */
 async function wasAnnounced({ host, account }: MailContext, notice: number): Promise<boolean> {
   const rows = await host.database.query(
@@ -64,7 +64,7 @@ export const planEnded: MailWriter<'plan.ended'> = {
     if (activePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
     if (await wasAnnounced(context, 0)) return mailReason('mail.reason.given_back');
     const refunded = await readRefundedEnd(context.host.database, account.id);
-    // The mail about the refund says it.
+    // The mail about the refund says so.
     if (refunded === 'order') return mailReason('mail.reason.refunded');
     const isGift = refunded === 'gift';
     return {

@@ -10,18 +10,18 @@ export interface AccountRecord {
   readonly name: string;
   readonly email: string | undefined;
   readonly createdAt: Date;
-  /** Start of the block by the operator; undefined while it is served. */
+  /** Start of the block; undefined while the account is served. */
   readonly blockedAt: Date | undefined;
-  /** Set where its owner has asked for the block. */
+  /** Set if its owner requested the block. */
   readonly pausedAt: Date | undefined;
   /** When personal data was removed. */
   readonly deletedAt: Date | undefined;
-  /** Requests on record; lags by the time that records take to reach the database. */
+  /** Recorded requests; lags until records reach the database. */
   readonly requestCount: number;
   readonly key: KeyRecord | undefined;
-  /** The periods in force that have not ended, earliest first; when all have ended, the last one. */
+  /** Periods in force that have not ended, earliest first; if all have ended, the last one. */
   readonly periods: readonly PeriodRecord[];
-  /** The database's clock when this was read. */
+  /** Database time of this read. */
   readonly readAt: number; // epoch ms
 }
 
@@ -43,25 +43,25 @@ export interface PeriodRecord {
   readonly endsAt: Date;
   /** Its days, as sold. */
   readonly days?: number;
-  /** Its label, or its days when it has none, in English. */
+  /** English label, or the days if it has none. */
   readonly label: string;
-  /** Set when it has no label, for texts in another language. */
+  /** Set if it has no label, for texts in other languages. */
   readonly unnamedDays?: number;
-  /** Rate limits of the plan as sold; undefined when the configured ones apply. */
+  /** Rate limits of the plan as sold; undefined if the configured ones apply. */
   readonly limits: RateLimits | undefined;
-  /** Time at which an operator added it under a name, which its owner reads. */
+  /** When an operator added it under a name that its owner sees. */
   readonly grantedAt?: Date;
 }
 
 /** Fields for looking up accounts. */
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';
 
-/** Each takes a JSON array of strings. Each has an index except the hint, which only operators use. */
+/** SQL conditions that take a JSON array of strings. All have an index but the hint's, which only operators use. */
 const conditions: Record<AccountField, string> = {
   id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
   digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",
   hint: 'k.hint in (select value from json_array_elements_text(?::json))',
-  // In any case, by two indexes: the collation of the database may not fold the case of ASCII letters as addresses do.
+  // Case-insensitive with two indexes: the database's collation may not fold ASCII letters as addresses do.
   email: `a.id in (
     with sought as (select value from json_array_elements_text(?::json))
     select o.id from sought join account o on lower(o.email) = lower(value)
@@ -104,7 +104,7 @@ export async function readAccounts(
   field: AccountField,
   values: readonly string[],
 ): Promise<AccountRecord[]> {
-  // PostgreSQL rejects a text that is not a UUID; here it is an id that no account has.
+  // PostgreSQL rejects a text that is not a UUID; no account has such an id.
   const sought = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
   if (sought.length === 0) return [];
   const rows = await database.query<AccountRow>(select + conditions[field], [JSON.stringify(sought)]);

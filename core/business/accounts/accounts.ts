@@ -19,7 +19,11 @@ interface NewAccount {
   readonly isKeyShown?: boolean;
 }
 
-/** Creates an account with its key, in its own transaction. @throws AccountError `too_many_days`, `email_taken` */
+/**
+ * Creates an account with its key, in its own transaction.
+ *
+ * @throws AccountError `too_many_days`, `email_taken`
+ */
 export async function createAccount(
   database: Pick<Database, 'fork'>,
   prefix: string,
@@ -28,7 +32,11 @@ export async function createAccount(
   return database.fork().transactional((transaction) => insertAccount(transaction, prefix, account));
 }
 
-/** Creates an account with its key, in the caller's transaction. @throws AccountError `too_many_days`, `email_taken` */
+/**
+ * Creates an account with its key, in the caller's transaction.
+ *
+ * @throws AccountError `too_many_days`, `email_taken`
+ */
 export async function insertAccount(
   transaction: EntityManager,
   prefix: string,
@@ -63,7 +71,7 @@ export async function insertAccount(
   return { accountId, key, hint };
 }
 
-/** True for the database's refusal of an e-mail address that another account has. The transaction is lost. */
+/** True if the database rejected an e-mail address that another account has. The transaction cannot continue. */
 export function isEmailTaken(error: unknown): boolean {
   const indexes: unknown[] = ['account_email', 'account_email_ascii'];
   return error instanceof Error && 'constraint' in error && indexes.includes(error.constraint);

@@ -8,8 +8,8 @@ export interface AccountAllowance extends Omit<RateLimitState, 'other'> {
 }
 
 /**
- * Reads an account's allowance without taking from it. Undefined for an account without a key, and where nothing is limited.
+ * Reads an account's allowance without using it. Undefined for an account without a key, and if nothing is limited.
  *
- * @param now epoch ms of the database's clock, for the plan that runs
+ * @param now epoch ms of the database's clock, to find the active plan
  */
 export type ReadAllowance = (host: Host, account: AccountRecord, now: number) => Promise<AccountAllowance | undefined>;

@@ -12,7 +12,7 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 43; // 62^43 is a little more than 2^256
 const checksumLength = 6; // 62^6 > 2^32
 
-/** Generates a key. It is stored nowhere; the caller shows it once. */
+/** Generates a key. It is not stored; the caller shows it once. */
 export function generateApiKey(prefix: string): string {
   const secret = Array.from({ length: secretLength }, () => digits[randomInt(digits.length)]).join('');
   const body = `${prefix}-${secret}`;
@@ -26,7 +26,7 @@ export function isApiKey(text: string, prefix: string): boolean {
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
-/** SHA-256 of the key in hexadecimal, which is all that is stored. A salt adds nothing to 256 random bits. */
+/** SHA-256 of the key in hexadecimal, the only form that is stored. A salt adds nothing to 256 random bits. */
 export function digestApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }

@@ -14,17 +14,21 @@ export class BatchLoader<Value> {
 
   /**
    * @param read reads a batch; keys missing from the map have no value
-   * @param pause ms before each batch, which then has all keys that wait: few queries instead of fast ones
+   * @param pause ms before each batch, which then takes all waiting keys: few queries instead of fast ones
    */
   constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>, pause?: number) {
     this.#read = read;
     this.#pause = pause;
   }
 
-  /** @throws errors of `read`; BatchFull when too many keys are waiting */
+  /**
+   * Looks up a key.
+   *
+   * @throws errors of `read`; BatchFull if too many keys are waiting
+   */
   load(key: string): Promise<Value | undefined> {
-    const asked = this.#waiting.get(key);
-    if (asked !== undefined) return asked.promise;
+    const existing = this.#waiting.get(key);
+    if (existing !== undefined) return existing.promise;
     if (this.#waiting.size >= bounds.waitingLookups) return Promise.reject(new BatchFull());
     const entry = Promise.withResolvers<Value | undefined>();
     this.#waiting.set(key, entry);
@@ -56,7 +60,7 @@ export class BatchLoader<Value> {
     }
   }
 
-  /** Waiting callers would get the same failure later. */
+  /** Rejects all waiting lookups, which would get the same failure later. */
   #fail(error: unknown): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -66,7 +70,6 @@ export class BatchLoader<Value> {
 
 const maxBatch = 200;
 
-/** Too many keys are waiting. */
 export class BatchFull extends Error {
   override readonly name = 'BatchFull';
 

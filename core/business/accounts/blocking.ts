@@ -5,11 +5,11 @@ import { recordEvent } from './account-events.ts';
 import { lockAccount } from './ledger.ts';
 
 /**
- * Blocks an account: its key is refused within a second on every instance, its sessions end, and it cannot sign in. Answers
- * that are being streamed finish. Its paid time runs on.
+ * Blocks an account: every instance rejects its key within a second, its sessions end, and it cannot sign in. Responses being streamed
+ * finish. Its paid time continues.
  *
- * @param reason for the operator; its owner does not see it
- * @returns false when it was blocked already; the first reason stays, but for that of a pause
+ * @param reason for the operator; not shown to the owner
+ * @returns false if it was already blocked; the first reason stays, unless it was that of a pause
  * @throws AccountError `not_found`
  */
 export async function blockAccount(
@@ -32,10 +32,10 @@ export async function blockAccount(
 }
 
 /**
- * Pauses an account as its owner wants: it is blocked, so that its key is refused and no mail is sent, but its sessions last, its owner can
- * sign in, and nothing is deleted. In the caller's transaction, which has locked the account.
+ * Pauses an account at its owner's request: its key is rejected and no mail is sent, but its sessions remain, its owner can sign in, and
+ * nothing is deleted. Runs in the caller's transaction, which has locked the account.
  *
- * @returns false when it was blocked or paused already
+ * @returns false if it was already blocked or paused
  */
 export async function pauseAccount(transaction: EntityManager, accountId: string, reason: string): Promise<boolean> {
   const paused = await transaction.execute<unknown[]>(
@@ -46,7 +46,11 @@ export async function pauseAccount(transaction: EntityManager, accountId: string
   return paused.length > 0;
 }
 
-/** Ends the pause of an account; one that an operator has blocked stays so. @returns false when it was not paused */
+/**
+ * Ends the pause of an account, but not an operator's block.
+ *
+ * @returns false if it was not paused
+ */
 export async function resumeAccount(transaction: EntityManager, accountId: string): Promise<boolean> {
   const resumed = await transaction.execute<unknown[]>(
     `update account set blocked_at = null, paused_at = null, blocked_reason = null
@@ -56,7 +60,12 @@ export async function resumeAccount(transaction: EntityManager, accountId: strin
   return resumed.length > 0;
 }
 
-/** Serves a blocked account again, with the same key. @returns false when it was not blocked @throws AccountError `not_found` */
+/**
+ * Unblocks an account, with the same key.
+ *
+ * @returns false if it was not blocked
+ * @throws AccountError `not_found`
+ */
 export async function unblockAccount(database: Pick<Database, 'fork'>, accountId: string): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);

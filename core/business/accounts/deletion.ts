@@ -10,11 +10,12 @@ const batchSize = 500;
 type Execute = (sql: string, parameters: readonly unknown[]) => Promise<readonly unknown[]>;
 
 /**
- * Removes the personal columns of an account, in every table that has some, also of a removed capability: name, e-mail address and picture, ways to sign in, sessions,
- * the key, stored responses, and of its requests the content, addresses and user agents; and its usage by hour. Orders, payments,
- * the ledger and the number of its requests stay, under its id. Its key is refused within a second; time that is left is lost.
+ * Removes the personal columns of an account from every table that has some, also of a removed capability: name, e-mail address and
+ * picture, ways to sign in, sessions, the key, stored responses, the content, addresses and user agents of its requests, and its hourly
+ * usage. Orders, payments, the ledger and the number of its requests stay under its id. Its key is rejected within a second; remaining time
+ * is lost.
  *
- * May be run again: after a failure, and for records that have arrived since.
+ * Can be run again: after a failure, and for records that have arrived since.
  *
  * @throws AccountError `not_found`
  */
@@ -32,8 +33,8 @@ export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, 
 }
 
 /**
- * Removes the personal columns of rows that may be written after their account was deleted, and its usage by hour. Records arrive
- * later than their requests, so this is repeated for some days.
+ * Removes the personal columns of rows that may be written after their account was deleted, and its hourly usage. Records arrive later than
+ * their requests, so this is repeated for some days.
  */
 export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
@@ -41,7 +42,7 @@ export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, a
   await removeUsage(database, accountId);
 }
 
-/** Rows that reach their account through other rows must be found, and removed, before those. */
+/** Rows that reach their account through other rows must be found, and cleaned, before those. */
 async function childrenFirst(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
   return (await everyPersonalTable(database)).toSorted((one, other) => depthOf(other) - depthOf(one));
 }
@@ -73,12 +74,12 @@ function uncleanIn({ name, replacement }: PersonalColumn): string {
   return replacement === undefined ? `${column} is not null` : `${column} <> '${replacement}'`;
 }
 
-/** Empty stays empty: there was nothing to remove. */
+/** Null stays null: there was nothing to remove. */
 function replacementOf({ name, replacement }: PersonalColumn): string {
   return replacement === undefined ? 'null' : `case when ${quoteName(name)} is not null then '${replacement}' end`;
 }
 
-/** Accounts that were deleted within these days. */
+/** Accounts deleted within this many days. */
 export async function recentlyDeleted(database: Pick<Database, 'query'>, days: number): Promise<string[]> {
   const rows = await database.query<Row<typeof Account, 'id'>>(
     'select id from account where deleted_at > clock_timestamp() - make_interval(days => ?)',

@@ -11,7 +11,7 @@ import { BatchLoader } from './batch-loader.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** A cached account. A notification of a change removes it; another lookup replaces it. */
+/** A cached account. A change notification removes it; another lookup replaces it. */
 export interface KnownAccount extends AccountRecord {
   readonly seenAt: number; // ms, local clock, when the query was sent
 }
@@ -24,14 +24,14 @@ interface DirectoryOptions {
 
 const defaultMaxAgeSeconds = 60;
 const unwatchedMaxAgeMs = 1_000; // while notifications cannot arrive
-/** An unknown key or id is rejected this long without another lookup. */
+/** An unknown key or id is rejected for this long without another lookup. */
 const unknownMaxAgeMs = 10_000;
-/** Cached accounts are used this long while the database is down or reports no change. */
+/** Cached accounts are used for this long while the database is down or reports no change. */
 const longestAgeMs = 24 * 60 * 60 * 1_000;
 /** Collects lookups of suspects and background lookups; also the longest delay of a valid key among suspects. */
 const pauseMs = 250;
 const deadlineMs = 2_000;
-/** Two lookups may disagree this much about the database's clock, plus their own duration: a busy event loop. */
+/** Tolerance between the database times of two lookups, in addition to their duration: the event loop may be busy. */
 const clockToleranceMs = deadlineMs;
 const probeIntervalMs = 1_000;
 
@@ -43,8 +43,8 @@ const probeIntervalMs = 1_000;
  * 2. the notification connection has not been interrupted since (notifications may have been missed);
  * 3. while that connection is down, the entry is younger than a second (a rotated key must not work longer).
  *
- * Calls do not wait for an entry whose age alone is too high: they get it, and it is read again meanwhile, so that the first call after
- * a pause costs a customer no more than the next one. The age only limits what a change without a notification would do.
+ * Calls do not wait for an entry that is only too old: they get it, and it is read again in the background, so that the first call after a
+ * pause costs a customer no more than the next one. The age only bounds the effect of a change without a notification.
  *
  * While the database does not respond, 2 and 3 do not apply: cached accounts are used for a day, so that paying callers do
  * not notice a database restart, and unknown callers get `unavailable`. One lookup per second retries.
@@ -64,7 +64,7 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #listening: Promise<() => void>;
   #isListening = false;
   #gapAt = -Infinity; // ms, local clock
-  /** A query during which it changed may have read the old state. */
+  /** A query during which this changed may have read the old state. */
   #notificationCount = 0;
   #nextProbe: number | undefined; // ms, local clock; set while the database does not answer
   #clockOffset: number | undefined; // the database's minus the local one
@@ -91,9 +91,9 @@ export class AccountDirectory implements AsyncDisposable {
    * The account whose key has this digest, or undefined.
    *
    * @param maxAge seconds for which a cached entry is fresh; 0: every caller waits for the database
-   * @param isSuspect whether the caller has sent unknown keys; its lookups are delayed and batched. Called only when
-   * there is nothing about the key in memory
-   * @throws GatewayError `unavailable` when it is not cached and the database does not respond
+   * @param isSuspect whether the caller has sent unknown keys; its lookups are delayed and batched. Called only if nothing about the key is
+   * in memory
+   * @throws GatewayError `unavailable` if it is not cached and the database does not respond
    */
   findByDigest(
     digest: string,
@@ -101,35 +101,39 @@ export class AccountDirectory implements AsyncDisposable {
     isSuspect: () => boolean = () => false,
   ): Awaitable<KnownAccount | undefined> {
     const id = this.#idOfDigest.get(digest);
-    const known = id === undefined ? undefined : this.#accounts.get(id);
-    if (known !== undefined && known.key?.digest === digest)
-      return this.#meanwhile(known, maxAge, this.#byDigest, digest);
+    const cached = id === undefined ? undefined : this.#accounts.get(id);
+    if (cached !== undefined && cached.key?.digest === digest)
+      return this.#useAndRefresh(cached, maxAge, this.#byDigest, digest);
     if (this.#isUnknown(digest)) return undefined;
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
 
-  /** True when the key with this digest is known, possibly from a while ago, without asking the database. */
+  /** True if the key with this digest is cached, possibly outdated. Does not query the database. */
   remembers(digest: string): boolean {
     const id = this.#idOfDigest.get(digest);
     return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
   }
 
-  /** The account of this id, of any age at which the database would have reported a change. As `findByDigest`. */
+  /** The account with this id. An entry that is only too old is returned and refreshed, as by `findByDigest`. */
   knownById(id: string): Awaitable<KnownAccount | undefined> {
-    const known = this.#accounts.get(id);
-    if (known === undefined) return this.findById(id);
-    return this.#meanwhile(known, defaultMaxAgeSeconds, this.#byId, id);
+    const cached = this.#accounts.get(id);
+    if (cached === undefined) return this.findById(id);
+    return this.#useAndRefresh(cached, defaultMaxAgeSeconds, this.#byId, id);
   }
 
-  /** The account of this id, not older than this. @throws GatewayError as `findByDigest` */
+  /**
+   * The account with this id, no older than `maxAge` seconds.
+   *
+   * @throws GatewayError as `findByDigest`
+   */
   findById(id: string, maxAge: number = defaultMaxAgeSeconds): Awaitable<KnownAccount | undefined> {
-    const known = this.#accounts.get(id);
-    if (known !== undefined && this.#isFresh(known, maxAge)) return known;
-    if (known === undefined && this.#isUnknown(id)) return undefined;
-    return this.#lookUp(this.#byId, id, known);
+    const cached = this.#accounts.get(id);
+    if (cached !== undefined && this.#isFresh(cached, maxAge)) return cached;
+    if (cached === undefined && this.#isUnknown(id)) return undefined;
+    return this.#lookUp(this.#byId, id, cached);
   }
 
-  /** The time of the database's clock in epoch ms: when the account was read, plus the time since. */
+  /** Database time in epoch ms: when the account was read, plus the time since. */
   databaseTime(account: KnownAccount): number {
     return account.readAt + this.#clock() - account.seenAt;
   }
@@ -139,20 +143,20 @@ export class AccountDirectory implements AsyncDisposable {
     stop?.();
   }
 
-  #meanwhile(
-    known: KnownAccount,
+  #useAndRefresh(
+    cached: KnownAccount,
     maxAge: number,
     loader: BatchLoader<KnownAccount>,
     key: string,
   ): Awaitable<KnownAccount | undefined> {
-    if (this.#isFresh(known, maxAge)) return known;
-    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(known, longestAgeMs / 1_000))
-      return this.#lookUp(loader, key, known);
-    if (this.#nextProbe === undefined || this.#mayProbe()) this.#readAgain(known.id);
-    return known;
+    if (this.#isFresh(cached, maxAge)) return cached;
+    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(cached, longestAgeMs / 1_000))
+      return this.#lookUp(loader, key, cached);
+    if (this.#nextProbe === undefined || this.#mayProbe()) this.#refresh(cached.id);
+    return cached;
   }
 
-  #readAgain(id: string): void {
+  #refresh(id: string): void {
     this.#refreshById.load(id).then(
       (found) => found ?? this.#accounts.delete(id),
       // Logged where it is read; another call tries again.
@@ -177,28 +181,28 @@ export class AccountDirectory implements AsyncDisposable {
   #lookUp(
     loader: BatchLoader<KnownAccount>,
     key: string,
-    known: KnownAccount | undefined,
+    cached: KnownAccount | undefined,
   ): Awaitable<KnownAccount | undefined> {
     const isOutage = this.#nextProbe !== undefined;
-    if (isOutage && !this.#mayProbe()) return this.#fromMemory(known);
-    const asked = loader.load(key).then(
-      (found) => this.#settle(key, known, found),
-      (error: unknown) => this.#fromMemory(known, error),
+    if (isOutage && !this.#mayProbe()) return this.#fromMemory(cached);
+    const lookup = loader.load(key).then(
+      (found) => this.#settle(key, cached, found),
+      (error: unknown) => this.#fromMemory(cached, error),
     );
-    if (!isOutage || known === undefined) return asked;
-    asked.catch(() => {});
-    return this.#fromMemory(known);
+    if (!isOutage || cached === undefined) return lookup;
+    lookup.catch(() => {});
+    return this.#fromMemory(cached);
   }
 
-  #settle(key: string, known: KnownAccount | undefined, found: KnownAccount | undefined): KnownAccount | undefined {
+  #settle(key: string, cached: KnownAccount | undefined, found: KnownAccount | undefined): KnownAccount | undefined {
     if (found !== undefined) return found;
-    if (known !== undefined) this.#accounts.delete(known.id);
+    if (cached !== undefined) this.#accounts.delete(cached.id);
     else this.#unknown.set(key, this.#clock() + unknownMaxAgeMs);
     return undefined;
   }
 
-  #fromMemory(known: KnownAccount | undefined, cause?: unknown): KnownAccount {
-    if (known !== undefined && this.#clock() - known.seenAt < longestAgeMs) return known;
+  #fromMemory(cached: KnownAccount | undefined, cause?: unknown): KnownAccount {
+    if (cached !== undefined && this.#clock() - cached.seenAt < longestAgeMs) return cached;
     throw new GatewayError('unavailable', 'API keys cannot be verified at the moment. Try again in a few seconds.', {
       retryAfter: 2,
       cause,
@@ -230,15 +234,15 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * Forgets what was read before the database's clock was set: `databaseTime` would be off by as much.
+   * Drops accounts that were read before the database's clock was set: their `databaseTime` would be wrong.
    *
    * @param readAt epoch ms, some time between sending the query and now
    */
   #compareClocks(readAt: number | undefined, sentAt: number): void {
     if (readAt === undefined) return;
     const offset = readAt - sentAt;
-    const tolerated = this.#clock() - sentAt + clockToleranceMs;
-    if (this.#clockOffset !== undefined && Math.abs(offset - this.#clockOffset) > tolerated) {
+    const tolerance = this.#clock() - sentAt + clockToleranceMs;
+    if (this.#clockOffset !== undefined && Math.abs(offset - this.#clockOffset) > tolerance) {
       this.#accounts.clear();
       this.#log.warn(
         `the database's clock was set by ${((offset - this.#clockOffset) / 1_000).toFixed(0)} s; accounts are read again`,
@@ -290,7 +294,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 }
 
-/** The directory of this process. Its first use starts to listen; stages await `ready` in `create`. */
+/** The directory of this process. It starts to listen on first use; stages await `ready` in `create`. */
 export function accountDirectory({ database, log, keep }: Host): AccountDirectory {
   const { notifications } = database;
   const query: Database['query'] = (sql, parameters) => database.queryFirst(sql, parameters);

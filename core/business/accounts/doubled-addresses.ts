@@ -3,16 +3,16 @@ import type { Logger } from '#core/platform/logger.ts';
 
 /** Accounts whose addresses differ only in the case of ASCII letters, which a Turkish collation allowed. */
 export interface DoubledAddress {
-  /** Of the accounts, the oldest first. */
+  /** Ids of the accounts, oldest first. */
   readonly ids: readonly string[];
 }
 
 const maxListed = 10;
 
-/** A condition in SQL: the unique index is missing, which it is only where there were some. */
+/** SQL condition: the unique index is missing, which happens only if there were duplicates. */
 export const mayBeDoubled = `to_regclass('account_email_ascii') IS NULL`;
 
-/** Reads no account where there can be none. */
+/** Reads no accounts if there can be no duplicates. */
 export const doubledAddresses = `
   SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
   WHERE ${mayBeDoubled} AND email IS NOT NULL
@@ -22,7 +22,7 @@ export function findDoubledAddresses(database: Pick<Database, 'query'>): Promise
   return database.query<DoubledAddress>(doubledAddresses);
 }
 
-/** Makes sure that no address gets a second account, or names in the log the accounts of those that have one. */
+/** Creates the index that keeps addresses unique, or logs the accounts that share an address. */
 export async function ruleOutDoubledAddresses(database: Pick<Database, 'query'>, log: Logger): Promise<void> {
   const doubled = await findDoubledAddresses(database);
   for (const { ids } of doubled)
@@ -30,7 +30,7 @@ export async function ruleOutDoubledAddresses(database: Pick<Database, 'query'>,
       `accounts ${ids.join(' and ')} have the same e-mail address but for its case: change the address of one, or delete it`,
     );
   if (doubled.length > 0) return;
-  // Asked before: the statement locks the table, also where there is nothing to create.
+  // Checked first, because the statement locks the table even if there is nothing to create.
   const [index] = await database.query<{ exists: boolean }>(
     `SELECT to_regclass('account_email_ascii') IS NOT NULL AS exists`,
   );

@@ -11,11 +11,11 @@ import type { Account } from './entities.ts';
 type Queries = Pick<Database, 'query'>;
 
 const secretName = 'end-user-id';
-const blockBytes = 64; // of SHA-256, to which HMAC pads its key
+const blockBytes = 64; // of SHA-256; HMAC pads its key to a block
 
 /**
- * Pseudonymous account id, sent upstream as the end user (`end_user: hash`): HMAC-SHA-256 of the account's id, 64
- * hexadecimal digits. Reversible only with the secret stored in the database; a vendor's report of abuse names one.
+ * Pseudonymous account id, sent upstream as the end user (`end_user: hash`): HMAC-SHA-256 of the account's id, as 64 hexadecimal digits.
+ * Reversible only with the secret stored in the database. Vendors' abuse reports name it.
  */
 class EndUserIds {
   readonly #database: Queries;
@@ -27,7 +27,7 @@ class EndUserIds {
   }
 
   /**
-   * The id of the account that calls a model; undefined where no upstream of the model is to get one, or to keep accounts apart.
+   * The id of the account that calls a model; undefined if no upstream of the model gets it or keeps accounts apart by it.
    *
    * @throws on the first call, if the secret cannot be read
    */
@@ -52,7 +52,6 @@ class EndUserIds {
   }
 }
 
-/** Those of this process. */
 export function endUserIds(host: Host): EndUserIds {
   return host.keep('end-user-ids', () => new EndUserIds(host.database));
 }
@@ -65,7 +64,7 @@ export function isEndUserId(text: string): boolean {
   return /^[\da-f]{64}$/i.test(text);
 }
 
-/** The account that a vendor knows by this id; undefined when there is none. Reads all accounts. */
+/** The account that a vendor knows by this id; undefined if there is none. Reads all accounts. */
 export async function accountOfEndUser(database: Queries, id: string): Promise<string | undefined> {
   const secret = Buffer.alloc(blockBytes);
   secret.write(await readSecret(database, secretName), 'utf8');

@@ -3,7 +3,7 @@ import type { RateLimits } from '#core/gateway/facts.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 import { deletedName } from './shown-names.ts';
 
-/** Someone who buys days and calls models. */
+/** A customer, who buys days and calls models. */
 export const Account = defineEntity({
   name: 'Account',
   properties: {
@@ -13,16 +13,16 @@ export const Account = defineEntity({
     formerEmail: personal(p.text().nullable()),
     name: personal(p.text(), { replacement: deletedName }),
     avatarUrl: personal(p.text().nullable()),
-    /** Metered requests on record; raised together with the records, so it lags as they do. */
+    /** Recorded metered requests; updated with the records, so it lags as they do. */
     requestCount: p.bigint('number').defaultRaw('0'),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** Of mails. */
+    /** Language of mails. */
     language: personal(p.text().nullable()),
-    /** Null: gets all mails. Since then, only those about orders, sign-ins and keys. */
+    /** Null: gets all mails. Otherwise only mails about orders, sign-ins and keys. */
     unsubscribedAt: p.datetime().nullable(),
     blockedAt: p.datetime().nullable(),
     blockedReason: personal(p.text().nullable(), { isHidden: true }),
-    /** The block is its owner's wish, who can still sign in and end it. */
+    /** Blocked at the request of its owner, who can still sign in and end the block. */
     pausedAt: p.datetime().nullable(),
     deletedAt: p.datetime().nullable(),
   },
@@ -35,7 +35,7 @@ export const Account = defineEntity({
   ],
 });
 
-/** The one live key of an account. Only its SHA-256 is kept; the key itself is shown once. */
+/** The one live key of an account. Only its SHA-256 is stored; the key itself is shown once. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   properties: {
@@ -46,7 +46,7 @@ export const ApiKey = defineEntity({
     limits: impersonal(p.json<RateLimits>().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
     rotatedAt: p.datetime().nullable(),
-    /** Of the key before the rotation, for 90 days: its holder reads that it was replaced. */
+    /** SHA-256 of the replaced key, kept for 90 days to tell its holder of the rotation. */
     formerSha256: personal(p.blob().nullable().unique(), { isHidden: true }),
     /** Null: the key was never shown. */
     shownAt: p.datetime().nullable().defaultRaw('now()'),
@@ -54,14 +54,15 @@ export const ApiKey = defineEntity({
 });
 
 /**
- * Why an entry was made: days added by hand, bought, by a voucher, or by a gift from another account; a period replaced
- * because of a refund or by hand, moved by that, or longer because of an outage, which adds one after a period that has ended.
+ * Why an entry was made. Added days: `grant` by hand, `order` bought, `voucher` by a voucher, `gift` by a gift from another account.
+ * Replaced periods: `refund` because of a refund, `revoke` by hand, `shift` moved because of those. `outage` extends a period because of an
+ * outage, or adds one after a period that has ended.
  */
 const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage', 'gift'] as const;
 
 /**
- * An entry of the ledger of paid time. Never changed and never removed. The entries that no other one replaces are in
- * force: an account is active when now lies in one of them.
+ * An entry of the ledger of paid time, never changed and never removed. Entries that no other entry replaces are in force: an account is
+ * active if now lies in one of them.
  */
 export const PlanPeriodSchema = defineEntity({
   name: 'PlanPeriod',
@@ -75,7 +76,7 @@ export const PlanPeriodSchema = defineEntity({
     reason: p.enum(planPeriodReasons),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** The order that bought it, for a gift that of another account; replacements keep it, and time given back after its end. */
+    /** The order that bought it; for a gift, another account's. Kept by replacements, and by time given back after its end. */
     orderId: p.uuid().nullable(),
     /** The voucher that added it; replacements do not keep it. */
     voucherId: p.uuid().nullable(),
@@ -122,7 +123,7 @@ export const LinkedIdentity = defineEntity({
   },
 });
 
-/** A browser in which an account is signed in. Only the SHA-256 of its token is kept. */
+/** A browser in which an account is signed in. Only the SHA-256 of its token is stored. */
 export const Session = defineEntity({
   name: 'Session',
   properties: {
@@ -136,7 +137,7 @@ export const Session = defineEntity({
   },
 });
 
-/** Something that has happened to an account, until it has been published and for some time after. */
+/** An event of an account, kept until it is published and for some time after. */
 export const AccountEventRow = defineEntity({
   name: 'AccountEventRow',
   tableName: 'account_event',
@@ -152,7 +153,7 @@ export const AccountEventRow = defineEntity({
   indexes: [{ name: 'account_event_unpublished', properties: 'id', where: 'published_at is null' }],
 });
 
-/** A table with personal columns, as its entity said at the last start at which there was one. */
+/** A table with personal columns, as its entity described it at the last start that had the entity. */
 export const PersonalTableRow = defineEntity({
   name: 'PersonalTableRow',
   tableName: 'personal_table',

@@ -6,13 +6,13 @@ const warnIntervalMs = 60_000;
 
 type RelayServices = Pick<Services, 'database' | 'events' | 'log'>;
 
-/** Publishes recorded events on PostgreSQL's notifications. The sweep of `plugins/accounts` finds missed ones. */
+/** Publishes recorded events when PostgreSQL notifies of them. The sweep of `plugins/accounts` finds missed ones. */
 export class EventRelay implements AsyncDisposable {
   readonly #services: RelayServices;
   readonly #listening: Promise<() => void>;
   readonly #warning = new Throttle(warnIntervalMs);
   #running: Promise<void> | undefined;
-  #isAskedAgain = false;
+  #hasNewEvents = false;
   #isClosed = false;
 
   constructor(services: RelayServices) {
@@ -36,13 +36,13 @@ export class EventRelay implements AsyncDisposable {
 
   #wake(): void {
     if (this.#isClosed) return;
-    this.#isAskedAgain = true;
+    this.#hasNewEvents = true;
     this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {
-    while (this.#isAskedAgain && !this.#isClosed) {
-      this.#isAskedAgain = false;
+    while (this.#hasNewEvents && !this.#isClosed) {
+      this.#hasNewEvents = false;
       try {
         await publishEvents(this.#services);
       } catch (error) {
@@ -54,12 +54,12 @@ export class EventRelay implements AsyncDisposable {
 
   #report(error: unknown): void {
     if (!this.#warning.pass()) return;
-    const why = error instanceof Error ? error.message : String(error);
-    this.#services.log.warn(`account events are published late: ${why}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#services.log.warn(`account events are published late: ${reason}`);
   }
 }
 
-/** The relay of this process. Its first use starts to listen. */
+/** The relay of this process. It starts to listen on first use. */
 export function eventRelay(host: Host): EventRelay {
   return host.keep('event-relay', () => new EventRelay(host));
 }

@@ -11,17 +11,17 @@ const deadlineMs = 1_000; // a caller whose key is rejected waits no longer for 
 
 const knownForMs = 60_000; // tools repeat a rejected request
 
-/** Finds when keys were replaced: only the holder of the former key can ask for it. */
+/** Finds when keys were replaced. Only the holder of a former key can ask for it. */
 export class FormerKeys {
   readonly #replacedAt: BatchLoader<Date>;
   /** By digest; false if the key was not replaced. */
-  readonly #known = new LRUCache<string, Date | false>({ max: bounds.unknownKeys, ttl: knownForMs });
+  readonly #cache = new LRUCache<string, Date | false>({ max: bounds.unknownKeys, ttl: knownForMs });
 
   constructor(database: Pick<Database, 'query'>) {
     this.#replacedAt = new BatchLoader((digests) => readReplacements(database, digests));
   }
 
-  /** Replacement time of the first of these keys that was replaced; undefined without one, or if the database does not answer. */
+  /** Replacement time of the first replaced key among these; undefined if there is none, or if the database does not answer. */
   async find(digests: readonly string[]): Promise<Date | undefined> {
     const found = Promise.all(digests.map((digest) => this.#find(digest)));
     const dates: readonly (Date | false)[] = await withDeadline(found, deadlineMs, 'the database did not answer').catch(
@@ -31,10 +31,10 @@ export class FormerKeys {
   }
 
   async #find(digest: string): Promise<Date | false> {
-    const known = this.#known.get(digest);
-    if (known !== undefined) return known;
+    const cached = this.#cache.get(digest);
+    if (cached !== undefined) return cached;
     const found = (await this.#replacedAt.load(digest)) ?? false;
-    this.#known.set(digest, found);
+    this.#cache.set(digest, found);
     return found;
   }
 }

@@ -34,9 +34,9 @@ export async function listIdentities(database: Pick<Database, 'query'>, accountI
 }
 
 /**
- * Adds an identity to an account. The caller has made sure that the owner of the account, signed in, asked for it.
+ * Adds an identity to an account. The caller has made sure that the account's owner, signed in, requested it.
  *
- * @returns `of_other_account`: it stays where it is; `linked` also when the account had it
+ * @returns `of_other_account` if another account has it, and keeps it; `linked` also if this account already had it
  * @throws AccountError `not_found`
  */
 export async function linkIdentity(
@@ -57,9 +57,9 @@ export async function linkIdentity(
 }
 
 /**
- * Removes an identity from an account, but never the last one: its owner could not sign in any more.
+ * Removes an identity from an account, but never the last one, without which its owner could not sign in.
  *
- * @returns `not_found` for an identity that this account does not have
+ * @returns `not_found` if this account does not have the identity
  * @throws AccountError `not_found`
  */
 export async function unlinkIdentity(
@@ -74,7 +74,8 @@ export async function unlinkIdentity(
       'select provider, subject from identity where account_id = ?',
       [accountId],
     );
-    if (!identities.some((one) => one.provider === provider && one.subject === subject)) return 'not_found';
+    if (!identities.some((identity) => identity.provider === provider && identity.subject === subject))
+      return 'not_found';
     if (identities.length === 1) return 'is_last';
     await transaction.execute('delete from identity where account_id = ? and provider = ? and subject = ?', [
       accountId,

@@ -2,7 +2,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
-/** An entry of the ledger of paid time, as it was written. */
+/** An entry of the ledger of paid time, as written. */
 export interface LedgerEntry {
   readonly id: string;
   readonly startsAt: Date;
@@ -11,29 +11,29 @@ export interface LedgerEntry {
   readonly label: string | undefined;
   readonly reason: EntryRow['reason'];
   readonly note: string | undefined;
-  /** The outage whose time it gave back: the model's public name, and when it was down. */
+  /** The outage that it compensates: the model's public name, and when it was down. */
   readonly outageModel: string | undefined;
   readonly outageFromAt: Date | undefined;
   readonly outageUntilAt: Date | undefined;
   readonly orderId: string | undefined;
   /** Id of the entry that this one corrects. */
   readonly replaces: string | undefined;
-  /** False for an entry that another one has replaced. */
+  /** False if another entry has replaced it. */
   readonly isInForce: boolean;
   readonly createdAt: Date;
 }
 
-/** Downtime that an entry compensates; undefined for entries of another kind. */
+/** Downtime that an entry compensates; undefined for other entries. */
 export function downtimeOf({ outageModel: model, outageFromAt: from, outageUntilAt: until }: LedgerEntry) {
   return model === undefined || from === undefined || until === undefined ? undefined : { model, from, until };
 }
 
-/** True if an entry extended a period: its days are those of the whole period. */
+/** True if an entry extended a period; its days are those of the whole period. */
 export function isProlonged({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
   return reason === 'outage';
 }
 
-/** All entries of an account, or of one of its orders, in the order in which they were written. */
+/** All entries of an account, or of one of its orders, in the order written. */
 export async function listLedger(
   database: Pick<Database, 'query'>,
   accountId: string,

@@ -17,9 +17,9 @@ export interface NewPeriod {
   readonly label?: string | undefined;
   /** The reason, for the operator. */
   readonly note?: string | undefined;
-  /** The order that bought it; required with the reasons `order` and `gift`, and used once. */
+  /** The order that bought it; required for the reasons `order` and `gift`, and used once. */
   readonly orderId?: string | undefined;
-  /** The voucher that adds it; required with the reasons `voucher` and `gift`, and used once. */
+  /** The voucher that adds it; required for the reasons `voucher` and `gift`, and used once. */
   readonly voucherId?: string | undefined;
   /** Rate limits while it runs. */
   readonly limits?: RateLimits | undefined;
@@ -28,12 +28,12 @@ export interface NewPeriod {
 type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>>;
 
 /**
- * Adds paid days to an account: from the end of its last period in force, or from now when that has passed, by the
- * database's clock. Runs in the caller's transaction and locks the account's row until its end: two concurrent additions
- * would otherwise start at the same time, and days would be lost.
+ * Adds paid days to an account, from the end of its last period in force, or from now if that has passed, by the database's clock. Runs in
+ * the caller's transaction and locks the account's row until its end: otherwise two concurrent additions would start at the same time, and
+ * days would be lost.
  *
- * Days that were granted or come from a voucher or a gift may reach at most a year ahead. Those that an account has bought for itself are
- * added in any case: the limit was checked when the order was made, and money that has come always activates.
+ * Granted days and those of vouchers and gifts may reach at most a year ahead. Days that an account bought for itself are always added: the
+ * limit was checked when the order was placed, and money received always activates.
  *
  * @throws AccountError `not_found`, `too_many_days`
  */
@@ -75,7 +75,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   return added;
 }
 
-/** Access starts with this period unless another one reaches up to it. */
+/** Records `plan.started`, unless another period reaches up to this one. */
 async function recordStart(transaction: EntityManager, accountId: string, { id, endsAt }: AddedPeriod): Promise<void> {
   const [earlier] = await transaction.execute<unknown[]>(
     `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
@@ -87,7 +87,11 @@ async function recordStart(transaction: EntityManager, accountId: string, { id, 
   await recordEvent(transaction, 'plan.started', started, `plan.started:${id}`);
 }
 
-/** Grants days to an account. @throws AccountError `not_found`, `too_many_days` */
+/**
+ * Grants days to an account.
+ *
+ * @throws AccountError `not_found`, `too_many_days`
+ */
 export async function grantDays(
   database: Pick<Database, 'fork'>,
   accountId: string,
@@ -98,7 +102,11 @@ export async function grantDays(
 
 type LockedColumns = Row<typeof entities.Account, 'id' | 'email' | 'blocked_at' | 'deleted_at'>;
 
-/** Locks the row of an account until the transaction ends. @throws AccountError `not_found` */
+/**
+ * Locks the row of an account until the transaction ends.
+ *
+ * @throws AccountError `not_found`
+ */
 export async function lockAccount(transaction: EntityManager, accountId: string): Promise<RecordOf<LockedColumns>> {
   const [account] = await transaction.execute<LockedColumns[]>(
     `select id, email, ${epochs('blocked_at', 'deleted_at')} from account where id = ? for update`,
@@ -109,16 +117,16 @@ export async function lockAccount(transaction: EntityManager, accountId: string)
 }
 
 /*
- * Nothing in the ledger is changed. A correction appends an entry that replaces another one; the entries that no other one
- * replaces are in force. A replacement keeps order, days, label and limits of its predecessor.
+ * The ledger is append-only. A correction appends an entry that replaces another; entries that no other entry replaces are in force. A
+ * replacement keeps the order, days, label and limits of its predecessor.
  */
 
-const copied = 'account_id, days, label, order_id, limits';
-const qualified = copied.replaceAll(/\w+/g, 'p.$&');
+const copiedColumns = 'account_id, days, label, order_id, limits';
+const qualifiedColumns = copiedColumns.replaceAll(/\w+/g, 'p.$&');
 
 /**
- * Ends the remainder of the period that an order bought, now by the database's clock, and moves all later periods earlier by
- * that time, at full length. Time that has been used stays. Does nothing for an order without a period.
+ * Ends the remainder of an order's period now, by the database's clock, and moves all later periods earlier by that time, at full length.
+ * Used time stays. Does nothing for an order without a period.
  *
  * @throws AccountError `not_found`
  */
@@ -131,11 +139,11 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
      ), ended as (
        select *, ${elapsed('ends_at - new_end')} as removed from found
      ), replaced as (
-       insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copied})
-       select gen_random_uuid(), id, 'refund', starts_at, new_end, ${copied} from ended
+       insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copiedColumns})
+       select gen_random_uuid(), id, 'refund', starts_at, new_end, ${copiedColumns} from ended
      )
-     insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copied})
-     select gen_random_uuid(), p.id, 'shift', p.starts_at - removed, p.ends_at - removed, ${qualified}
+     insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copiedColumns})
+     select gen_random_uuid(), p.id, 'shift', p.starts_at - removed, p.ends_at - removed, ${qualifiedColumns}
      from ended, ${periodsInForce} p
      where p.account_id = ended.account_id and p.starts_at >= ended.ends_at and removed > interval '0'`,
     [accountId, orderId],
@@ -143,8 +151,8 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
 }
 
 /**
- * Makes the running period of an account longer, or its last one when none runs, and moves all later periods by as much. After one that
- * has ended meanwhile, another one of the same order runs for that time from now: what lies between was not paid.
+ * Extends the active period of an account, or its last one if none is active, and moves all later periods by the same time. If that period
+ * has ended, adds another one of the same order that starts now: the time in between was not paid.
  *
  * @param note the reason, for the operator
  * @returns the id of the entry; null for an account that never had a period
@@ -165,13 +173,13 @@ export async function prolongPeriod(
        select p.*, clock.now, clock.added, p.ends_at <= clock.now as has_ended from ${periodsInForce} p, clock where p.account_id = ?
        order by p.starts_at <= clock.now and p.ends_at > clock.now desc, p.ends_at desc limit 1
      ), moved as (
-       insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copied})
-       select gen_random_uuid(), p.id, 'shift', p.starts_at + added, p.ends_at + added, ${qualified}
+       insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copiedColumns})
+       select gen_random_uuid(), p.id, 'shift', p.starts_at + added, p.ends_at + added, ${qualifiedColumns}
        from found, ${periodsInForce} p where p.account_id = found.account_id and p.starts_at >= found.ends_at
      )
-     insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copied})
+     insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copiedColumns})
      select gen_random_uuid(), case when not has_ended then id end, 'outage', ?, case when has_ended then now else starts_at end,
-       greatest(ends_at, now) + added, ${copied} from found
+       greatest(ends_at, now) + added, ${copiedColumns} from found
      returning id, days, replaces, ${epochs('starts_at', 'ends_at')}`,
     [seconds, accountId, note],
   );
@@ -181,8 +189,8 @@ export async function prolongPeriod(
 }
 
 /**
- * Revokes all that an order bought: the remainder of its period, and the used part from the end of the
- * account's other paid time, down to nothing. Call it once for each order.
+ * Revokes everything that an order bought: the remainder of its period, and its used part from the end of the account's other paid time,
+ * down to nothing. Call it once per order.
  *
  * @param note the reason, for the operator
  * @throws AccountError `not_found`
@@ -204,10 +212,10 @@ export async function revokeOrderDays(
 }
 
 /**
- * Takes days of 24 hours back from the end of what an account holds, down to nothing, but never time that has passed.
+ * Takes back days of 24 hours from the end of the account's paid time, down to nothing, but never time that has passed.
  *
  * @param note the reason, for the operator
- * @returns seconds that were taken
+ * @returns seconds taken back
  * @throws AccountError `not_found`
  */
 export async function revokeDays(
@@ -220,7 +228,11 @@ export async function revokeDays(
   return revoke(transaction, accountId, 'make_interval(hours => 24 * ?)', days, note);
 }
 
-/** @param length SQL of an interval with one parameter */
+/**
+ * Takes back time from the end of an account's paid time.
+ *
+ * @param length SQL of an interval with one parameter
+ */
 async function revoke(
   transaction: EntityManager,
   accountId: string,
@@ -237,8 +249,8 @@ async function revoke(
        select *, least(available, length - (sum(available) over (order by starts_at desc) - available)) as share
        from held
      ), replaced as (
-       insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copied})
-       select gen_random_uuid(), id, 'revoke', ?, starts_at, ends_at - share, ${copied}
+       insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copiedColumns})
+       select gen_random_uuid(), id, 'revoke', ?, starts_at, ends_at - share, ${copiedColumns}
        from shares where share > interval '0'
        returning replaces
      )
@@ -249,7 +261,7 @@ async function revoke(
   return taken?.seconds ?? 0;
 }
 
-/** An interval in hours or smaller units: a day of an interval is a calendar day, which can have 23 hours. */
+/** SQL interval in hours or smaller units: a day of an interval is a calendar day, which can have 23 hours. */
 function elapsed(difference: string): string {
   return `make_interval(secs => extract(epoch from ${difference})::float8)`;
 }

@@ -1,7 +1,7 @@
-const paidWhole = new Set(['IDR']); // paid in whole units although ISO 4217 defines a minor unit
+const wholeCurrencies = new Set(['IDR']); // paid in whole units although ISO 4217 defines a minor unit
 
 /**
- * Formats an amount for people, each currency as it is written where it is paid: `Rp 95.000`, `$19.99`.
+ * Formats an amount for people, as is usual where the currency is used: `Rp 95.000`, `$19.99`.
  *
  * @param amount in the smallest unit that the currency is paid in
  */
@@ -13,7 +13,7 @@ export function formatMoney(amount: number, currency: string): string {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-  // Lines break after a hyphen, and not after a minus sign.
+  // Lines can break after a hyphen, but not after a minus sign.
   return format.format(amount / 10 ** digits).replace(/^-/, '\u2212');
 }
 
@@ -23,6 +23,6 @@ export function smallestUnits(currency: string): number {
 }
 
 function digitsOf(currency: string): number {
-  if (paidWhole.has(currency)) return 0;
+  if (wholeCurrencies.has(currency)) return 0;
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }

@@ -14,10 +14,7 @@ interface OwnTable {
   readonly key: string;
 }
 
-/**
- * Non-personal columns included in the owner's export. Nothing about routes, providers' messages or the operator's
- * notes.
- */
+/** Non-personal columns included in the owner's export. Excludes routes, providers' messages and the operator's notes. */
 const facts: Readonly<Record<string, readonly string[]>> = {
   account: ['id', 'created_at', 'request_count'],
   identity: ['provider', 'created_at', 'last_used_at'],
@@ -61,13 +58,13 @@ function sales(
   return { name, ofAccount, columns, key };
 }
 
-/** `request_log` is read by `describeRequests`; `request_content` is for the operator only. */
-const otherwise: ReadonlySet<string> = new Set(['request_log', 'request_content']);
+/** `describeRequests` reads `request_log`; `request_content` is for the operator only. */
+const excludedTables: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
 /** Tables with personal columns, including those of removed plugins. */
 async function ownTables(database: Queries): Promise<OwnTable[]> {
   return (await everyPersonalTable(database))
-    .filter(({ name, columns }) => !otherwise.has(name) && columns.some(({ isHidden }) => !isHidden))
+    .filter(({ name, columns }) => !excludedTables.has(name) && columns.some(({ isHidden }) => !isHidden))
     .map(({ name, ofAccount, key, columns }) => ({
       name,
       ofAccount,
@@ -80,14 +77,14 @@ async function ownTables(database: Queries): Promise<OwnTable[]> {
 }
 
 /**
- * The owner's export of an account, as the lines of one JSON object: a member for each table, and its requests on
- * record. `exportAccount` has everything, for the operator.
+ * The owner's export of an account, as the lines of one JSON object with a member for each table and one for its recorded requests.
+ * `exportAccount` exports everything, for the operator.
  */
 export async function* exportOwnData(database: Queries, accountId: string): AsyncGenerator<string> {
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
-  for (const one of [...(await ownTables(database)), ...salesTables]) {
-    yield `,${JSON.stringify(one.name)}: [\n`;
-    yield* separated(readRows(database, one, accountId));
+  for (const table of [...(await ownTables(database)), ...salesTables]) {
+    yield `,${JSON.stringify(table.name)}: [\n`;
+    yield* separated(readRows(database, table, accountId));
     yield ']\n';
   }
   yield ',"request": [\n';
@@ -110,7 +107,7 @@ async function* readRows(
 ): AsyncGenerator<string> {
   let last = '';
   for (;;) {
-    // Not jsonb, which refuses some texts that JSON allows.
+    // Not jsonb, which rejects some texts that JSON allows.
     const rows = await database.query<{ key: string; row: string }>(
       `select ${key} as key, (select row_to_json(r) from (select ${columns.join(', ')}) r)::text as row
        from ${quoteName(name)} t where ${ofAccount} and ${key} > ? order by 1 limit ?`,
@@ -126,7 +123,7 @@ async function* describeRequests(database: Queries, accountId: string): AsyncGen
   for await (const record of readRequests(database, { accountId })) yield JSON.stringify(withoutRoutes(record));
 }
 
-/** The operator decides whether routes are shown. */
+/** Leaves out routes: the operator decides whether they are shown. */
 function withoutRoutes(record: RequestRecord): object {
   const { route: _route, attempts: _attempts, account_id: _account, ...shown } = record;
   const { answered_model: _answered, is_other_model: _isOther, ...own } = shown;

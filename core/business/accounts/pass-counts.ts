@@ -2,15 +2,19 @@ import type { Database } from '#core/platform/database/database.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
 export interface PassCounts {
-  /** Accounts that have paid time now, and are not blocked. */
+  /** Accounts with paid time now that are not blocked. */
   readonly active: number;
-  /** Those of them whose last period ends within 24 hours. */
+  /** Active accounts whose last period ends within 24 hours. */
   readonly ending: number;
-  /** Active accounts at the same time of day in the last days, the oldest first, now last. */
+  /** Active accounts at the same time of day on the last days, oldest first, ending now. */
   readonly history: readonly number[];
 }
 
-/** @param days of the history, today included */
+/**
+ * Counts active passes.
+ *
+ * @param days length of the history, including today
+ */
 export async function countPasses(database: Pick<Database, 'query'>, days: number): Promise<PassCounts> {
   const [now, history] = await Promise.all([
     database.query<{ active: number; ending: number }>(

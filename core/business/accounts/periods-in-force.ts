@@ -1,11 +1,8 @@
-/**
- * The entries of the ledger that count, as a subquery: those that no other entry replaces, without those of which nothing is
- * left.
- */
+/** SQL subquery of the ledger entries in force: not replaced by another entry, and not empty. */
 export const periodsInForce = `(
-  select * from plan_period one
-  where one.ends_at > one.starts_at and not exists (select 1 from plan_period other where other.replaces = one.id)
+  select * from plan_period entry
+  where entry.ends_at > entry.starts_at and not exists (select 1 from plan_period other where other.replaces = entry.id)
 )`;
 
-/** Reasons of entries by which an account got a pass that was bought or came with a code, as an SQL list. */
+/** SQL list of the reasons with which an account got a pass that was bought or came with a code. */
 export const passReasons = `('order', 'voucher', 'gift')`;

@@ -2,27 +2,31 @@ import type { EntityMetadata, EntityProperty } from '@mikro-orm/core';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PersonalOption } from '#core/platform/database/personal.ts';
 
-/** A column that is about a customer. */
+/** A column with data about a customer. */
 export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'isHidden' | 'isRetained'> {
   readonly name: string;
 }
 
-/** A table with columns that are about customers, of core or of any plugin. */
+/** A table with columns about customers, of core or of a plugin. */
 export interface PersonalTable {
   readonly name: string;
   readonly key: readonly string[];
-  /** True of the rows of an account, whose id is the only parameter. */
+  /** SQL condition for the rows of an account; its only parameter is the account's id. */
   readonly ofAccount: string;
-  /** True when rows are written only while their account exists. */
+  /** True if rows are written only while their account exists. */
   readonly isBound: boolean;
   readonly columns: readonly PersonalColumn[];
-  /** `delete`: removing a column would leave a null where none may be. `none`: all columns are retained. */
+  /** `delete`: a column to remove cannot be null. `none`: all columns are retained. */
   readonly removal: 'delete' | 'update' | 'none';
 }
 
 type Property = EntityProperty & PersonalOption;
 
-/** The tables with personal columns, as the entities say. @throws Error naming the table that does not declare its rows' owner */
+/**
+ * Tables with personal columns, as declared by the entities.
+ *
+ * @throws Error naming the table that does not declare its rows' owner
+ */
 export function personalTables(database: Pick<Database, 'fork'>): PersonalTable[] {
   const all = database.fork().getMetadata().getAll();
   return [...all.values()].flatMap((meta) => {
@@ -31,7 +35,7 @@ export function personalTables(database: Pick<Database, 'fork'>): PersonalTable[
   });
 }
 
-/** Notes them on the database, at each start: they are emptied even after their capability is removed. */
+/** Records the tables in the database at each start, so that they are cleaned even after their capability is removed. */
 export async function rememberPersonalTables(database: Pick<Database, 'fork' | 'query'>): Promise<void> {
   await database.query(
     `insert into personal_table (name, description)
@@ -42,16 +46,16 @@ export async function rememberPersonalTables(database: Pick<Database, 'fork' | '
   );
 }
 
-/** The same with those that no entity knows any more, as far as they are still as described. */
+/** Also returns recorded tables that no entity declares any more, if they still match their description. */
 export async function everyPersonalTable(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
-  const known = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
-  const left = await database.query<{ description: PersonalTable; present: string[] }>(
+  const declared = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
+  const recorded = await database.query<{ description: PersonalTable; present: string[] }>(
     `select description, array_agg(attname::text) as present
      from personal_table join pg_attribute on attrelid = to_regclass(format('%I', name)) and attnum > 0 and not attisdropped
      where name not in (select jsonb_array_elements_text(?::jsonb)) group by personal_table.name`,
-    [JSON.stringify(known)],
+    [JSON.stringify(declared)],
   );
-  const tables = left
+  const tables = recorded
     .map(({ description, present }) => ({
       ...description,
       columns: description.columns.filter(({ name }) => present.includes(name)),
@@ -79,7 +83,7 @@ async function isAsDescribed(
 const noAccount = '00000000-0000-0000-0000-000000000000';
 const missingCodes: ReadonlySet<unknown> = new Set(['42703', '42P01']); // undefined column, undefined table
 
-/** An identifier as SQL has it. */
+/** Quotes an SQL identifier. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -115,7 +119,7 @@ function conditionFor(meta: EntityMetadata): string | undefined {
   if (meta.tableName === 'account') return 'id = ?';
   if (meta.props.some(({ fieldNames }) => fieldNames?.includes('account_id'))) return 'account_id = ?';
   for (const { targetMeta, fieldNames, kind } of meta.relations) {
-    // By name: the metadata of a relation to the table itself is another object.
+    // Compared by name: the metadata of a relation to the table itself is another object.
     if (targetMeta === undefined || targetMeta.tableName === meta.tableName || kind !== 'm:1') continue;
     const nested = conditionFor(targetMeta);
     if (nested === undefined) continue;

@@ -7,7 +7,7 @@ import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
 const endingNotice = `interval '24 hours'`;
-/** An end is still reported this late, after an outage. Shorter than the retention of events. */
+/** An end is reported up to this late, for example after an outage. Shorter than the retention of events. */
 const maxDelay = `interval '7 days'`;
 const maxEndsPerSweep = 1_000;
 
@@ -17,12 +17,12 @@ interface DuePlanEnd {
   readonly dueIn: number; // seconds by the database's clock; negative if overdue
 }
 
-/** The end to the microsecond: an extended plan has another end, so another event. */
+/** SQL of the end in microseconds: an extended plan has another end, so another event. */
 const endKey = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::bigint::text`;
 
 /**
- * Finds accounts whose last period ends, or comes within 24 hours of its end, before so many seconds are over, and of which
- * there is no event yet. Earliest first.
+ * Finds accounts whose last period ends, or comes within 24 hours of its end, within this many seconds, and that have no event about it
+ * yet. Earliest first.
  */
 export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds: number): Promise<DuePlanEnd[]> {
   const rows = await database.query<Row<typeof PlanPeriodSchema, 'account_id'> & { id: string; due_in: number }>(
@@ -52,14 +52,14 @@ export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds
 }
 
 /**
- * Records `plan.ended` when the last period of an account is over, `plan.ending` when it ends within 24 hours, each once for
- * each end; nothing when the plan has been extended meanwhile. Access does not depend on it: time alone decides that.
+ * Records `plan.ended` once the last period of an account is over, and `plan.ending` once it ends within 24 hours, each once per end.
+ * Records nothing if the plan has been extended meanwhile. Access does not depend on it, only on time.
  *
  * @throws AccountError `not_found`
  */
 export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // A renewal that is being committed is waited for.
+    // Waits for a renewal that is being committed.
     await lockAccount(transaction, accountId);
     const end = await readEnd(transaction, accountId);
     if (end === undefined || (!end.is_over && !end.is_near)) return;
@@ -71,12 +71,12 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
   });
 }
 
-/** The kind of pass that a refund has ended: one of the account's own orders, or a gift of another's. */
+/** How the account got a pass that a refund has ended: by its own order, or as a gift of another account. */
 export type RefundedPass = 'order' | 'gift';
 
 /**
- * Whether the last time of an account ended by a refund: of its own order, or of a gift that another account had paid. Undefined if it ended
- * by itself.
+ * Origin of the pass if a refund ended the account's last period: its own order, or a gift that another account paid. Undefined if the
+ * period ended by itself.
  */
 export async function readRefundedEnd(
   database: Pick<Database, 'query'>,

@@ -1,7 +1,7 @@
-/** The name that is left of a deleted account. */
+/** Name of a deleted account. */
 export const deletedName = 'Deleted account';
 
-/** The providers that @hapi/bell knows, as readers know them. A list, so that checking gateway.yaml does not load bell. */
+/** Display names of the providers that @hapi/bell supports. A list, so that checking gateway.yaml does not load bell. */
 export const providerTitles: Readonly<Record<string, string>> = {
   arcgisonline: 'ArcGIS Online',
   auth0: 'Auth0',

@@ -5,7 +5,7 @@ import { impersonal } from '#core/platform/database/personal.ts';
 /** Kind of recipient and transport. */
 export const channels = ['customer', 'operator', 'webhook'] as const;
 
-/** States of a message. `sent`: handed to the mail server. `uncertain`: perhaps. `skipped`: its event is no longer relevant. */
+/** States of a message. `sent`: handed to the mail server. `uncertain`: perhaps handed over. `skipped`: its event is no longer relevant. */
 export const mailStates = ['waiting', 'sending', 'sent', 'skipped', 'failed', 'uncertain'] as const;
 
 /** One message for one event on one channel. The recipient's address is not stored: it is read when the message is sent. */
@@ -13,16 +13,16 @@ export const MailMessage = defineEntity({
   name: 'MailMessage',
   tableName: 'mail_message',
   properties: {
-    /** Of `account_event`. */
+    /** Id of the event in `account_event`. */
     eventId: p.bigint('string').primary().autoincrement(false),
     channel: p.enum(channels).primary().default('customer'),
-    /** Null: for the operator. */
+    /** Null: a message for the operator. */
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
     state: p.enum(mailStates).default('waiting'),
     tries: p.integer().default(0),
-    /** Tries that ended without knowing whether the server had accepted it. */
+    /** Tries that ended without knowing whether the server had accepted the message. */
     uncertainTries: p.integer().default(0),
-    /** The next try; while sending, when its sender counts as dead. */
+    /** Time of the next try; while sending, when its sender counts as dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),
     error: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),

@@ -6,27 +6,27 @@ import type { MailMessage, mailStates } from './entities.ts';
 /** Events whose mails are about money: a customer needs them, and no other message replaces them. */
 export const moneyEvents = ['order.paid', 'payment.refunded'] as const satisfies readonly EventName[];
 
-/** Days for which a mail that did not arrive is listed as in need of an operator. */
+/** Days for which an undelivered mail is listed as needing an operator. */
 export const undeliveredDays = 7;
 
 type Queries = Pick<Database, 'query'>;
 
 /** A mail to a customer, with its state. */
 export interface CustomerMail {
-  /** Of its event. */
+  /** Id of its event. */
   readonly id: string;
   readonly event: EventName;
   readonly accountId: string;
   readonly orderId: string | undefined;
-  /** Code of the order. */
+  /** Code of its order. */
   readonly order: string | undefined;
   /** `sent`: handed to the mail server. */
   readonly state: (typeof mailStates)[number];
   readonly tries: number;
-  /** The mail server's words, or why it was not sent. */
+  /** The mail server's response, or why the mail was not sent. */
   readonly error: string | undefined;
   readonly createdAt: Date;
-  /** The next try, while it waits. */
+  /** Time of the next try, while it waits. */
   readonly nextAt: Date;
   readonly finishedAt: Date | undefined;
 }
@@ -37,7 +37,7 @@ interface MailFilter {
   readonly isUndelivered?: boolean;
   readonly isAboutMoney?: boolean;
   readonly id?: string;
-  /** Id of the mail before the first one. */
+  /** Id of the last mail on the previous page. */
   readonly after?: string;
 }
 
@@ -79,10 +79,10 @@ type MailRow = Row<typeof MailMessage, 'state' | 'tries' | 'error' | 'created_at
 
 const undelivered = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
 
-/** A condition in SQL: there are failed mails to customers in the last days. */
+/** SQL condition: there are undelivered mails to customers from the last days. */
 export const hasUndelivered = `EXISTS (SELECT FROM mail_message m WHERE m.channel = 'customer' AND ${undelivered})`;
 
-/** Number of failed mails to customers in the last days, about money and others. */
+/** Numbers of undelivered mails to customers in the last days, about money and about anything else. */
 export async function countUndelivered(
   database: Queries,
 ): Promise<{ readonly money: number; readonly others: number }> {
@@ -95,7 +95,7 @@ export async function countUndelivered(
 }
 
 /**
- * Lets a mail be sent again at the next run, with the same Message-ID: a mail program that has the first copy shows one.
+ * Lets a mail be sent again at the next run, with the same Message-ID, so that a mail program with the first copy shows only one.
  *
  * @returns false if it is being sent at the moment
  */

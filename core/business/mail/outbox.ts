@@ -8,7 +8,7 @@ import { moneyEvents } from './mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** The parts of the registry that say which events become messages. */
+/** Parts of the registry that determine which events become messages. */
 export interface MessageSources {
   /** Mails to customers, by event. */
   readonly mailKinds?: ReadonlyMap<EventName, MailKind>;
@@ -21,12 +21,12 @@ export type Channel = 'customer' | 'operator' | 'webhook';
 /** Age after which a message is no longer retried: an alert outlasts a weekend without a receiver. */
 const longestAge = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
-/** When the message was requested: by its event, or by an operator who resends it. */
+/** SQL: when the message was requested, by its event or by an operator who resends it. */
 const askedAt = 'coalesce(m.asked_at, e.created_at)';
-/** Seconds after which a sender counts as dead. Longer than a run with a mail that takes as long as it may (`smtpTimeouts`). */
+/** Seconds after which a sender counts as dead. Longer than a run with a mail that takes the maximum time (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
 const lease = `make_interval(secs => ${leaseSeconds})`;
-/** Tries of a mail about money whose delivery is uncertain: after them, an operator decides. */
+/** Tries of a mail about money while its delivery is uncertain; then an operator decides. */
 export const uncertainTries = 3;
 const retryPause = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
 const keptDays = 90; // longer than an event may wait to be sent
@@ -44,10 +44,10 @@ export type ClaimedMail = Claimed<EventName> & { readonly channel: 'customer'; r
 export type ClaimedAlert = Claimed<EventName> & { readonly channel: 'operator' | 'webhook' };
 export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 
-/** The outcome of a try. `waiting`: it is retried until it is too old. */
+/** Outcome of a try. `waiting`: it is retried until it is too old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
-/** Sent before all other messages, which may be thousands at once. */
+/** Events whose messages are sent before all others, of which there may be thousands at once. */
 function urgentEvents(sources: MessageSources): EventName[] {
   const urgent = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
   return [...Array.from(urgent, ({ event }) => event), ...alertEvents(sources)];
@@ -59,18 +59,18 @@ function alertEvents({ problems }: MessageSources): EventName[] {
 }
 
 /**
- * SQL: true for a message `m` whose event `e` this instance knows on its channel; takes `knownEvents`. During an update another instance
- * may know kinds that this one does not, and sends theirs.
+ * SQL condition: this instance knows the event `e` of message `m` on its channel. Takes `knownEvents`. During an update, another instance
+ * may know kinds that this one does not, and sends those.
  */
 export const isKnown = `(case m.channel when 'customer' then 'customer' else 'alert' end || ' ' || e.name in (?))`;
 
-/** @returns at least one */
+/** Events that this instance knows, with their channel; never empty. */
 export function knownEvents(sources: MessageSources): string[] {
   const mails = Array.from(sources.mailKinds?.keys() ?? [], (event) => `customer ${event}`);
   return [...mails, ...alertEvents(sources).map((event) => `alert ${event}`)];
 }
 
-/** Adds a message on each of these channels for each recent event that has none there. */
+/** Adds a message on each of these channels for every recent event that has none there. */
 export async function collectMessages(
   database: Queries,
   channels: readonly Channel[],
@@ -95,10 +95,10 @@ export async function collectMessages(
 }
 
 /**
- * Claims the message that is due first, the urgent ones before all others, before it is sent: of several workers one gets it. Messages
- * that this instance does not know are left to those that do, until they are too old to be sent: then an operator must close them.
+ * Claims the due message that comes first, urgent ones before all others, so that only one of several workers sends it. Messages that this
+ * instance does not know are left to instances that do, until they are too old to be sent; then an operator must close them.
  *
- * @param isUrgentOnly leaves the others to another worker
+ * @param isUrgentOnly leaves other messages to another worker
  */
 export async function claimMessage(
   database: Queries,
@@ -129,10 +129,10 @@ type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id' | 
   Row<typeof AccountEventRow, 'created_at'> & { readonly event: EventName; readonly payload: ClaimedMail['payload'] };
 
 /**
- * Records how a try has ended. Of a mail about money whose delivery is uncertain, a second copy is better than none, and mail programs
- * show mails with one id once; the operator's alerts likewise.
+ * Records how a try ended. A mail about money whose delivery is uncertain is repeated: a second copy is better than none, and mail programs
+ * show mails with the same id once. Alerts to the operator are repeated likewise.
  *
- * @returns the state of the message: one that is too old is not tried again
+ * @returns the state of the message; a message that is too old is not retried
  */
 export async function finishMessage(
   database: Queries,
@@ -165,12 +165,12 @@ export async function finishMessage(
 }
 
 /**
- * Ends the tries of senders that died: whether the messages were sent is uncertain.
+ * Ends tries whose sender died: whether their messages were sent is uncertain.
  *
- * @param why in words, for the record
- * @returns the customers' mails
+ * @param reason for the record
+ * @returns the customers' mails among them
  */
-export async function closeAbandoned(database: Queries, why: string): Promise<AbandonedMail[]> {
+export async function closeAbandoned(database: Queries, reason: string): Promise<AbandonedMail[]> {
   const rows = await database.query<Row<typeof MailMessage, 'event_id' | 'channel' | 'state'>>(
     `with ended as (
        select m.event_id, m.channel, case when m.channel = 'customer'
@@ -182,7 +182,7 @@ export async function closeAbandoned(database: Queries, why: string): Promise<Ab
        finished_at = case ended.state when 'uncertain' then clock_timestamp() end
      from ended where m.event_id = ended.event_id and m.channel = ended.channel and m.state = 'sending'
      returning m.event_id::text, m.channel, m.state`,
-    [moneyEvents, why],
+    [moneyEvents, reason],
   );
   return rows.flatMap(({ event_id: eventId, channel, state }) =>
     channel === 'customer' ? [{ eventId, isRepeated: state === 'waiting' }] : [],
@@ -195,18 +195,18 @@ interface AbandonedMail {
 }
 
 function isAboutMoney(event: EventName): boolean {
-  return moneyEvents.some((one) => one === event);
+  return moneyEvents.some((moneyEvent) => moneyEvent === event);
 }
 
 interface MessageCounts {
   readonly channel: string;
   readonly waiting: number;
   readonly failed: number;
-  /** Seconds since the oldest waiting message was made, of those that this instance can send; 0 without any. */
+  /** Seconds since the creation of the oldest waiting message that this instance can send; 0 without one. */
   readonly oldest: number;
 }
 
-/** Counts each channel that has had a message in the last 24 hours, or has one that waits. */
+/** Message counts of each channel with a message that waits, or was finished in the last 24 hours. */
 export function countMessages(database: Queries, sources: MessageSources): Promise<MessageCounts[]> {
   return database.query(
     `select m.channel, count(*) filter (where m.finished_at is null)::float8 as waiting,

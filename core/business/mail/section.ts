@@ -53,7 +53,7 @@ export const mailSection = defineSection({
   },
 });
 
-/** The server that mails go to; undefined where none are sent. */
+/** The server that sends mails; undefined if none are sent. */
 export function mailServer(section: SectionValues['get']): SmtpServer | undefined {
   const { smtp = '', allow_without_tls: names } = section(mailSection);
   const server = parseSmtpUrl(smtp);

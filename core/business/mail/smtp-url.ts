@@ -1,6 +1,6 @@
 import { decodePercent } from '#core/platform/percent-encoding.ts';
 
-/** A mail server, and how to sign in there. */
+/** A mail server and its credentials. */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
@@ -16,8 +16,8 @@ const pattern =
   /^(?<scheme>smtps?):\/\/(?:(?<credentials>.*)@)?(?<host>\[[\da-f:.]+\]|[^\s@/:?#[\]]+)(?::(?<port>\d{1,5}))?\/?$/i;
 
 /**
- * Reads `smtps://user:password@host:465`. Not as a URL: the password comes from the environment and may contain any
- * character; percent-encoding is decoded.
+ * Parses `smtps://user:password@host:465`. Does not use URL, because the password comes from the environment and may contain any character;
+ * percent-encoding is decoded.
  */
 export function parseSmtpUrl(text: string): SmtpServer | undefined {
   const { scheme = '', credentials, host = '', port } = pattern.exec(text)?.groups ?? {};

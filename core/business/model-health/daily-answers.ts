@@ -3,7 +3,7 @@ import { timestamp } from '#core/gateway/records/filter.ts';
 
 /** Results of one day's requests to one model, without rejections and disconnected clients. */
 export interface DailyAnswers {
-  readonly day: string; // `2026-11-22`, in the time zone that was asked for
+  readonly day: string; // `2026-11-22`, in the requested time zone
   readonly answered: number;
   /** Failed, or interrupted by the end of the gateway's process. */
   readonly failed: number;
@@ -12,8 +12,8 @@ export interface DailyAnswers {
 const day = 86_400_000; // ms
 
 /**
- * The last days of all models with traffic, by public name; days without any are missing. Of the counts over all accounts, without
- * their histograms: 90 days of ten models are some 40,000 rows.
+ * The last days of all models with traffic, by public name; days without traffic are missing. Reads the counts over all accounts, without
+ * histograms: 90 days of ten models are about 40,000 rows.
  *
  * @param now epoch ms
  */
@@ -38,8 +38,8 @@ export async function readDailyAnswers(
   const byModel = Map.groupBy(rows, ({ model }) => model);
   return new Map(
     [...byModel].map(
-      ([model, some]) =>
-        [model, some.map(({ day: one, answered, failed }) => ({ day: one, answered, failed }))] as const,
+      ([model, modelDays]) =>
+        [model, modelDays.map(({ day: date, answered, failed }) => ({ day: date, answered, failed }))] as const,
     ),
   );
 }

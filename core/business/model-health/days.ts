@@ -8,16 +8,20 @@ export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 export interface DayStatus {
   readonly day: string; // `2026-11-22`
   readonly state: DayState;
-  /** Share of answered requests, 0 to 1; undefined without any. */
+  /** Share of answered requests, 0 to 1; undefined without requests. */
   readonly answered: number | undefined;
-  /** Incidents that lasted at some time of the day. */
+  /** Incidents that lasted during any part of the day. */
   readonly incidents: readonly Incident[];
 }
 
-/** A day is marked below this share of answered requests, with at least so many failures. */
+/** A day is marked if its share of answered requests is below `share`, with at least `failed` failures. */
 const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
 
-/** The last days up to this one, the oldest first. @param today `2026-11-22` */
+/**
+ * The last days up to `today`, oldest first.
+ *
+ * @param today `2026-11-22`
+ */
 export function lastDays(today: string, count: number): string[] {
   const end = Date.parse(`${today}T00:00:00Z`);
   return Array.from({ length: count }, (_, index) =>
@@ -25,14 +29,14 @@ export function lastDays(today: string, count: number): string[] {
   );
 }
 
-/** @param answers of one model @param incidents of the same model */
+/** State of a model on each of these days, and the share of requests answered on all of them. */
 export function describeDays(
   days: readonly string[],
   answers: readonly DailyAnswers[],
   incidents: readonly Incident[],
   timeZone: string,
 ): { readonly days: DayStatus[]; readonly answered: number | undefined } {
-  const byDay = new Map(answers.map((one) => [one.day, one]));
+  const byDay = new Map(answers.map((entry) => [entry.day, entry]));
   const spans = incidents.map((incident) => ({ incident, ...spanOf(incident, timeZone) }));
   const described = days.map((day) => {
     const own = spans.filter(({ first, last }) => first <= day && day <= last).map(({ incident }) => incident);
@@ -51,15 +55,15 @@ function stateOf(counts: DailyAnswers | undefined, incidents: readonly Incident[
   return incidents.length > 0 ? 'warn' : 'ok';
 }
 
-/** Share of answered requests on these days, 0 to 1; undefined without any. */
+/** Share of answered requests on these days, 0 to 1; undefined without requests. */
 export function answeredOn(days: readonly string[], answers: readonly DailyAnswers[]): number | undefined {
-  const wanted = new Set(days);
-  return shareOf(answers.filter(({ day }) => wanted.has(day)));
+  const daySet = new Set(days);
+  return shareOf(answers.filter(({ day }) => daySet.has(day)));
 }
 
 function shareOf(counts: readonly DailyAnswers[]): number | undefined {
-  const answered = counts.reduce((sum, one) => sum + one.answered, 0);
-  const all = answered + counts.reduce((sum, one) => sum + one.failed, 0);
+  const answered = counts.reduce((sum, entry) => sum + entry.answered, 0);
+  const all = answered + counts.reduce((sum, entry) => sum + entry.failed, 0);
   return all === 0 ? undefined : answered / all;
 }
 

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { troubleCauses } from './trouble.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A time in which a model was in trouble, or was suspected to be. */
+/** A period in which a model was in trouble, or was suspected to be. */
 export const IncidentRow = defineEntity({
   name: 'IncidentRow',
   tableName: 'incident',
@@ -10,10 +10,10 @@ export const IncidentRow = defineEntity({
     id: p.uuid().primary(),
     /** Public name. */
     model: impersonal(p.text()),
-    /** The worst so far, with its cause. */
+    /** The worst kind so far, with its cause. */
     kind: p.enum(['degraded', 'down'] as const),
     cause: p.enum(troubleCauses),
-    /** The latest trouble; null where an earlier version wrote the row. */
+    /** The latest trouble; null if an earlier version wrote the row. */
     latestKind: p.enum(['degraded', 'down'] as const).nullable(),
     latestCause: p.enum(troubleCauses).nullable(),
     failedAt: p.datetime().nullable(),
@@ -28,7 +28,7 @@ export const IncidentRow = defineEntity({
     calmSince: p.datetime().nullable(),
     checkedAt: p.datetime(),
     endedAt: p.datetime().nullable(),
-    /** It ended because the model was removed from the catalog. */
+    /** True if it ended because the model was removed from the catalog. */
     isRemoved: p.boolean().default(false),
     /** Time by which a probe had failed on every route of the model; null otherwise. */
     confirmedAt: p.datetime().nullable(),

@@ -5,10 +5,19 @@ import type { Incident } from './incident.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { IncidentRow } from './entities.ts';
 
-const kept = { days: 400, incidents: 5_000 };
+const retention = { days: 400, incidents: 5_000 };
 
-const words = ['id', 'model', 'kind', 'cause', 'latest_kind', 'latest_cause', 'lowest_answered', 'is_removed'] as const;
-const times = [
+const textColumns = [
+  'id',
+  'model',
+  'kind',
+  'cause',
+  'latest_kind',
+  'latest_cause',
+  'lowest_answered',
+  'is_removed',
+] as const;
+const timeColumns = [
   'failed_at',
   'served_at',
   'quiet_since',
@@ -19,29 +28,29 @@ const times = [
   'ended_at',
   'confirmed_at',
 ] as const;
-type Columns = Row<typeof IncidentRow, (typeof words)[number] | (typeof times)[number]>;
-const selected = `${words.join(', ')}, ${epochs(...times)}`;
+type Columns = Row<typeof IncidentRow, (typeof textColumns)[number] | (typeof timeColumns)[number]>;
+const selectedColumns = `${textColumns.join(', ')}, ${epochs(...timeColumns)}`;
 
-/** The incidents without an end, suspected ones included. */
+/** Incidents without an end, including suspected ones. */
 export async function readCurrentIncidents(transaction: Pick<EntityManager, 'execute'>): Promise<Incident[]> {
-  const rows = await transaction.execute<Columns[]>(`select ${selected} from incident where ended_at is null`);
+  const rows = await transaction.execute<Columns[]>(`select ${selectedColumns} from incident where ended_at is null`);
   return rows.map(toIncident);
 }
 
-/** Incidents that lasted at some time since then, newest first. @param since epoch ms @param limit at most 500 */
+/** Incidents that had not ended before `since` (epoch ms), newest first; at most 500. */
 export async function listIncidents(
   database: Pick<Database, 'query'>,
   { since, limit }: { readonly since: number; readonly limit: number },
 ): Promise<Incident[]> {
   const rows = await database.query<Columns>(
-    `select ${selected} from incident where opened_at is not null and (ended_at is null or ended_at >= ?)
+    `select ${selectedColumns} from incident where opened_at is not null and (ended_at is null or ended_at >= ?)
      order by incident.started_at desc, id desc limit ?`,
     [timestamp(since), Math.min(limit, 500)],
   );
   return rows.map(toIncident);
 }
 
-/** Writes what was observed. Only `confirmIncident` confirms: a probe may have done so since the incident was read. */
+/** Stores an observed incident. Leaves `confirmedAt` to `confirmIncident`: a probe may have confirmed the incident since it was read. */
 export async function writeIncident(transaction: EntityManager, incident: Incident): Promise<void> {
   const { latest, lowestAnswered, isRemoved = false } = incident;
   const row: Columns = {
@@ -63,8 +72,8 @@ export async function writeIncident(transaction: EntityManager, incident: Incide
     ended_at: incident.endedAt ?? null,
     confirmed_at: incident.confirmedAt ?? null,
   };
-  const columns = [...words, ...times];
-  const values = [...words.map(() => '?'), ...times.map(() => 'to_timestamp(?::float8 / 1000)')];
+  const columns = [...textColumns, ...timeColumns];
+  const values = [...textColumns.map(() => '?'), ...timeColumns.map(() => 'to_timestamp(?::float8 / 1000)')];
   const updated = columns.filter((column) => column !== 'id' && column !== 'confirmed_at');
   await transaction.execute(
     `insert into incident (${columns.join(', ')}) values (${values.join(', ')})
@@ -73,7 +82,11 @@ export async function writeIncident(transaction: EntityManager, incident: Incide
   );
 }
 
-/** Notes that a probe has failed on every route of its model, the first time. @param at epoch ms */
+/**
+ * Records when a probe first failed on every route of the incident's model.
+ *
+ * @param at epoch ms
+ */
 export async function confirmIncident(
   database: Pick<Database, 'query'>,
   { id }: Pick<Incident, 'id'>,
@@ -89,12 +102,16 @@ export async function removeIncident(transaction: EntityManager, { id }: Pick<In
   await transaction.execute('delete from incident where id = ?', [id]);
 }
 
-/** Removes incidents over the age and the number that are kept. @param now epoch ms */
+/**
+ * Removes incidents beyond the retained age and number.
+ *
+ * @param now epoch ms
+ */
 export async function removeOldIncidents(database: Pick<Database, 'query'>, now: number): Promise<void> {
   await database.query(
     `DELETE FROM incident WHERE ended_at < ? OR id IN (
        SELECT id FROM incident WHERE ended_at IS NOT NULL ORDER BY started_at DESC OFFSET ?)`,
-    [timestamp(now - kept.days * 86_400_000), kept.incidents],
+    [timestamp(now - retention.days * 86_400_000), retention.incidents],
   );
 }
 

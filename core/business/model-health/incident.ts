@@ -1,32 +1,31 @@
 import { type Assessment, latest, type RememberedFailure, type Trouble } from './trouble.ts';
 
-/** A time in which a model was in trouble, or one that is only suspected so far. Times are epoch ms. */
+/** A period in which a model was in trouble, or is only suspected so far. Times are epoch ms. */
 export interface Incident {
   readonly id: string;
   readonly model: string; // public name
-  /** The worst so far, with its cause. */
+  /** The worst kind so far, with its cause. */
   readonly kind: Trouble['kind'];
   readonly cause: Trouble['cause'];
-  /** The latest trouble. */
   readonly latest: Trouble;
-  /** Last known failure of a request; undefined without one, as for slow models. */
+  /** Last known failed request; undefined if there was none, as for slow models. */
   readonly failedAt: number | undefined;
-  /** Last response of a route since the incident began; undefined without one. */
+  /** Last response of a route since the incident began; undefined if there was none. */
   readonly servedAt?: number | undefined;
-  /** Start of the time without requests, in which the model's state is unknown; undefined while it has some. */
+  /** Start of a time without requests, in which the model's state is unknown; undefined while it has requests. */
   readonly quietSince: number | undefined;
-  /** The smallest share of requests that were answered, 0 to 1; undefined where there were too few. */
+  /** Lowest share of answered requests, 0 to 1; undefined if there were too few. */
   readonly lowestAnswered: number | undefined;
   readonly startedAt: number;
   /** Time of confirmation as an incident; undefined while it is suspected. */
   readonly openedAt: number | undefined;
-  /** Start of the time without trouble; undefined while there is some. */
+  /** Start of the time without trouble; undefined while in trouble. */
   readonly calmSince: number | undefined;
   readonly checkedAt: number;
   readonly endedAt: number | undefined;
   /** Time by which a probe had failed on every route of the model; undefined otherwise. */
   readonly confirmedAt?: number | undefined;
-  /** True when it ended because the model was removed from the catalog, still in trouble. */
+  /** True if it ended because the model was removed from the catalog while still in trouble. */
   readonly isRemoved?: boolean;
 }
 
@@ -38,13 +37,13 @@ export interface Observation extends Assessment {
 
 /** Trouble must last this long, pauses included, to open an incident. */
 const openAfterMs = { down: 30_000, degraded: 120_000 } as const;
-/** Without trouble; a flapping breaker thus makes one incident. */
+/** Time without trouble that ends an incident, so that a flapping breaker makes only one. */
 const closeAfterMs = 5 * 60_000;
-/** After a longer gap between observations no gateway was running: an incident ended at its last one. */
+/** After a longer gap between observations, no gateway was running: the incident ended at the last observation. */
 const maxGapMs = 10 * 60_000;
 
 /**
- * Updates a model's current incident by an observation.
+ * Updates a model's current incident with an observation.
  *
  * @param current the incident without an end, if any
  * @returns the updated incident, with `endedAt` if it is over; undefined without an incident
@@ -81,7 +80,7 @@ export function rememberedBy(incident: Incident | undefined): RememberedFailure 
   return { ...trouble, failedAt, servedAt, confirmedAt };
 }
 
-/** The end of an incident; the last failure of one whose model had no traffic since; undefined while it lasts. */
+/** End of an incident; for a model without traffic since then, its last failure; undefined while the incident lasts. */
 export function endOf(incident: Incident): number | undefined {
   return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastSeen(incident));
 }
@@ -107,7 +106,7 @@ function movedTo(
   };
 }
 
-/** The incident of a model that is no longer offered. Its removal is no recovery, unless the model was without trouble already. */
+/** Ends the incident of a model that is no longer offered. The removal is no recovery, unless the model was already without trouble. */
 export function abandon(current: Incident): Incident | undefined {
   const ended = end(current, lastSeen(current));
   return ended && { ...ended, isRemoved: current.calmSince === undefined };
@@ -137,7 +136,7 @@ function suspect(model: string, observation: Observation, trouble: Trouble, id: 
   };
 }
 
-/** Without a failed request on record, a breaker has seen the failure. */
+/** If no failed request is recorded, a breaker has seen the failure. */
 function failureOf({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
   return cause === 'slow' ? undefined : (failedAt ?? at);
 }
@@ -164,7 +163,7 @@ function worsen(current: Incident, observation: Observation, trouble: Trouble): 
   };
 }
 
-/** A suspicion that was not confirmed leaves no incident. */
+/** An unconfirmed suspicion leaves no incident. */
 function end(current: Incident, endedAt: number): Incident | undefined {
   return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt };
 }

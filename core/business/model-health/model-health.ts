@@ -8,8 +8,8 @@ import { type Incident, rememberedBy } from './incident.ts';
 import type { ModelSpeed } from './model-speed.ts';
 
 /**
- * `working`: no impact on clients. `no_data`: no known problem, but also no answer in the last 90 days that shows that the model
- * works. `unknown`: it failed, and had no request since, or all that is known of it are failures. See `Trouble` for the others.
+ * `working`: no impact on clients. `no_data`: no known problem, but also no answer in the last 90 days that shows that the model works.
+ * `unknown`: it failed and had no request since, or only failures of it are known. See `Trouble` for the others.
  */
 export type ModelState = 'working' | 'degraded' | 'down' | 'unknown' | 'no_data';
 
@@ -27,7 +27,7 @@ export interface ModelHealth {
   readonly state: ModelState;
   /** Undefined while it works. */
   readonly trouble: Trouble | undefined;
-  /** Epoch ms at which its current incident began; undefined without one. */
+  /** Epoch ms at which its current incident began; undefined if there is none. */
   readonly since: number | undefined;
   /** Epoch ms of its last known failure while it is in trouble. */
   readonly failedAt: number | undefined;
@@ -40,8 +40,8 @@ export interface ModelHealth {
 }
 
 /**
- * The state of every model that is offered, in the order of gateway.yaml, at most a few seconds old. Does not reject: while the
- * database does not respond, breakers alone decide.
+ * The state of every offered model, in the order of gateway.yaml, at most a few seconds old. Does not reject: while the database does not
+ * respond, only breakers decide.
  */
 export async function readModelHealth(gateway: StatusReports, host: Host): Promise<readonly ModelHealth[]> {
   const readings = healthReadings(host);
@@ -59,17 +59,17 @@ export async function readModelHealth(gateway: StatusReports, host: Host): Promi
     const hasAnswered = days?.get(name)?.some(({ answered }) => answered > 0) ?? days === undefined;
     const isUsed = hasAnswered || (recent?.answered ?? 0) > 0;
     const hasFailed = days?.get(name)?.some(({ failed }) => failed > 0) === true;
-    const known = { recent, speed: speed?.get(name), isUsed, hasFailed, current: incidents.get(name) };
-    return describe(model, statuses, known, host.now());
+    const evidence = { recent, speed: speed?.get(name), isUsed, hasFailed, current: incidents.get(name) };
+    return describe(model, statuses, evidence, host.now());
   });
 }
 
-/** The states alone, by public name. Does not reject. */
+/** Only the states, by public name. Does not reject. */
 export async function readModelStates(gateway: StatusReports, host: Host): Promise<ReadonlyMap<string, ModelState>> {
   return new Map((await readModelHealth(gateway, host)).map(({ id, state }) => [id, state]));
 }
 
-interface Known {
+interface Evidence {
   readonly recent: RecentTraffic | undefined;
   readonly speed: ModelSpeed | undefined;
   readonly isUsed: boolean; // answered a request in the last 90 days
@@ -80,7 +80,7 @@ interface Known {
 function describe(
   model: Model,
   statuses: ReadonlyMap<string, RouteStatus>,
-  { recent, speed, isUsed, hasFailed, current }: Known,
+  { recent, speed, isUsed, hasFailed, current }: Evidence,
   now: number,
 ): ModelHealth {
   const { trouble, isQuiet, failedAt } = assessModel(model, statuses, recent, speed, current, now);
@@ -97,7 +97,11 @@ function describe(
   };
 }
 
-/** Current state of one model. @param current its open incident, suspected or not */
+/**
+ * Current state of one model.
+ *
+ * @param current its open incident, suspected or not
+ */
 export function assessModel(
   { routes }: Catalog['models'][number],
   statuses: ReadonlyMap<string, RouteStatus>,

@@ -8,16 +8,20 @@ export interface ModelSpeed {
   readonly lastHourMs: number | undefined;
   /** Median of the last seven days; undefined with too few responses. */
   readonly usualMs: number | undefined;
-  /** Median of the last seven days, of however few responses; undefined without any. */
+  /** Median of the last seven days, however few the responses; undefined without any. */
   readonly weekMs: number | undefined;
-  /** Tokens per second of the streams of the last seven days; undefined without any that is long enough. */
+  /** Tokens per second of streams in the last seven days; undefined if none was long enough. */
   readonly tokensPerSecond: number | undefined;
 }
 
-/** Time range of the usual median, and the least responses for it. */
+/** Period of the usual median, and the minimum number of responses for it. */
 const usual = { hours: 7 * 24, answers: 200 };
 
-/** The speed of every model with traffic, by public name. @param now epoch ms */
+/**
+ * The speed of every model with traffic, by public name.
+ *
+ * @param now epoch ms
+ */
 export async function readModelSpeed(
   database: Pick<Database, 'query'>,
   now: number,

@@ -7,9 +7,9 @@ import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
 const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
-/** Slow readings are served stale meanwhile: no visitor waits for 90 days of usage. */
+/** Slow readings are served stale while they are refreshed: no visitor waits for 90 days of usage. */
 const staleForMs = 600_000;
-/** Days of which the answers are counted, and whose incidents are listed. */
+/** Days for which answers are counted and incidents are listed. */
 export const historyDays = 90;
 const longestList = 200;
 const deadlineMs = 2_000;
@@ -24,19 +24,19 @@ interface HealthReadings {
   readonly current: FreshValue<Awaited<ReturnType<typeof readCurrentIncidents>>>;
 }
 
-/** Ms that customers got back, by incident of the last `historyDays`. */
+/** Reads the ms credited to customers, by incident of the last `historyDays`. */
 export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
 
-/** What the last checks of a model's routes have found. */
+/** Result of the last checks of a model's routes. */
 export interface ModelCheckup {
-  readonly at: number; // of the last one, epoch ms
-  /** Every route does what it declares. */
+  readonly at: number; // time of the last check, epoch ms
+  /** True if every route does what it declares. */
   readonly isPassed: boolean;
-  /** Whether the routes answer as the model of their baseline does; undefined where none was compared. */
+  /** True if the routes answer as the model of their baseline does; undefined if none was compared. */
   readonly isSameModel: boolean | undefined;
 }
 
-/** By public names of models; empty where operators do not publish them. */
+/** Reads checkups by public model name; empty if operators do not publish them. */
 export type ReadCheckups = (host: Host) => Promise<ReadonlyMap<string, ModelCheckup>>;
 
 export const healthReadings = perCatalog(createReadings);

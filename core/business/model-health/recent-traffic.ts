@@ -6,9 +6,9 @@ import { toRecord } from '#core/platform/database/rows.ts';
 import { latest, type RecentTraffic, trafficWindow } from './trouble.ts';
 
 /**
- * Traffic of each model in the records of the last minutes, by public name. Counted from records, not from the hourly usage, whose
- * hour shows neither that a fault has begun nor that it is over. Answers from the cache count as answered, but neither as fast nor
- * as proof that the model responds.
+ * Traffic of each model in the records of the last minutes, by public name. Uses records instead of the hourly usage, whose hours show
+ * neither the start nor the end of a fault. Answers from the cache count as answered, but neither as fast nor as proof that the model
+ * responds.
  *
  * @param now epoch ms
  */
@@ -49,20 +49,20 @@ export async function readRecentTraffic(
   return byModel;
 }
 
-/** Adds requests under a former name to those under the current one; the median of more responses wins. */
-function add(sum: RecentTraffic | undefined, one: RecentTraffic): RecentTraffic {
-  if (sum === undefined) return one;
-  const lastFailedAt = latest(sum.lastFailedAt, one.lastFailedAt);
-  const lastServedAt = latest(sum.lastServedAt, one.lastServedAt);
-  const isFailing = (of: RecentTraffic) => (of.lastFailedAt ?? 0) > (lastServedAt ?? 0);
-  const isServed = (of: RecentTraffic) => (of.lastServedAt ?? 0) > (lastFailedAt ?? 0);
-  const both = [sum, one];
+/** Adds requests under a former name to those under the current one; the median with more responses wins. */
+function add(sum: RecentTraffic | undefined, added: RecentTraffic): RecentTraffic {
+  if (sum === undefined) return added;
+  const lastFailedAt = latest(sum.lastFailedAt, added.lastFailedAt);
+  const lastServedAt = latest(sum.lastServedAt, added.lastServedAt);
+  const isFailing = (traffic: RecentTraffic) => (traffic.lastFailedAt ?? 0) > (lastServedAt ?? 0);
+  const isServed = (traffic: RecentTraffic) => (traffic.lastServedAt ?? 0) > (lastFailedAt ?? 0);
+  const both = [sum, added];
   return {
-    answered: sum.answered + one.answered,
-    failed: sum.failed + one.failed,
-    timed: sum.timed + one.timed,
-    firstTokenMs: one.timed > sum.timed ? one.firstTokenMs : sum.firstTokenMs,
-    failedAccounts: Math.max(sum.failedAccounts, one.failedAccounts),
+    answered: sum.answered + added.answered,
+    failed: sum.failed + added.failed,
+    timed: sum.timed + added.timed,
+    firstTokenMs: added.timed > sum.timed ? added.firstTokenMs : sum.firstTokenMs,
+    failedAccounts: Math.max(sum.failedAccounts, added.failedAccounts),
     failedInRow: both.filter(isFailing).reduce((count, { failedInRow }) => count + failedInRow, 0),
     servedInRow: both.filter(isServed).reduce((count, { servedInRow }) => count + servedInRow, 0),
     lastFailedAt,

@@ -20,15 +20,15 @@ export interface RecentTraffic {
   readonly answered: number;
   /** Failed, or interrupted by the end of the gateway's process. */
   readonly failed: number;
-  /** Median ms to the first content of answers that a route gave; undefined without any. */
+  /** Median ms to the first content of answers given by a route; undefined without any. */
   readonly firstTokenMs: number | undefined;
-  /** Answers that the median is of. */
+  /** Number of answers in the median. */
   readonly timed: number;
   /** Accounts whose requests failed. */
   readonly failedAccounts: number;
   /** Failures since a route last responded. */
   readonly failedInRow: number;
-  /** Responses of a route since the last failure; those from the cache prove nothing. */
+  /** Responses of a route since the last failure; answers from the cache prove nothing. */
   readonly servedInRow: number;
   readonly lastFailedAt: number | undefined;
   readonly lastServedAt: number | undefined;
@@ -46,13 +46,13 @@ export const noTraffic: RecentTraffic = {
   lastServedAt: undefined,
 };
 
-/** Ms of traffic that show how a model is now. */
+/** Length, in ms, of the traffic that shows the current state of a model. */
 export const trafficWindow = 5 * 60_000;
 
 /** A model without requests counts as quiet this long after its last failure: its state is unknown. */
 const quietAfterMs = 15 * 60_000;
 
-/** Numbers of requests and shares of failures from which on clients notice. */
+/** Numbers of requests and shares of failures from which clients notice trouble. */
 const limits = {
   down: { requests: 10, failed: 5, share: 0.5 },
   /** Few requests suffice if consecutive failures come from several accounts. */
@@ -67,7 +67,7 @@ const limits = {
   slow: { answers: 10, factor: 2, leastMs: 500 },
 } as const;
 
-/** A route as its breaker leaves it to requests; `unproven`: its cooldown is over, and it has not responded since. */
+/** Availability of a route according to its breaker. `unproven`: its cooldown is over, but it has not responded since. */
 export type RouteAvailability = 'available' | 'unproven' | 'out';
 
 export function availabilityOf(status: RouteStatus | undefined): RouteAvailability {
@@ -77,9 +77,9 @@ export function availabilityOf(status: RouteStatus | undefined): RouteAvailabili
 
 /** Memory of a model's failures once its traffic no longer shows them. */
 export interface RememberedFailure extends Trouble {
-  /** Of the last failure, epoch ms. */
+  /** Time of the last failure, epoch ms. */
   readonly failedAt: number;
-  /** Of the last response of a route that was seen since the trouble began, epoch ms. */
+  /** Time of the last known response of a route since the trouble began, epoch ms. */
   readonly servedAt?: number | undefined;
   /** Time (epoch ms) by which a probe had failed on every route since the trouble began. */
   readonly confirmedAt?: number | undefined;
@@ -88,21 +88,21 @@ export interface RememberedFailure extends Trouble {
 /** State of a model at one moment. */
 export interface Assessment {
   readonly trouble: Trouble | undefined;
-  /** True when only the past shows the trouble: the model has not responded since. */
+  /** True if only the past shows the trouble: the model has not responded since. */
   readonly isRemembered: boolean;
-  /** True when it has had no request for long: its trouble may be over. */
+  /** True if it has had no request for long: its trouble may be over. */
   readonly isQuiet: boolean;
-  /** Of the last known failure, epoch ms. */
+  /** Time of the last known failure, epoch ms. */
   readonly failedAt: number | undefined;
-  /** Of the last known response of a route, epoch ms. */
+  /** Time of the last known response of a route, epoch ms. */
   readonly servedAt: number | undefined;
 }
 
 /**
- * Evaluates a model by its routes, its recent traffic and its remembered failures. Only a response ends trouble, never time: it is
- * remembered as the failure is, because both may have left the traffic before the next look.
+ * Evaluates a model by its routes, its recent traffic and its remembered failures. Only a response ends trouble, never time. Responses are
+ * remembered like failures, because both may have left the traffic before the next evaluation.
  *
- * @param usualFirstTokenMs its median of last week
+ * @param usualFirstTokenMs its median of the last week
  * @param now epoch ms
  */
 export function assess(
@@ -118,8 +118,8 @@ export function assess(
   const isProven = (servedAt ?? 0) > (remembered?.failedAt ?? 0);
   const isMilder = found === undefined || (found.kind === 'degraded' && remembered?.kind === 'down');
   const isRemembered = isMilder && remembered !== undefined && !isProven;
-  const known = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : found;
-  const trouble = known && isConfirmed(known, servedAt, remembered, now) ? failing : known;
+  const apparent = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : found;
+  const trouble = apparent && isConfirmed(apparent, servedAt, remembered, now) ? failing : apparent;
   const isUsed = traffic === undefined || countOf(traffic) > 0;
   const wouldBeTried = routes.some((route) => route !== 'out');
   const isOld = failedAt !== undefined && now - failedAt >= quietAfterMs;
@@ -129,9 +129,7 @@ export function assess(
 
 const failing: Trouble = { kind: 'down', cause: 'failing' };
 
-/**
- * True where the failures of clients were too few to tell, and a probe of every route saw the same a short time ago.
- */
+/** True if clients' failures were too few to tell, and a probe of every route confirmed them a short time ago. */
 function isConfirmed(
   { kind, cause }: Trouble,
   servedAt: number | undefined,
@@ -143,7 +141,11 @@ function isConfirmed(
   return now - confirmedAt < trafficWindow && (servedAt ?? 0) < confirmedAt;
 }
 
-/** Trouble that routes and traffic alone show; undefined if clients notice nothing. @param usualFirstTokenMs median of last week */
+/**
+ * Trouble that routes and traffic alone show; undefined if clients notice nothing.
+ *
+ * @param usualFirstTokenMs median of the last week
+ */
 export function findTrouble(
   routes: readonly RouteAvailability[],
   traffic: RecentTraffic | undefined,
@@ -156,7 +158,7 @@ export function findTrouble(
   return isSlow(traffic, usualFirstTokenMs) ? { kind: 'degraded', cause: 'slow' } : undefined;
 }
 
-/** The share of requests that were answered, 0 to 1; undefined for too few to tell. */
+/** Share of answered requests, 0 to 1; undefined if there were too few to tell. */
 export function answeredShare(traffic: RecentTraffic | undefined): number | undefined {
   const requests = countOf(traffic);
   return traffic === undefined || requests < limits.down.requests ? undefined : traffic.answered / requests;
@@ -196,7 +198,7 @@ function countOf(traffic: RecentTraffic | undefined): number {
   return traffic === undefined ? 0 : traffic.answered + traffic.failed;
 }
 
-/** The later of two times, as far as they are known. */
-export function latest(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+/** The later of two times; undefined if neither is known. */
+export function latest(first: number | undefined, other: number | undefined): number | undefined {
+  return first === undefined || other === undefined ? (first ?? other) : Math.max(first, other);
 }

@@ -17,10 +17,10 @@ interface IncidentChanges {
 }
 
 /**
- * Observes every model once and brings the incidents up to date, in one transaction: of several instances that do this at the same
- * time, one does it. All that it knows of the past is in the table, so a restart changes nothing.
+ * Observes every model once and updates the incidents in one transaction. If several instances do this at the same time, only one succeeds.
+ * State is kept in the table only, so a restart changes nothing.
  *
- * @returns undefined when another instance was at it
+ * @returns undefined if another instance holds the lock
  */
 export async function watchModels(gateway: StatusReports, host: Host): Promise<IncidentChanges | undefined> {
   const observe = await readSources(gateway, host);
@@ -35,7 +35,7 @@ export async function watchModels(gateway: StatusReports, host: Host): Promise<I
 
 type Observe = (model: Model, current: Incident | undefined) => Observation;
 
-/** Slowness alone is not detected while the usual speeds, the slowest query, are missing. */
+/** While the usual speeds, the slowest query, are missing, only slowness is not detected. */
 async function readSources(gateway: StatusReports, host: Host): Promise<Observe> {
   const { database, catalog } = host;
   const at = host.now();
@@ -83,7 +83,7 @@ const endings = {
   removed: 'was removed from the catalog, without having recovered',
 } as const;
 
-/** Opens and ends incidents from breakers and records; `onChange` runs when one has. */
+/** Opens and ends incidents from breakers and records; `onChange` runs after a change. */
 export function watchJob(gateway: StatusReports, onChange: (host: Host) => void): JobDefinition {
   return {
     name: 'watch-models',

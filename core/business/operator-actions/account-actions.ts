@@ -7,14 +7,14 @@ import { days as tellDays, quoted, receiver, signIn as tellSignIn } from './tell
 import { integer, object } from '#core/platform/schema.ts';
 
 /*
- * Actions on accounts. What is done is loaded when it is: MikroORM would slow all commands down.
+ * Actions on accounts. Each loads its implementation when performed: MikroORM would slow all commands down.
  */
 
 const recovery = () => import('../accounts/recovery.ts');
 const blocking = () => import('../accounts/blocking.ts');
 
 const signIn = text('Name of the provider, such as google.', 60);
-/** Without characters that separate or enclose the addresses of a mail. */
+/** Excludes characters that separate or enclose the addresses of a mail. */
 const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
 
 async function findOther(host: Host, to: string): Promise<AccountRecord> {
@@ -64,7 +64,7 @@ export const accountActions = [
     subject: accountSubject,
     summary: 'write a note about an account, which only operators see',
     input: object(['note'], { note }),
-    // The record of the action is the note.
+    // The recorded action is the note.
     perform: () => Promise.resolve(),
   }),
   defineAction({
@@ -103,7 +103,7 @@ export const accountActions = [
     tells: { sign_in: tellSignIn, to: receiver },
     async resolve(host, input) {
       const other = await findOther(host, input.to).catch((error: unknown) => {
-        // `perform` says so, on record.
+        // `perform` reports it, on record.
         if (error instanceof AccountError) return undefined;
         throw error;
       });

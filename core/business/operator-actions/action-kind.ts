@@ -3,7 +3,7 @@ import { type Infer, integer, type JsonSchema } from '#core/platform/schema.ts';
 import type { ActionWords, Operator } from './operator-actions.ts';
 import type { Tellers } from './telling.ts';
 
-/** Reason why an action on neither accounts nor orders was not done. The message is for people. */
+/** Reason why an action on neither an account nor an order was not done. The message is for people. */
 export class ActionRefused extends Error {
   override readonly name = 'ActionRefused';
   readonly kind: 'refused' | 'invalid' | 'not_found';
@@ -15,24 +15,24 @@ export class ActionRefused extends Error {
   }
 }
 
-/** One that an action is about. */
+/** The account, order or other thing that an action is about. */
 export interface ActionSubject {
-  /** That `perform` takes. */
+  /** Passed to `perform`. */
   readonly id: string;
-  /** Name of its id in responses; default: that of its kind. */
+  /** Name of the id in responses; default: that of the kind. */
   readonly name?: string;
-  /** Where the action is on record: at the order of a flag or refund. */
+  /** Where the action is recorded: for a flag or refund, at its order. */
   readonly recordedAt: string;
   /** Additional details for the record, if the input is not enough. */
   readonly detail?: ActionWords;
 }
 
-/** Subjects of actions: accounts, orders, routes. */
+/** A kind of subject, such as accounts, orders or routes. */
 export interface SubjectKind {
   /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`, or below `/books` without `find`. */
   readonly name: string;
   /**
-   * Finds one by what operators call it. Without it, actions are about all of the kind, or about what their input says, and are
+   * Finds a subject by what operators call it. Without it, actions are about all of the kind, or about what their input names, and are
    * recorded at `name`.
    *
    * @throws AccountError, CheckoutError `not_found`, `ambiguous`
@@ -45,7 +45,7 @@ export interface SubjectKind {
 /** The schema of an action's input: an object. */
 export type InputSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 
-/** An action of operators, from which its command, its page, its endpoint of the API and its record follow. */
+/** An operator's action, from which its command, page, API endpoint and record are derived. */
 export interface ActionKind<Input extends object = ActionWords, Name extends string = string> {
   /** `SUBJECT.VERB`, unique. The text `operator.did.NAME` says that it was done. */
   readonly name: Name;
@@ -54,26 +54,26 @@ export interface ActionKind<Input extends object = ActionWords, Name extends str
   readonly summary: string;
   readonly input: InputSchema;
   /**
-   * How the record describes each member of the input, in this order, with the note last. A member without a teller is printed under
-   * its name.
+   * How the record describes each member of the input, in this order, with the note last. Members without a teller are printed under their
+   * names.
    */
   readonly tells?: Tellers<Input>;
-  /** Members of the input that no record keeps. */
+  /** Members of the input that are not recorded. */
   readonly unrecorded?: readonly string[];
-  /** Members of the result that are shown once: no stored answer contains them. */
+  /** Members of the result that are shown once: no stored response contains them. */
   readonly secrets?: readonly string[];
-  /** True: its page and its command ask first. */
+  /** True: its page and its command ask for confirmation. */
   readonly isDanger?: boolean;
-  /** True: it could lock an operator out, and is refused for the account of one. */
+  /** True: it could lock an operator out, and is refused for an operator's account. */
   readonly sparesOperators?: boolean;
   /**
-   * The input as it is recorded and done: ids in the place of handles, because what is recorded of one account holds nothing personal
-   * of another, and what an id alone would not say.
+   * The input as it is recorded and performed: with ids instead of handles, because records of one account hold nothing personal of
+   * another, and with what an id alone would not say.
    */
   resolve?(host: Host, input: Input): Promise<Input>;
   /**
    * @param operator for actions that record others
-   * @returns result, if that is more than done; JSON
+   * @returns what there is to report beyond success, as JSON
    * @throws AccountError, CheckoutError, ActionRefused with messages for people
    */
   perform(
@@ -84,10 +84,9 @@ export interface ActionKind<Input extends object = ActionWords, Name extends str
   ): Promise<Readonly<Record<string, unknown>> | void>;
 }
 
-/** The type of an input. */
 export type InputOf<S extends InputSchema> = Infer<S> & object;
 
-/** Ties an action to the schema of its input. What it does is loaded when it is done: MikroORM would slow all commands down. */
+/** Ties an action to the schema of its input. `perform` loads what it needs: MikroORM would slow all commands down. */
 export function defineAction<const Name extends string, const S extends InputSchema>(
   action: ActionKind<InputOf<S>, Name> & { readonly input: S },
 ): ActionKind<InputOf<S>, Name> {
@@ -112,13 +111,13 @@ export const amount = (description: string) => integer({ minimum: 1, isMoney: tr
 
 export const note = lines('Why, for the record.', 500);
 
-/** `account.add_days` is done to an `account`; its verb is `add-days` in paths and commands. */
+/** Splits `account.add_days` into its subject `account` and its verb `add-days`, as in paths and commands. */
 export function partsOf(action: string): { readonly subject: string; readonly verb: string } {
   const dot = action.indexOf('.');
   return { subject: action.slice(0, dot), verb: action.slice(dot + 1).replaceAll('_', '-') };
 }
 
-/** For commands: the input in one line, the operator's words last. */
+/** The input in one line for commands, the operator's words last. */
 export function describeWords({ note: words, ...rest }: ActionWords): string | undefined {
   const parts = Object.entries(rest).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}: ${String(value)}`],

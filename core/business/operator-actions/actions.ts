@@ -20,14 +20,14 @@ const routeReset = defineAction({
   perform: (host, route) => resetRoute(host, route),
 });
 
-/** Core's own: what operators do to accounts, orders, mails and routes, on pages, by commands and over the API. */
+/** Core's actions on accounts, orders, mails and routes, for pages, commands and the API. */
 export const coreActions = [...accountActions, ...orderActions, ...mailActions, routeReset] as const;
 
 type CoreAction = (typeof coreActions)[number];
 
-/** One of core's own, by its name. */
+/** A core action by its name. */
 export function coreAction<const Name extends CoreAction['name']>(name: Name): Extract<CoreAction, { name: Name }> {
-  return coreActions.find((one) => one.name === name) as Extract<CoreAction, { name: Name }>;
+  return coreActions.find((action) => action.name === name) as Extract<CoreAction, { name: Name }>;
 }
 
 type Actions = ReadonlyMap<string, ActionKind>;
@@ -40,7 +40,7 @@ export function keepActions(services: Pick<Services, 'keep'>, actions: Actions):
   services.keep(serviceKey, () => actions);
 }
 
-/** All registered actions by name; core's own where no registry was kept. */
+/** All registered actions by name; core's own if no registry was kept. */
 export function actionsOf(host: Pick<Host, 'keep'>): Actions {
   return host.keep(serviceKey, () => ownActions);
 }
@@ -49,17 +49,18 @@ async function findSubject(host: Host, kind: SubjectKind, handle: string): Promi
   return (await kind.find?.(host, handle)) ?? { id: kind.name, recordedAt: kind.name };
 }
 
-/** An action that was done. */
+/** A performed action. */
 export interface ActionDone {
   readonly subject: ActionSubject;
-  /** Its result, if that is more than done. */
+  /** What there is to report beyond success. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 
 /**
  * Performs an action and records its operator.
  *
- * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid`, before anything is recorded, for an input that its schema refuses
+ * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid` for an input that its schema rejects, before
+ * anything is recorded
  */
 export async function runAction<Input extends object>(
   host: Host,
@@ -71,7 +72,8 @@ export async function runAction<Input extends object>(
   await requireValid(action, input);
   const subject = await findSubject(host, action.subject, handle);
   const words = (await action.resolve?.(host, input)) ?? input;
-  const isRecorded = ([name]: readonly [string, unknown]) => !(action.unrecorded ?? []).some((one) => one === name);
+  const isRecorded = ([name]: readonly [string, unknown]) =>
+    !(action.unrecorded ?? []).some((member) => member === name);
   const recorded = {
     operator,
     action: action.name,
@@ -85,15 +87,15 @@ export async function runAction<Input extends object>(
   return { subject, result: result ?? {} };
 }
 
-/** Commands and pages may ask for less than the schema; the type does not hold at run time. */
+/** Commands and pages may ask for less than the schema; types do not hold at run time. */
 async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input: object): Promise<void> {
-  // Ajv would slow the start of commands down.
+  // Loaded late, because Ajv would slow the start of commands down.
   const { describeMistakes } = await import('./input-mistakes.ts');
   const mistakes = describeMistakes(schema, input);
   if (mistakes !== undefined) throw new ActionRefused(mistakes, 'invalid');
 }
 
-/** Operators (oneself included) are not locked out by mistake: that takes a change of gateway.yaml. */
+/** Operators, including oneself, cannot be locked out by mistake: that takes a change of gateway.yaml. */
 async function requireCustomer(host: Host, accountId: string): Promise<void> {
   const { findAccount } = await import('../accounts/accounts.ts');
   const { email } = await findAccount(host.database, accountId);

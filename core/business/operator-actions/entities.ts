@@ -2,25 +2,25 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /**
- * Words about an account, which may name its owner. The reason for a deletion outlives the account, as the record of who asked for
- * it.
+ * SQL condition for words about an account, which may name its owner. The reason for a deletion outlives the account, as the record of who
+ * requested it.
  */
 const ofAccount = `subject = ? and (action <> 'account.delete' or error is not null)`;
 
-/** An operator's action, on a page, by a command or over the API; and what an owner did to the own account. */
+/** An operator's action on a page, by a command or over the API, or an owner's action on their own account. */
 export const OperatorActionRow = defineEntity({
   name: 'OperatorActionRow',
   tableName: 'operator_action',
   properties: {
     id: p.uuid().primary(),
-    /** An account; without a foreign key, because an action outlives it. */
+    /** Id of an account; without a foreign key, because an action outlives it. */
     operatorId: p.uuid(),
     /** E-mail address at the time; `command (USER)`, `api (TOKEN)` or `owner`. */
     operator: impersonal(p.text()),
     action: impersonal(p.text()),
     /** Id of the account or order, or the route. */
     subject: impersonal(p.text()),
-    /** The operator's input: a note as it is, anything else as JSON. */
+    /** The operator's input: a lone note as text, anything else as JSON. */
     note: personal(p.text().nullable(), { isHidden: true, ofAccount }),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** Null: running, or the process died meanwhile. */

@@ -4,7 +4,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { isDay, isInstant } from '#core/platform/timing/time-zone.ts';
 import { sentenceOf } from './query.ts';
 
-const mostDescribed = 5;
+const maxDescribed = 5;
 
 const ajv = new Ajv({
   allErrors: true,
@@ -24,15 +24,15 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
   validators.set(schema, validate);
   if (validate(input)) return describeControl(schema, input);
   const errors = validate.errors ?? [];
-  // A text that is empty also misses its pattern: one mistake of each member is enough.
+  // An empty text also misses its pattern: one mistake per member is enough.
   const byName = new Map(
     explainErrors(errors)
       .toReversed()
-      .map((one) => [one.path.join('.'), one]),
+      .map((mistake) => [mistake.path.join('.'), mistake]),
   );
   const explained = [...byName].toReversed();
   const sentences = explained
-    .slice(0, mostDescribed)
+    .slice(0, maxDescribed)
     .map(([name, { wrong, right }]) => sentenceOf(name, wrong, `${right}${otherAllowed(right, name, errors)}`));
   const more = explained.length - sentences.length;
   return [
@@ -41,7 +41,7 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
   ].join(' ');
 }
 
-/** Rejects control characters, which a terminal or a table would obey. */
+/** Rejects control characters, which a terminal or a table would interpret. */
 function describeControl({ properties }: JsonSchema, input: object): string | undefined {
   for (const [name, value] of Object.entries(input)) {
     const text = properties?.[name]?.isMultiline === true ? String(value).replace(/[\t\n\r]/g, '') : value;
@@ -51,7 +51,7 @@ function describeControl({ properties }: JsonSchema, input: object): string | un
   return undefined;
 }
 
-/** The allowed values, where the validator names the most similar one only. */
+/** The allowed values, if the validator names only the most similar one. */
 function otherAllowed(right: string, name: string, errors: readonly ErrorObject[]): string {
   if (!right.endsWith('?')) return '';
   const error = errors.find(

@@ -3,7 +3,7 @@ import { sendsMail } from '../mail/section.ts';
 import { ActionRefused, defineAction, note } from './action-kind.ts';
 import { mailSubject } from './subjects.ts';
 
-/** Actions on mails to customers. What is done is loaded when it is: MikroORM would slow all commands down. */
+/** Actions on mails to customers. Each loads its implementation when performed: MikroORM would slow all commands down. */
 export const mailActions = [
   defineAction({
     name: 'mail.send_again',

@@ -18,31 +18,31 @@ interface OperatorAction {
   readonly operator: Operator;
   readonly action: string; // `SUBJECT.VERB`
   /**
-   * Id of an account or an order, or of a flag without one; a route; what an operator has named; for all of a kind its name:
-   * `books` for those of providers, `configuration` for gateway.yaml.
+   * Id of an account or an order, or of a flag without an order; a route; a name chosen by an operator; for actions on all of a kind, its
+   * name: `books` for those of providers, `configuration` for gateway.yaml.
    */
   readonly subject: string;
   readonly words: ActionWords;
 }
 
-/** One on record. */
+/** A recorded action. */
 export interface RecordedAction {
   readonly id: string;
   readonly operator: string;
-  /** Maybe of a capability that is gone. */
+  /** May belong to a removed capability. */
   readonly action: string;
   readonly subject: string;
-  /** Why, or how, in the operator's words. Of earlier versions, all that is on record. */
+  /** The operator's note: why, or how. In records of earlier versions, all that is on record. */
   readonly note: string | undefined;
   /** The rest of the input. */
   readonly details: ActionWords;
   readonly createdAt: Date;
-  /** `unknown`: the process died meanwhile, or it is still running. */
+  /** `unknown`: it is still running, or the process died meanwhile. */
   readonly outcome: 'done' | 'failed' | 'unknown';
   readonly error: string | undefined;
 }
 
-/** Ms that an action may take: a comparison of books with many charges. */
+/** Longest duration of an action, in ms: a comparison of books with many charges. */
 export const longestAction = 15 * 60_000;
 
 const maxErrorLength = 500;
@@ -54,8 +54,8 @@ type Columns = Row<
 const selected = `a.id::text, a.operator, a.action, a.subject, a.note, a.error, ${epochs('a.created_at', 'a.finished_at')}`;
 
 /**
- * Performs an operator's action, and records its operator: before it begins, so that no action goes without a record, and again
- * when it has ended.
+ * Performs an operator's action, and records its operator: before it begins, so that no action goes unrecorded, and again when it has
+ * ended.
  *
  * @throws errors of `work`
  */
@@ -79,7 +79,7 @@ export async function recordAction<T>(
   }
 }
 
-/** Records what an owner did to the own account, in the transaction that does it. Without a name, which would outlast the account. */
+/** Records what an owner did to their own account, within the transaction that does it. Stores no name, which would outlive the account. */
 export async function recordOwnAction(
   transaction: Pick<EntityManager, 'execute'>,
   action: string,
@@ -99,7 +99,7 @@ async function finish(database: Pick<Database, 'query'>, id: string, error: stri
   ]);
 }
 
-/** The newest actions first, of one subject or of all. @param after in the query: id of the action before the first one */
+/** Lists actions of one subject or of all, newest first, following the action with the id `after`. */
 export async function listActions(
   database: Pick<Database, 'query'>,
   {
@@ -118,9 +118,9 @@ export async function listActions(
 }
 
 /**
- * Actions that were running when their process ended, and were not asked for again since, the oldest first.
+ * Actions whose process ended while they ran, and that were not repeated since, oldest first.
  *
- * @param span when they began, epoch ms; a younger one may still run
+ * @param span when they began, in epoch ms; younger ones may still run
  */
 export async function listUnfinished(
   database: Pick<Database, 'query'>,
@@ -147,8 +147,8 @@ export async function removeOldActions(database: Pick<Database, 'query'>, days: 
 
 /** A lone note is stored as text, anything else as JSON. */
 function writeWords(words: ActionWords): string | null {
-  const { note: given, ...details } = words;
-  const note = String(given ?? '');
+  const { note: rawNote, ...details } = words;
+  const note = String(rawNote ?? '');
   const hasDetails = Object.values(details).some((value) => value !== undefined);
   return hasDetails || note.trimStart().startsWith('{') ? JSON.stringify(words) : note === '' ? null : note;
 }

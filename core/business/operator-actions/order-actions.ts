@@ -6,7 +6,7 @@ import { choice, money, hidden, whether } from './telling.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 
 /*
- * Actions on orders, their refunds and their flags. What is done is loaded when it is: MikroORM would slow all commands down.
+ * Actions on orders, their refunds and their flags. Each loads its implementation when performed: MikroORM would slow all commands down.
  */
 
 const checkout = () => import('../payments/checkout.ts');

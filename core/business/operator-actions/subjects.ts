@@ -7,7 +7,7 @@ import { choice, within } from './telling.ts';
 
 type FoundSubject = SubjectKind & Required<Pick<SubjectKind, 'find'>>;
 
-/** By id, e-mail address, name, key or hint. */
+/** Found by id, e-mail address, name, key or hint. */
 export const accountSubject: FoundSubject = {
   name: 'account',
   async find(host, handle) {
@@ -16,13 +16,13 @@ export const accountSubject: FoundSubject = {
   },
 };
 
-/** By code or id. */
+/** Found by code or id. */
 export const orderSubject: FoundSubject = {
   name: 'order',
   find: async (host, handle) => at((await findOrder(host, handle)).id),
 };
 
-/** By its id, or by an order for all of its flags. */
+/** Found by its id, or by an order for all flags of the order. */
 export const flagSubject: FoundSubject = {
   name: 'flag',
   async find(host, handle) {
@@ -34,7 +34,7 @@ export const flagSubject: FoundSubject = {
   tells: { flag: choice('operator.flag') },
 };
 
-/** By its key. */
+/** Found by its key. */
 export const refundSubject: FoundSubject = {
   name: 'refund',
   async find(host, handle) {
@@ -46,7 +46,7 @@ export const refundSubject: FoundSubject = {
   tells: { refund: within('operator.told.refund', 'refund') },
 };
 
-/** By its id. */
+/** Found by its id. */
 export const routeSubject: FoundSubject = {
   name: 'route',
   async find(host, handle) {
@@ -55,7 +55,7 @@ export const routeSubject: FoundSubject = {
   },
 };
 
-/** By its id. */
+/** Found by its id. */
 export const mailSubject: FoundSubject = {
   name: 'mail',
   async find(host, handle) {
@@ -73,7 +73,13 @@ function at(id: string): ActionSubject {
   return { id, recordedAt: id };
 }
 
-/** @param handle its code or id @param hint what to do if there is none @throws CheckoutError `not_found` */
+/**
+ * Finds an order.
+ *
+ * @param handle its code or id
+ * @param hint advice to append if there is none
+ * @throws CheckoutError `not_found`
+ */
 export async function findOrder({ database }: Host, handle: string, hint = '') {
   const { readOrder } = await import('../payments/order.ts');
   const order = await readOrder(database, uuid.test(handle) ? { id: handle } : { code: handle });

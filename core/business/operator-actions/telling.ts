@@ -4,13 +4,13 @@ import type { TextValues } from '#core/platform/sentences.ts';
 import { currencySection } from '../accounts/plans.ts';
 import { providerTitles } from '../accounts/shown-names.ts';
 
-/** Reader of a record of actions, and the language. A page request has all members but the names. */
+/** What tellers need from the reader of an action record. A page request has all members but the names. */
 export interface Telling {
   readonly t: (key: string, values?: TextValues) => string;
   readonly language: string;
   readonly format: { time(at: Date): { readonly text: string }; money(amount: number, currency: string): string };
   readonly host: Pick<Host, 'section'>;
-  /** Names of the accounts that actions are about or name, by id. */
+  /** Names, by id, of the accounts that the actions are about or mention. */
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -37,28 +37,28 @@ export function tellChoice(key: string, value: string, t: Telling['t']): string 
 export const choice = (texts: string): Teller<string> & { readonly texts: string } =>
   Object.assign((value: string, { t }: Telling) => tellChoice(texts, value, t), { texts });
 
-/** A text with the value in the place of its own name, or as `count`. */
+/** A text whose placeholder `name` is filled with the value. */
 export const within =
   (key: string, name: string): Teller<string | number> =>
   (value, { t }) =>
     t(key, { [name]: value });
 
-/** A text for true; nothing for false. */
+/** A text for true, nothing for false. */
 export const whether =
   (key: string): Teller<boolean> =>
-  (isSo, { t }) =>
-    isSo ? t(key) : '';
+  (value, { t }) =>
+    value ? t(key) : '';
 
 const instant =
   (key: string): Teller<string> =>
   (value, { t, format }) =>
     Number.isNaN(Date.parse(value)) ? value : t(key, { time: format.time(new Date(value)).text });
 
-/** Members of several actions. */
+/** Members that several actions have. */
 export const since = instant('operator.told.since');
 export const until = instant('operator.told.until');
 
-/** In the currency of the plans, which no action names. */
+/** An amount in the currency of the plans, which no input names. */
 export const money: Teller<number> = (amount, { format, host }) => format.money(amount, host.section(currencySection));
 
 export const days: Teller<number> = (count, { t }) =>
@@ -66,21 +66,21 @@ export const days: Teller<number> = (count, { t }) =>
 
 export const signIn: Teller<string> = (provider, { t }) => signInName(provider, t);
 
-/** An account by its id, or an address. An account without a name has its id for one. */
+/** An account by its id, or an address. `names` has the id of an account without a name. */
 export const receiver: Teller<string> = (to, { t, names }) => {
   const name = names.get(to);
-  const known = name === undefined || name === to ? t('operator.told.other') : name;
-  return t('operator.told.to', { to: uuid.test(to) ? known : to });
+  const shownName = name === undefined || name === to ? t('operator.told.other') : name;
+  return t('operator.told.to', { to: uuid.test(to) ? shownName : to });
 };
 
-/** Local sign-in is no provider with a name. */
+/** Display name of a sign-in provider. Local sign-in has its own text. */
 export function signInName(provider: string, t: Telling['t']): string {
   return provider === 'local' ? t('operator.local_sign_in') : (providerTitles[provider] ?? provider);
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-/** A member that no teller knows: of a removed capability, or of another version. */
+/** Describes a member without a teller: of a removed capability, or of another version. */
 export function tellPlainly(name: string, value: unknown, { format }: Telling): string {
   if (value === null || value === undefined || value === false) return '';
   const label = name.replaceAll('_', ' ');

@@ -6,7 +6,7 @@ import { PaymentError } from './payment-provider.ts';
 
 /**
  * Purpose of a call, by priority. Reads after a notification come first, since a payment was reported; then buyers who wait for a QR code
- * or ask for a check. Polls and the books get what is left: a poll can find the same a minute later, and the books can wait.
+ * or ask for a check. Polls and the books get what is left: a poll can get the same result a minute later, and the books can wait.
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 

@@ -75,7 +75,7 @@ interface ReceiptSteps {
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
   /** Receipts of an order, the first payment first. */
   listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
-  /** The company in whose name the receipt of an order is or will be, with its tax number. */
+  /** Company that the order's receipt is or will be made out to, with its tax number. */
   readCompany(
     database: Queries,
     orderId: string,

@@ -84,14 +84,13 @@ async function settleWithin(
   const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
   const isBack = payment !== undefined && (evidence.state === 'refunded' || (evidence.refunds?.length ?? 0) > 0);
   if (!isBack) return { outcome: outcome as SettlementOutcome, orderId, accountId };
-  const before = await countRefunds(transaction, orderId);
+  const before = await countFinishedRefunds(transaction, orderId);
   await enterStatedRefunds(transaction, payment, evidence);
-  const hasMore = (await countRefunds(transaction, orderId)) > before;
+  const hasMore = (await countFinishedRefunds(transaction, orderId)) > before;
   return { outcome: hasMore ? 'refunded' : (outcome as SettlementOutcome), orderId, accountId };
 }
 
-/** Those that are done. */
-async function countRefunds(transaction: EntityManager, orderId: string): Promise<number> {
+async function countFinishedRefunds(transaction: EntityManager, orderId: string): Promise<number> {
   const [refunds] = await transaction.execute<{ count: number }[]>(
     `select count(*)::int as count from refund where order_id = ? and state = 'done'`,
     [orderId],

@@ -12,18 +12,22 @@ export function nameOfAccount(
   return name === '' ? id : nameOfPerson(name, t);
 }
 
-/** The name of an account; of a deleted one in the language of the reader. */
+/** Name of an account; for a deleted one, in the reader's language. */
 export function nameOfPerson(name: string, t: PageRequest['t']): string {
   return name === deletedName ? t('account.deleted') : name;
 }
 
-/** Names by id. @param ids null for none */
+/**
+ * Display names by id.
+ *
+ * @param ids null for no account
+ */
 export async function readAccountNames(
   database: Pick<Database, 'query'>,
   ids: readonly (string | null)[],
   t: PageRequest['t'],
 ): Promise<ReadonlyMap<string, string>> {
-  const known = new Set(ids.filter((id) => id !== null));
-  const accounts = await readAccounts(database, 'id', [...known]);
+  const uniqueIds = new Set(ids.filter((id) => id !== null));
+  const accounts = await readAccounts(database, 'id', [...uniqueIds]);
   return new Map(accounts.map((account) => [account.id, nameOfAccount(account, t)]));
 }

@@ -1,6 +1,6 @@
 import type { PageRequest } from './page.ts';
 
-/** Something that happened to an account, in words, for its page of operators. */
+/** An event of an account, in words, for the operators' page about it. */
 export interface StoryEntry {
   readonly topic: 'money' | 'access' | 'requests';
   readonly at: Date;
@@ -10,5 +10,5 @@ export interface StoryEntry {
   readonly link?: { readonly path: string; readonly label: string };
 }
 
-/** A plugin's data about an account. */
+/** Reads a plugin's entries about an account. */
 export type ReadStory = (request: PageRequest, accountId: string) => Promise<readonly StoryEntry[]>;

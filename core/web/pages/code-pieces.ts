@@ -4,10 +4,10 @@ export interface CodePiece {
   readonly text: string;
 }
 
-/** A comment from `#` at the start of a line or after a space, or `//` there; a string in one line. */
+/** A comment (`#` or `//` at the start of a line or after a space), or a string within one line. */
 const coloured = /((?<=^|\s)#.*$|(?<=^|\s)\/\/.*$)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/gm;
 
-/** Comments and strings of a sample in a shell, Python, TypeScript or JSON. */
+/** Splits a sample in a shell, Python, TypeScript or JSON into comments, strings and other text. */
 export function codePieces(text: string): CodePiece[] {
   const pieces: CodePiece[] = [];
   let end = 0;

@@ -4,7 +4,7 @@ import { codePieces } from './code-pieces.ts';
 /** An official SDK of a vendor. */
 export type SampledSdk = 'openai' | 'anthropic' | 'gemini';
 
-/** A program that asks one question, and the command that installs what it imports. */
+/** A program that asks one question, and the command that installs its dependencies. */
 interface SdkSample {
   readonly title: 'Python' | 'TypeScript';
   readonly install: string;
@@ -14,7 +14,7 @@ interface SdkSample {
 interface SampleValues {
   readonly baseUrl: string; // of the service, without /v1
   readonly model: string;
-  /** The environment variable that holds the key; the code has the key without one. */
+  /** Environment variable that holds the key; without it, the code contains the key. */
   readonly keyVariable?: string;
   /** Default: a placeholder. */
   readonly key?: string;
@@ -22,7 +22,7 @@ interface SampleValues {
 
 const placeholder = 'YOUR_KEY';
 
-/** A literal of Python, TypeScript and JSON. */
+/** A string literal of Python, TypeScript and JSON. */
 const text = (value: string) => JSON.stringify(value);
 
 const python: Readonly<Record<SampledSdk, (url: string, model: string, key: string) => readonly [string, string]>> = {
@@ -121,15 +121,15 @@ console.log(answer.text);`,
 export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [python: SdkSample, typescript: SdkSample] {
   const { baseUrl, model, keyVariable, key = placeholder } = values;
   const isNamed = keyVariable !== undefined;
-  const [pip, inPython] = python[sdk](baseUrl, model, isNamed ? `os.environ[${text(keyVariable)}]` : text(key));
-  const [npm, inTypescript] = typescript[sdk](baseUrl, model, isNamed ? `process.env.${keyVariable}` : text(key));
+  const [pip, pythonCode] = python[sdk](baseUrl, model, isNamed ? `os.environ[${text(keyVariable)}]` : text(key));
+  const [npm, typescriptCode] = typescript[sdk](baseUrl, model, isNamed ? `process.env.${keyVariable}` : text(key));
   return [
-    { title: 'Python', install: `pip install ${pip}`, code: isNamed ? `import os\n${inPython}` : inPython },
-    { title: 'TypeScript', install: `npm install ${npm}`, code: inTypescript },
+    { title: 'Python', install: `pip install ${pip}`, code: isNamed ? `import os\n${pythonCode}` : pythonCode },
+    { title: 'TypeScript', install: `npm install ${npm}`, code: typescriptCode },
   ];
 }
 
-/** Code that a page offers to copy, under its own tab. */
+/** Code to copy from a page, under its own tab. */
 export interface OfferedSample {
   readonly id: string;
   readonly name: string;
@@ -143,7 +143,7 @@ const pythonProgram = (sdk: SampledSdk) => (values: SampleValues) => {
   return `# ${title}: ${install}\n${code}`;
 };
 
-/** Programs and commands that pages offer, by id, with the name of their tab. */
+/** Programs and commands that pages offer, by id, with the names of their tabs. */
 const samples = {
   'openai-python': ['OpenAI', pythonProgram('openai')],
   'anthropic-python': ['Anthropic', pythonProgram('anthropic')],
@@ -194,7 +194,11 @@ gemini --model "${model}"`,
   Record<string, readonly [name: string, write: (values: Required<Omit<SampleValues, 'keyVariable'>>) => string]>
 >;
 
-/** Samples with the address and the first model of this service. @param key default: a placeholder */
+/**
+ * Samples with this service's URL and first model.
+ *
+ * @param key default: a placeholder
+ */
 export function writeSamples(
   { service, catalog }: Pick<Host, 'service' | 'catalog'>,
   ids: readonly (keyof typeof samples)[],
@@ -208,10 +212,10 @@ export function writeSamples(
 }
 
 /**
- * The part `code` with a tab for each sample.
+ * Describes the part `code`, with a tab for each sample.
  *
  * @param chosen id of the sample to show; the first for an unknown id
- * @param pathOf address of the page with a sample, by its id
+ * @param pathOf path of the page that shows a sample, by its id
  */
 export function describeSamples(
   offered: readonly OfferedSample[],

@@ -4,10 +4,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
 
 /**
- * Cookies of the pages. All are HttpOnly but the time zone, which the page's script writes.
+ * Cookies of the pages. All but the time zone, which the page's script writes, are HttpOnly.
  *
- * - `session`: 256 random bits. It begins with `s` when it belongs to a session in the database and with `v` for a
- *   visitor: that one has no row and lives as long as the browser; forms are bound to it.
+ * - `session`: 256 random bits. Begins with `s` if it belongs to a session in the database, and with `v` for a visitor, whose token has no
+ * row and lives as long as the browser. Forms are bound to it.
  * - `language`, `theme`: the visitor's choice, for a year.
  * - `zone`: the IANA name of the visitor's time zone.
  */
@@ -19,7 +19,7 @@ export type Preference = 'language' | 'theme';
 const sessionToken = /^[sv][\w-]{43}$/;
 const year = 365 * 24 * 60 * 60 * 1000; // ms
 
-/** Made for a session (`s`) or a visitor (`v`). */
+/** Creates a token for a session (`s`) or a visitor (`v`). */
 export function createToken(kind: 's' | 'v'): string {
   return kind + randomBytes(32).toString('base64url');
 }
@@ -28,7 +28,7 @@ export function isSessionToken(token: string | undefined): token is `s${string}`
   return token?.startsWith('s') === true;
 }
 
-/** True when the browser's connection is HTTPS, according to `service.base_url` or a trusted proxy. */
+/** True if the browser's connection is HTTPS, according to `service.base_url` or a trusted proxy. */
 export function isSecure(request: Pick<Request, 'info' | 'raw'>, host: Pick<Host, 'section' | 'service'>): boolean {
   return host.service.baseUrl.startsWith('https:') || clientConnection(request, host).isSecure;
 }
@@ -39,11 +39,11 @@ function nameOf(cookie: CookieName, prefix: string, isHttps: boolean): string {
 }
 
 /** Per request, so that a cookie set by one part is visible to the others. */
-const known = new WeakMap<Request, Cookies>();
+const byRequest = new WeakMap<Request, Cookies>();
 
 export function cookiesOf(request: Request, host: Pick<Host, 'section' | 'service'>): Cookies {
-  const cookies = known.get(request) ?? new Cookies(request, host);
-  known.set(request, cookies);
+  const cookies = byRequest.get(request) ?? new Cookies(request, host);
+  byRequest.set(request, cookies);
   return cookies;
 }
 
@@ -82,7 +82,7 @@ export class Cookies {
     return token !== undefined && sessionToken.test(token) ? token : undefined;
   }
 
-  /** @param expiresAt when the session ends at the latest; the end of the browser's session when left out */
+  /** `expiresAt` is the latest end of the session; default: the end of the browser's session. */
   setToken(h: ResponseToolkit, token: string, expiresAt?: Date): void {
     this.#set(h, 'session', token, expiresAt === undefined ? null : expiresAt.getTime() - Date.now());
   }

@@ -1,10 +1,10 @@
 import type { PageRequest } from './page.ts';
 
-/** Notes for figures of use and of money that a page shows: `cost Rp 40.000`. */
+/** Notes on figures of usage and money: `cost Rp 40.000`. */
 export interface CostNotes {
-  /** Next to usage. */
+  /** Shown next to usage. */
   readonly cost: string;
-  /** Revenue less costs, in an additional column. */
+  /** Revenue less costs, shown in an additional column. */
   readonly left: string;
 }
 
@@ -12,13 +12,17 @@ export interface CostNotes {
 export interface CostsBeside {
   readonly total: CostNotes;
   ofAccount(id: string): CostNotes;
-  /** An amount. */
+  /** Cost as an amount. */
   ofModel(accountId: string, model: string | null): string;
-  /** An amount. @param model by its public name */
+  /**
+   * Cost as an amount.
+   *
+   * @param model public name
+   */
   ofRoute(model: string, route: string): string;
 }
 
-/** Undefined where no cost is declared, and while it is not known. Takes a moment at most, and never rejects. */
+/** Undefined if no cost is declared, or while it is not known. Takes a moment at most, and never rejects. */
 export type ReadCostsBeside = (
   reader: Pick<PageRequest, 't' | 'format' | 'host'>,
   span: 'today' | '7d' | '30d',

@@ -1,11 +1,11 @@
 import type { Translate } from '../texts/texts.ts';
 
-/** Kind of a fault, status, sentence, and what the system said: `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
+/** Kind of fault, status, sentence and system error: `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
 const parts = /^(?:\w+: )?(\d{3} )?(.*?)( \([^()]*\))?$/s;
 
 /**
- * Why an attempt or a breaker failed, as the log and records have it, in the language of the reader and without a period at its end. The
- * words of an upstream stay as they are.
+ * Why an attempt or a breaker failed, as logged and recorded, in the reader's language and without a final period. An upstream's own words
+ * stay as they are.
  */
 export function describeFaultText(recorded: string, t: Translate): string {
   const [, status = '', sentence = '', cause = ''] = parts.exec(recorded) ?? [];

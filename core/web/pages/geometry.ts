@@ -1,4 +1,4 @@
-/** Shapes of the graphics that templates draw as SVG, in units of their viewBox; CSS stretches them. */
+/** Shapes of graphics that templates draw as SVG, in units of the viewBox; CSS stretches them. */
 import type { DayState } from '#core/business/model-health/days.ts';
 
 const dayMs = 86_400_000;
@@ -13,29 +13,25 @@ interface Rectangle {
 export interface PassTicks {
   readonly width: number;
   readonly height: number;
-  /** The time that has passed, as one path. */
+  /** Elapsed time, as one path. */
   readonly used: string;
-  /** The time that is left. */
+  /** Remaining time, as one path. */
   readonly left: string;
 }
 
 const tick = { pitch: 20, width: 14, usedHeight: 12, height: 28 };
 
-/** Ticks a day that divide it evenly. */
+/** Numbers of ticks per day that divide it evenly. */
 const ticksPerDay = [24, 12, 8, 6, 4, 3, 2, 1];
-const mostTicks = 36;
+const maxTicks = 36;
 
-/** 24 for a day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
+/** Number of ticks: 24 for 1 day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
 export function countTicks(days: number): number {
-  const fitting = ticksPerDay.find((count) => days * count <= mostTicks);
+  const fitting = ticksPerDay.find((count) => days * count <= maxTicks);
   return fitting === undefined ? 30 : Math.max(1, Math.round(days)) * fitting;
 }
 
-/**
- * The time of a pass, one tick for each equal part; the current tick is split.
- *
- * @param start, end and now in epoch ms
- */
+/** Ticks of a pass, one for each equal part of its time; the current tick is split. Times are epoch ms. */
 export function ticks(days: number, start: number, end: number, now: number): PassTicks {
   const count = countTicks(days);
   const share = end > start ? Math.min(1, Math.max(0, (now - start) / (end - start))) : 1;
@@ -51,7 +47,7 @@ export function ticks(days: number, start: number, end: number, now: number): Pa
   return { width, height: tick.height, used: pathOf(used), left: pathOf(left) };
 }
 
-/** The small ticks of a plan card: one a day, at most 30. */
+/** Small ticks of a plan card: one a day, at most 30. */
 export function planTicks(days: number): { readonly width: number; readonly path: string } {
   const count = Math.min(days, 30);
   const path = pathOf(Array.from({ length: count }, (_, index) => ({ x: index * 6, y: 0, width: 3, height: 12 })));
@@ -66,9 +62,9 @@ export function daysBetween(start: number, end: number): number {
 /** A line and the area below it, from 0 to the largest value; both '' without values. */
 export function sparkPath(values: readonly number[], width: number, height: number): { line: string; area: string } {
   if (values.length === 0) return { line: '', area: '' };
-  const most = Math.max(...values, 1e-9);
+  const max = Math.max(...values, 1e-9);
   const step = values.length === 1 ? 0 : width / (values.length - 1);
-  const heights = values.map((value) => round(height - 1 - (Math.max(0, value) / most) * (height - 2)));
+  const heights = values.map((value) => round(height - 1 - (Math.max(0, value) / max) * (height - 2)));
   const points = heights.map((y, index) => `${round(index * step)} ${y}`);
   if (points.length === 1) points.push(`${width} ${heights[0]}`);
   const line = `M${points.join('L')}`;
@@ -87,10 +83,10 @@ const dayBar = { pitch: 8, width: 5, height: 34 };
 export function dayBars(states: readonly DayState[]): DayBars {
   const { pitch, width, height } = dayBar;
   const shapes = states.map((state, index) => ({ state, at: { x: index * pitch, width } }));
-  const pathFor = (wanted: DayState, parts: readonly (readonly [y: number, height: number])[]) =>
+  const pathFor = (target: DayState, parts: readonly (readonly [y: number, height: number])[]) =>
     pathOf(
       shapes
-        .filter(({ state }) => state === wanted)
+        .filter(({ state }) => state === target)
         .flatMap(({ at }) => parts.map(([y, part]) => ({ ...at, y, height: part }))),
     );
   return {
@@ -106,10 +102,10 @@ export function dayBars(states: readonly DayState[]): DayBars {
   };
 }
 
-/** Units of an axis: what bars of attempts and of latencies are drawn on. */
+/** Units of the axis on which bars of attempts and latencies are drawn. */
 const axisLength = 1000;
 
-/** A part of a time as a bar on an axis of 1000 units, wide enough to be seen. All in one unit. */
+/** A part of a period as a bar on an axis of 1000 units, wide enough to be seen. All times are in the same unit. */
 export function axisBar(start: number, end: number, total: number): { readonly x: number; readonly width: number } {
   const at = (value: number) => (total > 0 ? Math.min(1, Math.max(0, value / total)) * axisLength : 0);
   const width = Math.max(4, Math.round(at(end) - at(start)));
@@ -124,7 +120,9 @@ export interface LatencyBar {
 }
 
 /**
- * @param firstToken ms; undefined when none arrived
+ * The bar of one request.
+ *
+ * @param firstToken ms; undefined if none arrived
  * @param longest total of the page's slowest request: the length of the axis
  */
 export function latencyBar(

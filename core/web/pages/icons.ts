@@ -1,4 +1,4 @@
-/** Outlines on a ground of 16 by 16, drawn with the colour of the text. */
+/** Outlines on a grid of 16 by 16, drawn in the text colour. */
 const shapes = {
   ok: '<circle cx="8" cy="8" r="6.25"/><path d="m5.25 8.25 2 2 3.5-4"/>',
   warn: '<path d="M8 2.25 14.25 13.5H1.75zM8 6.5v3.25M8 11.6v.15"/>',

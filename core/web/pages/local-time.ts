@@ -2,18 +2,26 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { string } from '#core/platform/schema.ts';
 import { FieldErrors, type PageRequest } from './page.ts';
 
-/** A time as browsers send it, in the zone of the page. */
+/** A local time as browsers send it, in the page's time zone. */
 export const localTime = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
 
-/** The field of a form that has one. */
+/** Schema of a form field with a local time. */
 export const localTimeField = string({ maxLength: 19, pattern: localTime.source });
 
-/** RFC 3339 of the ends of a span in the zone of the page. @throws FieldErrors for a day that no month has */
+/**
+ * RFC 3339 of both ends of a span in the page's time zone.
+ *
+ * @throws FieldErrors for a day that does not exist
+ */
 export async function spanOf(request: PageRequest, since: string, until: string) {
   return { since: await instantOf(request, since), until: await instantOf(request, until) };
 }
 
-/** @param field beside which an error is shown */
+/**
+ * RFC 3339 of a local time in the page's time zone.
+ *
+ * @param field that shows an error
+ */
 export async function instantOf({ host, format }: PageRequest, local: string, field = ''): Promise<string> {
   const day = new Date(`${local.slice(0, 10)}T00:00:00Z`);
   const hour = Number(local.slice(11, 13));
@@ -26,10 +34,14 @@ export async function instantOf({ host, format }: PageRequest, local: string, fi
   return new Date(row?.at ?? 0).toISOString();
 }
 
-/** The same back: `2026-11-22T20:00`, for a field. @param time epoch ms */
+/**
+ * Local time for a form field, such as `2026-11-22T20:00`.
+ *
+ * @param time epoch ms
+ */
 export function localOf({ format }: Pick<PageRequest, 'format'>, time: number): string {
   const { timeZone } = format;
   // Swedish writes dates as ISO 8601 does.
-  const written = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(time);
-  return written.replace(' ', 'T');
+  const formatted = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(time);
+  return formatted.replace(' ', 'T');
 }

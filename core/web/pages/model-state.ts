@@ -9,7 +9,11 @@ const kinds: Readonly<Record<ModelState, string>> = {
   no_data: 'none',
 };
 
-/** The state of a model for `parts/status`, in the same words on every page. @param now epoch ms */
+/**
+ * The state of a model for `parts/status`, in the same words on every page.
+ *
+ * @param now epoch ms
+ */
 export function describeModelState(
   health: ModelHealth | undefined,
   { t, format }: Pick<PageRequest, 't' | 'format'>,
@@ -30,12 +34,12 @@ function describeSilence(failedAt: number, t: PageRequest['t'], format: PageRequ
   return t(isSameDay(failedAt, now, format) ? 'model_state.unknown' : 'model_state.unknown_day', { time });
 }
 
-/** `14:31`, or with its day where that is not today. Both epoch ms. */
+/** `14:31`, with the day unless that is today. Both times are epoch ms. */
 export function sinceText(time: number, format: PageRequest['format'], now: number): string {
   const at = new Date(time);
   return (isSameDay(time, now, format) ? format.shortTime(at) : format.dayTime(at)).text;
 }
 
-function isSameDay(one: number, other: number, format: PageRequest['format']): boolean {
-  return format.day(new Date(one)).text === format.day(new Date(other)).text;
+function isSameDay(time: number, other: number, format: PageRequest['format']): boolean {
+  return format.day(new Date(time)).text === format.day(new Date(other)).text;
 }

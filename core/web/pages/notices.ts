@@ -6,27 +6,31 @@ import type { PageRequest } from './page.ts';
 
 const readTimeoutMs = 3_000;
 
-/** `all`: also visitors, on the status page and in its JSON. `customers`: accounts that are signed in, on their home page. */
+/** `all`: everyone, visitors included, on the status page and in its JSON. `customers`: signed-in accounts, on their home page. */
 export type NoticeReaders = 'all' | 'customers';
 
-/** A notice for `parts/flash`, its texts ready to be printed. */
+/** A notice for `parts/flash`, with texts in the reader's language. */
 export interface Notice {
   readonly kind: 'ok' | 'info' | 'warn';
   readonly title: string;
   readonly text?: string;
   /** A link after the text. */
   readonly action?: { readonly path: string; readonly label: string } | undefined;
-  /** True: it is about the account that reads it, whose home page shows it below what there is to do. */
+  /** True: it is about the account that reads it; the home page shows it below the pending tasks. */
   readonly isOwn?: boolean;
 }
 
 /** Temporary notices to customers, at the top of the status page and of their home page. */
 export interface NoticeSource {
-  /** Unique and in snake_case: the member of `/status.json` that lists its notices, unless that has a member of its own with this name. */
+  /** Unique and in snake_case: the member of `/status.json` that lists its notices, unless that has another member with this name. */
   readonly name: string;
-  /** Those to be shown now, in their order; own ones to customers alone. Without them, where it rejects or takes over 3 s, the rest of the page remains. @param now epoch ms */
+  /**
+   * Notices to show now, in order; `isOwn` ones only for customers. If it rejects or takes over 3 s, the page is shown without them.
+   *
+   * @param now epoch ms
+   */
   show(request: PageRequest, now: number, readers: NoticeReaders): Promise<readonly Notice[]>;
-  /** The public ones for `/status.json`; none where it rejects. Omitted where none is public: then there is no such member. */
+  /** Public notices for `/status.json`; none if it rejects. Omitted if none is public: then the member does not exist. */
   readonly toJson?: (host: Host, language: Language) => Promise<readonly object[]>;
 }
 
@@ -45,7 +49,7 @@ export async function showNotices(
   return (await Promise.all(shown)).flat();
 }
 
-/** A plugin's failed reading does not break the page. */
+/** A plugin that fails to read its notices does not break the page. */
 async function orNone<T>(
   { log }: Pick<Host, 'log'>,
   { name }: NoticeSource,
@@ -59,7 +63,7 @@ async function orNone<T>(
   }
 }
 
-/** The same for `/status.json`: a member for each source. */
+/** Public notices for `/status.json`, with a member for each source. */
 export async function noticesToJson(
   sources: NoticeSources,
   host: Host,

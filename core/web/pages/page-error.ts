@@ -2,7 +2,7 @@
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: number; // 400 to 599
-  /** Key of the text. `<key>.title` is the heading when there is such a text, otherwise that of the status. */
+  /** Key of the text. `<key>.title` is the heading if there is such a text, otherwise the heading is that of the status. */
   readonly text: string;
   readonly details: PageErrorDetails;
 
@@ -14,16 +14,21 @@ export class PageError extends Error {
   }
 }
 
-/** In place of what an address names: `found ?? notFound(…)`. @param action the way to what there is @throws PageError 404 */
+/**
+ * Throws if a path names nothing: `found ?? notFound(…)`.
+ *
+ * @param action link to offer instead
+ * @throws PageError 404
+ */
 export function notFound(text: string, action?: PageErrorDetails['action']): never {
   throw new PageError(404, text, action && { action });
 }
 
 /** Details of an error page in addition to its text. */
 export interface PageErrorDetails {
-  /** For the placeholders of the text. */
+  /** Values for the placeholders of the text. */
   readonly values?: Readonly<Record<string, string | number>>;
-  /** The button below the text; it leads to the front page when left out. */
+  /** Button below the text; default: to the front page. */
   readonly action?: { readonly path: string; /** Key of its label. */ readonly label: string };
   /** For the log only. */
   readonly cause?: unknown;

@@ -19,50 +19,50 @@ type Awaitable<T> = T | Promise<T>;
 export interface Page {
   /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta`, `/v2`, `/anthropic`, `/openai` or `/assets`. */
   readonly path: string;
-  /** Addresses that a path with a placeholder has, for search engines; none when left out. */
+  /** Paths that a path with a placeholder has, for search engines; default: none. */
   paths?(host: Host): readonly string[];
   /**
-   * Whether the gateway has this page now, for a path of the form `/{name}`. Routes of plugins may have all other paths of that form, and
-   * those that they share with it are this page's. Asked for each such request; all paths are its own when left out.
+   * Whether the gateway has this page now, for a path of the form `/{name}`. Plugins' routes may have all other paths of that form; paths
+   * that they share with this page belong to it. Called for each such request; default: all paths belong to it.
    */
   has?(host: Host, name: string): boolean;
   readonly role: Role;
   /**
-   * `site`, `account` and `operator`: header with the pages of that role; by role when left out. `plain`: the logo alone, for
-   * forms that nothing should lead away from. `none`: the template alone, for a part of a page that htmx loads.
+   * `site`, `account` and `operator`: header with the pages of that role; default: by role. `plain`: only the logo, for forms that should
+   * offer no way out. `none`: only the template, for a part of a page that htmx loads.
    */
   readonly layout?: 'site' | 'account' | 'operator' | 'plain' | 'none';
-  /** Key of the title. Its placeholders are filled with the values that `show` returns. */
+  /** Key of the title, whose placeholders are filled with the values that `show` returns. */
   readonly title: string;
   /** Key of one sentence for search engines and link previews. */
   readonly description?: string;
   /** Key of a short text in the header of the layout `plain`, with placeholders as in the title: an order number. */
   readonly note?: string;
-  /** Its entry in the layout: the key of a text, or more. Omitted for pages that are not listed, and for a path with a placeholder. */
+  /** Its entry in the layout: the key of a text, or more. Omitted for unlisted pages, and for a path with a placeholder. */
   readonly navigation?: string | Navigation | readonly Navigation[];
   /**
    * Path of a listed page, such as `/operator/health`, that links to this one and is marked in the navigation while it or a page below it
    * is shown. Omitted for a path with a placeholder, to which nothing can link.
    */
   readonly within?: string;
-  /** False while neither its layout nor the page that it is within links to it. Asked for every page that is shown; true when left out. */
+  /** False while neither its layout nor the page in `within` links to it. Called for every page shown; default: true. */
   isListed?(host: Host): boolean;
-  /** True for a public page whose address alone shows what is one person's: it is neither stored, indexed nor sent as a referrer. */
+  /** True for a public page whose URL alone reveals one person's data: it is neither stored, indexed nor sent as a referrer. */
   readonly isConfidential?: boolean;
   /**
-   * Absolute path of an eta template; a relative one is of the gateway's own `views/`. It gets what `show` returns as `it`, besides
-   * `it.t`, `it.icon`, `it.asset` and `it.formToken`; on operators' pages `it.done` confirms the action that led to it.
-   * Omit it if `show` only returns a Redirect, a Download or nothing.
+   * Absolute path of an eta template; a relative one is in the gateway's own `views/`. It gets the result of `show` as `it`, in addition to
+   * `it.t`, `it.icon`, `it.asset` and `it.formToken`; on operators' pages, `it.done` confirms the action that led to it. Omit it if `show`
+   * only returns a Redirect, a Download or nothing.
    */
   readonly template?: string;
-  /** Names of assets that the page loads as style sheets, after the gateway's own; those of operators' pages by role when left out. */
+  /** Names of assets loaded as style sheets after the gateway's own; default: by role, those of operators' pages. */
   readonly styles?: readonly string[];
   /** Names of assets that the page loads as scripts: `htmx.js`. */
   readonly scripts?: readonly string[];
   /**
-   * Values for the template, ready to be printed; `refreshSeconds` among them reloads the page without JavaScript.
+   * Values for the template, formatted for the reader; `refreshSeconds` reloads the page without JavaScript.
    *
-   * @returns a Redirect to show another page instead, which htmx then loads whole; a Download to send a file
+   * @returns a Redirect to show another page, which htmx then loads as a whole; a Download to send a file
    * @throws PageError
    */
   show(request: PageRequest): Awaitable<Redirect | Download | object>;
@@ -72,8 +72,8 @@ export interface Page {
 }
 
 /**
- * Topic that an open page follows: `requests`, the records of its account; `account`, its key, plan and limits; `orders`, its
- * orders; `health`, the states of routes and models. Pages that are not for accounts follow those of all accounts.
+ * Topic that an open page follows: `requests`, its account's records; `account`, its key, plan and limits; `orders`, its orders; `health`,
+ * the states of routes and models. Pages that are not for accounts follow all accounts.
  */
 export const liveTopics = ['requests', 'account', 'orders', 'health'] as const;
 export type LiveTopic = (typeof liveTopics)[number];
@@ -84,34 +84,34 @@ export type LiveTopic = (typeof liveTopics)[number];
  */
 export interface LiveParts {
   readonly topics: readonly LiveTopic[];
-  /** Renders at this interval as well, for values that change with time alone: a rate limit that refills. */
+  /** Interval of additional renders, for values that change with time alone, such as a rate limit that refills. */
   readonly everySeconds?: number;
-  /** Paths of templates by part, as of `template`. A part is sent when its HTML has changed. */
+  /** Template paths by part, as in `template`. A part is sent when its HTML has changed. */
   readonly parts: Readonly<Record<string, string>>;
   /**
    * The values that `show` passes to these templates; default: all of them. Tabs of one session with the same address share them.
    *
    * @returns a Redirect to show another page instead
-   * @throws PageError below 500 when there is nothing left to show; after any other error it is called again
+   * @throws PageError below 500 if there is nothing left to show; after any other error it is called again
    */
   values?(request: PageRequest): Awaitable<Redirect | object>;
 }
 
 /**
- * A form of a page, sent by POST. Before `submit` sees it: the sender has the page's role, the form comes from a page of
- * this gateway and of this browser, and its fields satisfy the schema.
+ * A form of a page, sent by POST. When `submit` is called, the sender has the page's role, the form comes from a page of this gateway and
+ * of this browser, and its fields satisfy the schema.
  */
 export interface PageForm<S extends JsonSchema = JsonSchema> {
   /** Target path; default: the page's own. */
   readonly path?: string;
-  /** The fields, as an object. Values are converted to the types of the schema; fields that it does not name are dropped. */
+  /** Schema of the fields, an object. Values are converted to its types; fields that it does not name are dropped. */
   readonly fields: S;
   /** True: a form is processed once; sending it again shows that it was already sent. */
   readonly once?: boolean;
   /**
-   * Does what the form is for.
+   * Processes the form.
    *
-   * @returns where the browser goes next, or values to show the page with; the unchanged page when nothing is returned
+   * @returns where the browser goes next, or values to show the page with; nothing shows the page unchanged
    * @throws FieldErrors to show the page again with the input kept, PageError
    */
   submit(input: Infer<S>, request: PageRequest): Awaitable<Redirect | object | void>;
@@ -131,9 +131,9 @@ export interface FormState {
   readonly errors: Readonly<Record<string, string>>;
 }
 
-/** One request for a page, as `show` and `submit` see it. */
+/** A request for a page, as passed to `show` and `submit`. */
 export interface PageRequest {
-  /** Shown on error pages, found in the log. */
+  /** Shown on error pages and found in the log. */
   readonly id: string;
   readonly host: Host;
   readonly path: string;
@@ -144,7 +144,7 @@ export interface PageRequest {
   readonly t: Translate;
   /** Formats money, numbers and times for this visitor. */
   readonly format: Formatter;
-  /** Always there when the page's role is not `public`. */
+  /** Always set if the page's role is not `public`. */
   readonly account: SignedInAccount | undefined;
   /** Id of the session; its row is in `session`. */
   readonly sessionId: string | undefined;
@@ -156,14 +156,14 @@ export interface PageRequest {
   /** True for a browser on the gateway's own machine, not behind a proxy. */
   readonly isThisMachine: boolean;
   readonly form: FormState;
-  /** A token that only this browser has, signed for one purpose: the path of a form. */
+  /** A token that only this browser has, signed for the path of a form. */
   formToken(path: string): string;
   /** Stores the visitor's choice in a cookie for a year. It takes effect at the next request. */
   remember(preference: Preference, value: string): void;
   /**
    * Signs the account in with a new session, which replaces the current one.
    *
-   * @throws AccountError `not_found` when the account does not have the identity any more
+   * @throws AccountError `not_found` if the account does not have the identity any more
    */
   signIn(accountId: string, identity?: IdentityKey): Promise<void>;
   /** Ends the session. */
@@ -200,11 +200,11 @@ export class Download {
   }
 }
 
-/** Thrown by `submit` for input that the schema could not refuse. Keys of texts by field; '' is the form as a whole. */
+/** Thrown by `submit` for input that the schema could not reject. Text keys by field; '' is the form as a whole. */
 export class FieldErrors extends Error {
   override readonly name = 'FieldErrors';
   readonly fields: Readonly<Record<string, string>>;
-  /** For the placeholders of the texts. */
+  /** Values for the placeholders of the texts. */
   readonly values: Readonly<Record<string, string | number>>;
 
   constructor(fields: Readonly<Record<string, string>>, values: FieldErrors['values'] = {}) {
@@ -219,11 +219,11 @@ export function defineForm<const S extends JsonSchema>(form: PageForm<S>): PageF
   return form;
 }
 
-/** A folder of files, or one file, that browsers load from `/assets`; templates ask `it.asset(name)` for the address. */
+/** A folder of files, or one file, that browsers load from `/assets`. Templates get its URL from `it.asset(name)`. */
 export interface AssetSource {
   /** For a file, its name: `htmx.js`. For a folder, the prefix of the names of its files: `dashboard`. */
   readonly name: string;
-  /** As of a `template`. */
+  /** Absolute, or relative to `views/`, as in `template`. */
   readonly path: string;
 }
 
@@ -231,18 +231,18 @@ export interface AssetSource {
 export interface Navigation {
   /** Key of a text. */
   readonly label: string;
-  /** For the bar at the bottom of phones. */
+  /** Icon in the bar at the bottom of phones. */
   readonly icon?: IconName;
-  /** Path of the entry behind which this one is listed, such as `/dashboard/requests`. Where it is not listed, `order` counts. */
+  /** Path of the entry that this one follows, such as `/dashboard/requests`. If that is not listed, `order` decides. */
   readonly after?: string;
-  /** Ascending; 100 when left out. */
+  /** Ascending; default: 100. */
   readonly order?: number;
-  /** `main`: in the header. `menu`: in the menu of the account. `main` when left out. */
+  /** `main`, the default: in the header. `menu`: in the menu of the account. */
   readonly place?: 'main' | 'menu';
-  /** False for an entry that the bar at the bottom of phones leaves to the page of the account. */
+  /** False for an entry that is left out of the bar at the bottom of phones, because the account's page has it. */
   readonly isInBar?: boolean;
   /** Target path; default: the page's own. For parts of a page: `/#plans`. */
   readonly path?: string;
-  /** Paths of pages that it leads to and that are not below its own: it is marked there, too. */
+  /** Paths of linked pages that are not below its own: the entry is marked there, too. */
   readonly covers?: readonly string[];
 }

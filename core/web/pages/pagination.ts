@@ -6,13 +6,17 @@ export interface ListPage {
   readonly count: number;
 }
 
-/** Entries of a page: few enough that none keeps the event loop for long. */
+/** Entries per page: few enough that no page blocks the event loop for long. */
 const entriesPerPage = 100;
 
-/** The nearest page that exists. @param all entries */
-export function pageNear(wanted: number, all: number): ListPage {
+/**
+ * The nearest page that exists.
+ *
+ * @param all number of entries
+ */
+export function pageNear(requested: number, all: number): ListPage {
   const count = Math.max(1, Math.ceil(all / entriesPerPage));
-  return { number: Math.min(Math.max(1, wanted), count), count };
+  return { number: Math.min(Math.max(1, requested), count), count };
 }
 
 /** The entries of a page. */
@@ -21,7 +25,7 @@ export function entriesOn<Entry>({ number }: ListPage, entries: readonly Entry[]
 }
 
 /**
- * The links to the other pages; undefined where one has all.
+ * Links to the other pages; undefined if there is only one page.
  *
  * @param shown key of the text that says which entries are shown, with `from`, `to` and `all`
  */

@@ -9,8 +9,8 @@ export const wellKnownPaths = {
 } as const;
 
 /**
- * A path of this gateway, such as a `next` that came with a request. Anything else would let a link lead from this gateway
- * to another site. Browsers encode all but printable ASCII, and a header accepts nothing else.
+ * A path of this gateway, such as the `next` of a request. Anything else would let a link lead from this gateway to another site. Browsers
+ * encode all but printable ASCII, and a header accepts nothing else.
  *
  * @returns '/' for anything else
  */
@@ -23,7 +23,7 @@ export function livePath(path: string): string {
   return path === '/' ? '/live' : `${path}/live`;
 }
 
-/** The page of a stream. */
+/** Path of the page that a stream belongs to. */
 export function pagePath(path: string): string {
   return path.replace(/\/live$/, '') || '/';
 }

@@ -4,22 +4,22 @@ import type { PageRequest } from './page.ts';
 
 const deadlineMs = 1_000;
 
-/** A note of a plugin on a page of others, about one of the things that it lists. */
+/** A plugin's note on another plugin's page, about an item that the page lists. */
 interface PluginNote {
   /** Id of a route for operators, `upstream/model`; public name of a model for customers. */
   readonly about: string;
   readonly text: string;
   readonly kind: 'bad' | 'warn' | 'info';
-  /** Page that says more; not for customers. */
+  /** Page with details; not for customers. */
   readonly path?: string;
 }
 
 type NoteReader = Pick<PageRequest, 'host' | 't' | 'format'>;
 
-/** Current notes. Must be fast: it is asked each time the page is shown or updated. */
+/** Current notes. Must be fast: called each time the page is shown or updated. */
 export type NoteSource = (reader: NoteReader) => readonly PluginNote[] | Promise<readonly PluginNote[]>;
 
-/** Notes of all sources by what they are about. A source that fails, or takes a second, has none. */
+/** Notes of all sources by subject. A source that fails, or takes a second, has none. */
 export async function readNotes(
   sources: readonly NoteSource[],
   reader: NoteReader,

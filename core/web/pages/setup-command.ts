@@ -6,17 +6,25 @@ export type SetupShell = 'posix' | 'powershell';
 /** Options of the script by name, as `setup.sh` writes them; `true` for one without a value. */
 export type SetupOptions = Readonly<Record<string, string | true>>;
 
-/** True if a plugin serves the script: it then has the page that shows it. */
+/** True if a plugin serves the script, and thus the page that shows it. */
 export function hasSetup({ pages }: { readonly pages: readonly { readonly path: string }[] }): boolean {
   return pages.some(({ path }) => path === wellKnownPaths.connect);
 }
 
-/** The shell that a visitor most likely has. @param userAgent as the browser sends it */
+/**
+ * The visitor's most likely shell.
+ *
+ * @param userAgent as the browser sends it
+ */
 export function setupShellOf(userAgent: string): SetupShell {
   return /Windows/.test(userAgent) ? 'powershell' : 'posix';
 }
 
-/** Where the script is, as a word of its shell. @param baseUrl of the service, as gateway.yaml has it */
+/**
+ * URL of the script, as a word of its shell.
+ *
+ * @param baseUrl of the service, as in gateway.yaml
+ */
 export function setupUrl(shell: SetupShell, baseUrl: string): string {
   return wordOf(shell, `${plainUrl(baseUrl)}/${shell === 'posix' ? 'setup.sh' : 'setup.ps1'}`);
 }
@@ -26,7 +34,7 @@ export function setupCommand(shell: SetupShell, baseUrl: string, options: SetupO
   const url = setupUrl(shell, baseUrl);
   const words = setupOptions(shell, options);
   if (shell === 'posix') return `curl -fsSL ${url} | sh${words === '' ? '' : ` -s -- ${words}`}`;
-  // A script from a pipe has no parameters; a script block has.
+  // A script from a pipe takes no parameters; a script block does.
   return words === '' ? `irm ${url} | iex` : `& ([scriptblock]::Create((irm ${url}))) ${words}`;
 }
 
@@ -45,8 +53,8 @@ function pascalCase(name: string): string {
 }
 
 /**
- * The command as a sample for pages that do not know the reader's system: for the likely shell, with the other one in a comment.
- * Copy takes `value`, the command alone: zsh runs comments that are pasted, and the question for the key may read them.
+ * The command as a sample for pages that do not know the reader's system: for the likely shell, with the other one in a comment. Copying
+ * takes `value`, the command alone: zsh runs pasted comments, and the prompt for the key may read them.
  */
 export function setupSample(userAgent: string, baseUrl: string): { readonly text: string; readonly value: string } {
   const shell = setupShellOf(userAgent);
@@ -56,7 +64,7 @@ export function setupSample(userAgent: string, baseUrl: string): { readonly text
   return { text: `${value}\n\n# ${name}:\n# ${setupCommand(other, baseUrl)}`, value };
 }
 
-/** A URL in which only plain characters are left: the others are percent-encoded in the path. */
+/** A URL with only plain characters: others are percent-encoded in the path. */
 export function plainUrl(url: string): string {
   return new URL(url).href
     .replace(/\/+$/, '')
@@ -68,7 +76,7 @@ function percentEncode(character: string): string {
 }
 
 /**
- * A word, quoted unless the shell gives none of its characters a meaning. Commas are lists in PowerShell, brackets are patterns in
+ * A word for a shell, quoted unless none of its characters has a meaning there. Commas make lists in PowerShell; brackets are patterns in
  * zsh.
  */
 function wordOf(shell: SetupShell, text: string): string {

@@ -1,14 +1,14 @@
 import type { PageRequest } from './page.ts';
 
-/** A cell, ready to be printed. */
+/** A cell, formatted for its reader. */
 export interface TableCell {
   readonly text: string;
-  /** An icon of a status before the text. */
+  /** Status icon before the text. */
   readonly kind?: 'ok' | 'warn' | 'bad' | 'info' | 'waiting' | undefined;
   readonly path?: string;
   /** True: the path is an action, not the row's subject. */
   readonly isButton?: boolean;
-  /** For machines, where the text is a time. */
+  /** Machine-readable form of a text that is a time. */
   readonly iso?: string;
   readonly isCode?: boolean;
 }
@@ -16,13 +16,16 @@ export interface TableCell {
 export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;
-  /** True: on phones, where columns have no heads, its label stands before the value. */
+  /** True: on phones, where columns have no headings, its label precedes the value. */
   readonly isNamed?: boolean;
-  /** True: left out on tablets. */
+  /** True: hidden on tablets. */
   readonly isSpare?: boolean;
-  /** `id`, and `brief` with half the room: identifiers, shortened in the middle; `text`: sentences, wrapped. Others are as wide as what they hold. */
+  /**
+   * `id`, and `brief` with half the room: identifiers, shortened in the middle; `text`: sentences, wrapped. Others are as wide as their
+   * content.
+   */
   readonly fit?: 'id' | 'brief' | 'text';
-  /** Its position in the two lines of a row on phones. */
+  /** Position in the two lines of a row on phones. */
   readonly at: 'title' | 'end' | 'note' | 'note-end' | 'below' | 'hide';
 }
 
@@ -34,13 +37,17 @@ export interface TableSection {
   readonly rows: readonly (readonly TableCell[])[];
 }
 
-/** A column with its cells. Its label is a key of the texts. */
+/** A column with its cells. Its label is a text key. */
 export interface ColumnOf<Entry> extends TableColumn {
-  /** Numbers and times are formatted; nothing is printed as a dash. */
+  /** Numbers and times are formatted; an empty value becomes a dash. */
   readonly cell: (entry: Entry) => TableCell | string | number | Date | undefined;
 }
 
-/** A table with a row for each entry. @param title key of the texts */
+/**
+ * A table with a row for each entry.
+ *
+ * @param title text key
+ */
 export function describeTable<Entry>(
   { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,
   id: string,

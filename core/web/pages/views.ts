@@ -4,7 +4,7 @@ import type { AssetSource, Page } from './page.ts';
 /** Templates, styles and browser scripts: a folder for each plugin, `shell/` and `parts/`. */
 export const viewsFolder = join(import.meta.dirname, '..', '..', '..', 'views');
 
-/** The absolute path of a file; a relative one is in `views/`. */
+/** Absolute path of a file; a relative one is in `views/`. */
 const located = (path: string) => resolve(viewsFolder, path);
 
 export function locateAssets(source: AssetSource): AssetSource {

@@ -3,13 +3,13 @@ import { readHealth } from '#core/gateway/health/read-health.ts';
 import type { Translate } from '../texts/texts.ts';
 import type { ProblemKind } from './problem.ts';
 
-/** Of the dependencies, which are not in the registry. */
+/** Runbooks of the dependencies' checks, which are not in the registry. */
 const runbooks = new Map([
   ['database', 'database-down'],
   ['shared state', 'shared-state-down'],
 ]);
 
-/** Health checks that fail. */
+/** Failing health checks. */
 export const checkProblems = (gateway: HealthChecks): ProblemKind => ({
   name: 'check',
   order: 20,
@@ -33,7 +33,7 @@ export const checkProblems = (gateway: HealthChecks): ProblemKind => ({
   },
 });
 
-/** In words; checks of other plugins have their own names. */
+/** Display name of a check; checks of other plugins have their own names. */
 export function nameOfCheck(name: string, t: Translate): string {
   const key = `check.${name.replaceAll(' ', '_')}`;
   const text = t(key);

@@ -25,7 +25,7 @@ interface FoundProblems {
   readonly total: number;
 }
 
-/** All problems, the worst first, and of one severity by the order of their kinds. Never rejects, and takes some three seconds at most. */
+/** All problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes about three seconds at most. */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((one, other) => one.order - other.order);
   const possible = readPossible(kinds, reader.host);
@@ -42,11 +42,14 @@ function isDatabase({ kind, subject }: FoundProblem): boolean {
   return kind.name === 'check' && subject === 'database';
 }
 
-/** Merges unread kinds into one entry, as they fail together with the database. */
+/** Merges unread kinds into one entry, because they fail together with the database. */
 function joinUnread(found: readonly FoundProblem[], { t }: ProblemReader): readonly FoundProblem[] {
-  const [some, others] = [found.filter(({ kind }) => kind === unread), found.filter(({ kind }) => kind !== unread)];
-  if (some.length === 0) return others;
-  const kinds = some.map(({ subject = '' }) => inWords(subject)).join(', ');
+  const [unreadProblems, others] = [
+    found.filter(({ kind }) => kind === unread),
+    found.filter(({ kind }) => kind !== unread),
+  ];
+  if (unreadProblems.length === 0) return others;
+  const kinds = unreadProblems.map(({ subject = '' }) => inWords(subject)).join(', ');
   const joined: FoundProblem = {
     kind: unread,
     severity: 'bad',
@@ -62,17 +65,19 @@ function rank({ severity }: Problem): number {
   return severities.indexOf(severity);
 }
 
-/** Tells whether the precondition of a kind holds: all are asked together. Where they cannot be read, every kind says so itself. */
+/** Resolves whether the precondition of a kind holds; all are queried together. If they cannot be read, every kind is searched. */
 type IsPossible = (kind: ProblemKind) => Promise<boolean>;
 
 function readPossible(kinds: readonly ProblemKind[], { database }: Pick<Host, 'database'>): IsPossible {
-  const asked = kinds.flatMap(({ name, precondition }) => (precondition === undefined ? [] : [{ name, precondition }]));
-  const conditions = asked.map(({ precondition }, index) => `(${precondition}) AS "${index}"`).join(', ');
+  const conditional = kinds.flatMap(({ name, precondition }) =>
+    precondition === undefined ? [] : [{ name, precondition }],
+  );
+  const conditions = conditional.map(({ precondition }, index) => `(${precondition}) AS "${index}"`).join(', ');
   const reading =
-    asked.length === 0
+    conditional.length === 0
       ? undefined
       : database.query<Record<string, boolean>>(`SELECT ${conditions}`).then(
-          ([holds]) => new Set(asked.flatMap(({ name }, index) => (holds?.[index] === false ? [name] : []))),
+          ([holds]) => new Set(conditional.flatMap(({ name }, index) => (holds?.[index] === false ? [name] : []))),
           () => undefined,
         );
   return async ({ name }) => (await reading)?.has(name) !== true;
@@ -112,7 +117,7 @@ export function problemReader(pageTexts: readonly Texts[], host: Host, language:
   return { host, language, t: translator.in(language), format };
 }
 
-/** A problem for programs. Without personal data. */
+/** A problem for programs, without personal data. */
 export type ToldProblem = {
   readonly problem: string;
   readonly severity: Problem['severity'];
@@ -121,9 +126,9 @@ export type ToldProblem = {
   readonly subject: string | null;
   /** RFC 3339. */
   readonly since: string | null;
-  /** Path of the page where it is mended. */
+  /** Path of the page where it can be fixed. */
   readonly page: string;
-  /** Path in the repository. */
+  /** Path of the runbook in the repository. */
   readonly runbook: string | null;
 };
 
@@ -146,10 +151,10 @@ export function textOf({ pieces }: Problem): string {
   return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }
 
-/** Readings for programs: otherwise each scrape and each probe would query the database. */
+/** Cached for programs: otherwise each scrape and each probe would query the database. */
 const readings = new WeakMap<Host, FreshValue<readonly ToldProblem[]>>();
 
-/** All problems in English, as they were at most ten seconds ago. Never rejects. */
+/** All problems in English, at most ten seconds old. Never rejects. */
 export function tellProblems(
   gateway: ProblemKinds & { readonly pageTexts: readonly Texts[] },
   host: Host,

@@ -3,7 +3,7 @@ import { queueState } from '#core/gateway/health/job-gauges.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from './problem.ts';
 
-/** Jobs that failed for good. That the queue does not answer is what the health check `jobs` finds. */
+/** Jobs that failed for good. A queue that does not answer is found by the health check `jobs`. */
 export const failedJobs: ProblemKind = {
   name: 'failed_jobs',
   order: 60,
@@ -28,8 +28,8 @@ export const failedJobs: ProblemKind = {
 const maxListed = 10;
 
 /**
- * Models with only one upstream: nothing is wrong yet, and customers were promised a backup. It is so as long as gateway.yaml says so,
- * and its start does not matter.
+ * Models with only one upstream: nothing is wrong yet, but customers were promised a backup. It lasts as long as gateway.yaml says so, and
+ * its start does not matter.
  */
 export const missingBackups: ProblemKind = {
   name: 'no_backup',

@@ -56,7 +56,7 @@ export const foreignAlert: ProblemAlert = {
   },
 };
 
-/** Payments stay unconfirmed. */
+/** Payments that stay unconfirmed. */
 export const unconfirmedAlert: ProblemAlert = {
   event: 'payments.delayed',
   isWatched: true,

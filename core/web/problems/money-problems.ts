@@ -66,7 +66,7 @@ const flagged: ProblemKind = {
 /** Problems with payments that need a person. */
 export const moneyProblems = [unconfirmed, foreign, flagged];
 
-/** One flag, also of money without an order. */
+/** Describes a flag, with or without an order. */
 export function describeFlag(flag: OpenFlag, { t, format }: Pick<ProblemReader, 't' | 'format'>): Problem {
   const { id, kind, order, createdAt } = flag;
   const title = t(`operator.flag.${kind}`);

@@ -3,10 +3,10 @@ import type { EventTypes } from '#core/gateway/events/events.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { PageRequest } from '../pages/page.ts';
 
-/** `bad` is mended now, `warn` today; `info` is a hint without an alert. */
+/** `bad` is to be fixed now, `warn` today; `info` is a hint without an alert. */
 export const severities = ['bad', 'warn', 'info'] as const;
 
-/** One thing that is wrong, in the language of its reader. */
+/** A problem, in its reader's language. */
 export interface Problem {
   readonly severity: (typeof severities)[number];
   /** Two or three words. */
@@ -17,9 +17,9 @@ export interface Problem {
   readonly subject?: string | undefined;
   /** Start of the problem; omitted if unknown. */
   readonly since?: Date | undefined;
-  /** The page where it is mended. Its button says `text`, by default the title of that page; `label` says more to screen readers. */
+  /** The page where it can be fixed. Its button says `text`, by default the title of that page; `label` says more to screen readers. */
   readonly step: { readonly path: string; readonly text?: string; readonly label?: string };
-  /** As of its kind, where one of them has a page of its own. */
+  /** Replaces the runbook of its kind. */
   readonly runbook?: string | undefined;
 }
 
@@ -31,9 +31,9 @@ interface Problems extends ReadonlyArray<Problem> {
 export interface TextPiece {
   readonly text: string;
   readonly isStrong?: boolean;
-  /** Words that no language but English has, such as mistakes in gateway.yaml. */
+  /** Text that exists only in English, such as mistakes in gateway.yaml. */
   readonly isEnglish?: boolean;
-  /** A name or an address, which is on pages alone. */
+  /** A name or an address, shown only on pages. */
   readonly isPersonal?: boolean;
   readonly path?: string;
 }
@@ -42,19 +42,19 @@ export interface TextPiece {
 export type ProblemReader = Pick<PageRequest, 'host' | 't' | 'format' | 'language'>;
 
 /**
- * Something that can be wrong, and that an operator decides or mends. The operator's overview lists it, and `/readyz?verbose`, the metric
- * `problems`, the daily report and `daypass doctor` tell of it; all of them go with the plugin that registers it.
+ * A kind of problem that an operator decides or fixes. The operator's overview lists it, and `/readyz?verbose`, the metric `problems`, the
+ * daily report and `daypass doctor` report it. All of that goes with the plugin that registers it.
  */
 export interface ProblemKind {
   /** Snake_case and short: `mail`. */
   readonly name: string;
-  /** Among those of one severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120 on. */
+  /** Order within a severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120 on. */
   readonly order: number;
   /** A page in docs/runbooks with meaning, effect on customers and remedy: `mail-failing`. */
   readonly runbook?: string;
   /**
-   * A condition in SQL without which there is none of the kind; not the only one. A view of the overview asks those of all kinds in one
-   * statement, and `find` where they hold: on most days, nowhere.
+   * SQL condition that is necessary, but not sufficient, for a problem of the kind. A view of the overview checks those of all kinds in one
+   * statement, and calls `find` where they hold: on most days, nowhere.
    */
   readonly precondition?: string;
   /** Current problems, oldest first. Must be fast; an error becomes a problem `unread` in their place. */
@@ -66,26 +66,31 @@ export interface ProblemKind {
 /** Alert about an event that reports a problem, sent to the operator by mail and webhook. */
 export type ProblemAlert =
   | (AlertComposer & { readonly event: EventName; readonly isWatched?: never })
-  // Nothing records it: a job looks every minute whether there is a problem of the kind, and records it once a day. Without a composer,
-  // the alert says what the problem does.
+  // Nothing records it: a job checks every minute whether there is a problem of the kind, and records it once a day. Without a composer,
+  // the alert says what the problem says.
   | (Partial<AlertComposer> & { readonly event: WatchedEvent; readonly isWatched: true });
 
-/** Events whose payload is a day, in the zone of the service, and the time since when there is the problem. */
+/** Events whose payload is a day, in the service's time zone, and the time since which there is the problem. */
 type WatchedEvent = {
   [Name in EventName]: EventTypes[Name] extends { readonly day: string; readonly since: string } ? Name : never;
 }[EventName];
 
 interface AlertComposer {
-  /** @param payload of the event @returns the message for the operator, or the reason for sending none */
+  /**
+   * Composes the alert.
+   *
+   * @param payload of the event
+   * @returns the message for the operator, or the reason for sending none
+   */
   compose(payload: Readonly<Record<string, string>>, reader: ProblemReader): Promise<Alert | string>;
 }
 
-/** An alert, ready to be written as a mail or as JSON. */
+/** An alert, to be written as a mail or as JSON. */
 export interface Alert {
   readonly title: string;
   readonly text: string;
   readonly facts: readonly (readonly [label: string, value: string])[];
-  /** Page of the operator, below the URL of the service. */
+  /** Path of an operators' page, below the URL of the service. */
   readonly path: string;
   /** The same facts for programs: snake_case, no personal data. */
   readonly data: JsonObject;
@@ -96,7 +101,7 @@ export interface ProblemKinds {
   readonly problems: ReadonlyMap<string, ProblemKind>;
 }
 
-/** Splits a text at `*`, which stands around what matters most in it: `paid *Rp 59.000* of *Rp 95.000*`. */
+/** Splits a text at `*`, which encloses what matters most: `paid *Rp 59.000* of *Rp 95.000*`. */
 export function readEmphasis(text: string): TextPiece[] {
   return text
     .split('*')
@@ -106,13 +111,13 @@ export function readEmphasis(text: string): TextPiece[] {
 
 const maxReasonLength = 120;
 
-/** The words of others on one line, at most 120 characters. */
+/** Text from elsewhere on one line, at most 120 characters. */
 export function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength - 1)}…` : line;
 }
 
-/** The words of others, shortened, after a sentence: in brackets, or after a colon where they have brackets already. '' for none. */
+/** Shortened text from elsewhere, to follow a sentence: in brackets, or after a colon if it has brackets itself. '' for none. */
 export function inBrackets(text: string): string {
   const words = shorten(text);
   if (words === '') return '';

@@ -14,11 +14,11 @@ import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { nameOfPerson } from '../pages/account-name.ts';
 import { defineView, type FieldReader, type TextReader } from './field.ts';
 
-/** Actions of operators that are read, the newest. */
+/** Number of operators' actions to read, newest first. */
 const listedActions = 100;
 const usageHours = 30 * 24;
 
-/** All that operators see of one account. */
+/** Everything that operators see of one account. */
 export interface AccountDetails {
   readonly record: AccountRecord;
   readonly blockedReason: string | undefined;
@@ -26,9 +26,9 @@ export interface AccountDetails {
   readonly identities: readonly IdentityRecord[];
   readonly sessions: readonly SessionRecord[];
   readonly ledger: readonly LedgerEntry[];
-  /** Of 30 days, by model. */
+  /** Usage of 30 days, by model. */
   readonly usage: readonly (UsageCounts & Pick<UsageKeys, 'model'>)[];
-  /** Of operators, notes included, the newest first. */
+  /** Operators' actions, including notes, newest first. */
   readonly actions: readonly RecordedAction[];
 }
 
@@ -87,7 +87,7 @@ export const accountFacts = defineView<AccountDetails>()({
   },
 });
 
-/** One account as commands and the API write it. */
+/** An account as commands and the API output it. */
 export function writeAccount({ record, ledger, ...details }: AccountDetails) {
   const { id, name, email, createdAt, blockedAt, pausedAt, deletedAt, key, requestCount, readAt } = record;
   const { blockedReason, language, identities, sessions, usage, actions } = details;
@@ -106,21 +106,21 @@ export function writeAccount({ record, ledger, ...details }: AccountDetails) {
     requestCount,
     active: activePeriod(record, readAt) !== undefined,
     endsAt: endOf(record),
-    identities: identities.map(({ subject: _subject, ...one }) => one),
+    identities: identities.map(({ subject: _subject, ...entry }) => entry),
     sessions,
     // `in_force` is the former name of `is_in_force`, until 0.7.
-    ledger: ledger.map((one) => ({ ...one, inForce: one.isInForce })),
+    ledger: ledger.map((entry) => ({ ...entry, inForce: entry.isInForce })),
     usage,
     actions,
   };
 }
 
-/** Since when an operator has blocked it. */
+/** Start of an operator's block. */
 function blockedSince({ blockedAt, pausedAt }: AccountRecord): Date | undefined {
   return pausedAt === undefined ? blockedAt : undefined;
 }
 
-/** The end of the last period; undefined when there never was one. */
+/** End of the last period; undefined if there never was one. */
 function endOf({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }
@@ -132,7 +132,7 @@ function printPlan({ record }: AccountDetails, { time }: TextReader): string {
   return `${end.getTime() > record.readAt ? 'starts later, ends' : 'ended'} at ${time(end)}`;
 }
 
-/** Its days, and its label where it has one: `1 day, for trying out`. */
+/** Days of the active plan, and its label if it has one: `1 day, for trying out`. */
 function describePlan({ record }: AccountDetails, { t, language, host }: FieldReader): string {
   const active = activePeriod(record, record.readAt);
   if (active === undefined) return t(endOf(record) === undefined ? 'operator.plan_none' : 'operator.plan_over');

@@ -40,7 +40,7 @@ export const accounts = defineResource({
   }),
   async list({ database }, query, { limit }) {
     const { listAccounts } = await import('#core/business/accounts/account-list.ts');
-    return readPage(limit, (most) => listAccounts(database, { ...query, limit: most }));
+    return readPage(limit, (max) => listAccounts(database, { ...query, limit: max }));
   },
-  write: ({ entries }) => entries.map((one) => ({ account: one.id, ...(toOperatorJson(one) as object) })),
+  write: ({ entries }) => entries.map((entry) => ({ account: entry.id, ...(toOperatorJson(entry) as object) })),
 });

@@ -5,7 +5,7 @@ import { defineResource } from './resource.ts';
 
 export const configurationsPath = '/operator/configuration';
 
-/** Configurations that have served. Their texts are read one by one. */
+/** Configurations that have served. Their texts are read one at a time. */
 export const configurations = defineResource({
   name: 'configuration',
   summary: 'list the configurations that have served, the newest first',
@@ -40,12 +40,12 @@ export const configurations = defineResource({
   none: 'No configuration has served yet.',
   async list({ database }, { after }, { limit }) {
     const found = await listServed(database, limit + 1, after === undefined ? undefined : Number(after));
-    const entries = found.slice(0, limit).map(({ text: _text, ...one }) => one);
+    const entries = found.slice(0, limit).map(({ text: _text, ...entry }) => entry);
     return { entries, next: found.length > limit ? String(entries.at(-1)?.id) : null };
   },
 });
 
-/** Undefined for a configuration that an operator has gone back to. */
+/** Undefined for a configuration that an operator rolled back to. */
 function nameFile(broughtBy: string): string | undefined {
   if (broughtBy === 'file') return 'gateway.yaml';
   return isVariant(broughtBy) ? broughtBy : undefined;

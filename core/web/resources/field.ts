@@ -3,7 +3,7 @@ import type { PageRequest } from '../pages/page.ts';
 import type { Formatter } from '../texts/formatter.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
 
-/** Values by the type of their field. Secrets have no type: what none of these can say is not shown. */
+/** Values by the type of their field. Secrets have no type: a value that fits no type is not shown. */
 export interface FieldValues {
   /** Identifier for operators; not translated. */
   readonly id: string;
@@ -11,12 +11,12 @@ export interface FieldValues {
   /** In the smallest unit that the currency is paid in. */
   readonly money: { readonly amount: number; readonly currency: string };
   readonly count: number;
-  /** Ms. */
+  /** In ms. */
   readonly duration: number;
-  /** One of a few words. */
+  /** One of a few values. */
   readonly state: string;
   readonly text: string;
-  /** Id of an account, which is shown by its name. */
+  /** Id of an account, shown by its name. */
   readonly person: string;
   /** A subject that has its own page. */
   readonly link: Pick<TableCell, 'text' | 'path' | 'isCode' | 'isButton'>;
@@ -28,10 +28,10 @@ export type FieldReader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'
   readonly names?: ReadonlyMap<string, string>;
 };
 
-/** What commands print values with, in English. */
+/** How commands format values, in English. */
 export interface TextReader {
   readonly format: Formatter;
-  /** In the zone of the command; '' for none. */
+  /** In the command's time zone; '' for none. */
   time(at: Date | undefined, isExact?: boolean): string;
 }
 
@@ -39,18 +39,18 @@ type PageValue = ReturnType<ColumnOf<unknown>['cell']>;
 
 /** Presentation of a field. */
 interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNamed' | 'isSpare'>> {
-  /** Key of its label on pages; default: that of its name, behind the prefix of the view. */
+  /** Key of its label on pages; default: its name after the prefix of the view. */
   readonly label?: string;
-  /** In the output of commands; default: its name. */
+  /** Heading in the output of commands; default: its name. */
   readonly heading?: string;
-  /** Of a state: pages show the text `TEXTS.STATE`, or the state where there is none, with the icon that its kind has. Default: its label. */
+  /** For a state: pages show the text `TEXTS.STATE`, or the state if there is none, with the icon of its kind. Default: its label. */
   readonly texts?: string;
   readonly kinds?: Readonly<Partial<Record<string, TableCell['kind']>>>;
-  /** Colour of what commands print, where it does not follow from the value. */
+  /** Colour in the output of commands, if it does not follow from the value. */
   kind?(entry: Entry): TableCell['kind'];
   /** True: commands print a time with its seconds. */
   readonly isExact?: boolean;
-  /** True: the gateway has written the text, and translates it. */
+  /** True: the gateway wrote the text, and translates it. */
   readonly isSentence?: boolean;
   /** Cell on pages, if it differs from the output of commands. */
   cell?(entry: Entry, reader: FieldReader): PageValue;
@@ -58,23 +58,27 @@ interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNam
   print?(entry: Entry, reader: TextReader): string | undefined;
 }
 
-/** Names of the members whose values are of a type. */
+/** Names of the members whose values have a type. */
 type MemberOf<Entry, Value> = {
   [Name in keyof Entry & string]: Entry[Name] extends Value | null | undefined ? Name : never;
 }[keyof Entry & string];
 
 interface FieldOf<Entry, Type extends keyof FieldValues> extends Showing<Entry> {
   readonly type: Type;
-  /** The member that has the value; default: `value`, or else the entry itself. */
+  /** Member that has the value; default: `value`, or else the entry itself. */
   readonly of?: MemberOf<Entry, FieldValues[Type]>;
-  /** @param now epoch ms @returns undefined for nothing */
+  /**
+   * The value; undefined if there is none.
+   *
+   * @param now epoch ms
+   */
   value?(entry: Entry, now: number): FieldValues[Type] | null | undefined;
 }
 
-/** One thing that operators see of an entry: in tables of pages if it has a place there (`at`), and in what commands print. */
+/** A field of an entry that operators see: in tables of pages if it has a position there (`at`), and in the output of commands. */
 type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof FieldValues];
 
-/** A field where it is shown. */
+/** A field as it is shown. */
 export interface ShownField<Entry> extends Showing<Entry> {
   readonly name: string;
   readonly type: keyof FieldValues;
@@ -87,14 +91,14 @@ export interface EntryView<Entry, Name extends string = string> {
   readonly page: readonly ShownField<Entry>[];
   /** Columns of tables that commands print. */
   readonly text: readonly ShownField<Entry>[];
-  /** Some of its fields, in this order. */
+  /** Selected fields, in this order. */
   pick(...names: readonly Name[]): ShownField<Entry>[];
 }
 
 /**
- * Describes entries once: their fields in the order of pages, and the names of those that commands print, unless these print all.
+ * Describes entries once: their fields in the order of pages, and the names of those that commands print; default: all.
  *
- * @param prefix of the keys of labels: `operator.NAME`
+ * @param prefix of label keys: `operator.NAME`
  */
 export function defineView<Entry>(prefix = 'operator') {
   return <const Name extends string>(
@@ -122,7 +126,11 @@ function readerOf<Entry>(field: Field<Entry>): ShownField<Entry>['value'] {
 
 const labelOf = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operator.${name}`;
 
-/** A table of a page with a row for each entry. @param title key of the texts */
+/**
+ * A page's table with a row for each entry.
+ *
+ * @param title text key
+ */
 export function fieldTable<Entry>(
   reader: FieldReader,
   id: string,
@@ -138,7 +146,7 @@ export function fieldTable<Entry>(
   return describeTable(reader, id, title, entries, columns);
 }
 
-/** A name and a value on a page, ready to be printed. */
+/** A name and a value on a page, formatted for its reader. */
 export interface PageFact {
   readonly name: string;
   readonly value: string;
@@ -146,7 +154,7 @@ export interface PageFact {
   readonly isCode?: boolean;
 }
 
-/** Names and values of one entry; fields without a value are left out. */
+/** Names and values of one entry; fields without a value are omitted. */
 export function describeFacts<Entry>(
   reader: FieldReader,
   entry: Entry,

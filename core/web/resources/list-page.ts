@@ -7,29 +7,28 @@ import { fieldTable } from './field.ts';
 import type { OperatorResource } from './resource.ts';
 
 const pageSize = 50;
-/** Characters of a search. */
-const longestWords = 200;
+/** Characters. */
+const maxSearchLength = 200;
 
-/** The page that searches a resource. Keys are those of texts. */
+/** The page that searches a resource. Texts are given by their keys. */
 interface ListPage {
   readonly path: string;
-  /** Key. */
   readonly title: string;
   readonly navigation: Omit<Navigation, 'label'>;
-  /** Values of the select box, whose texts are `TEXTS.VALUE`, and the query of each; default: its state. */
+  /** Values of the select box, whose texts are `TEXTS.VALUE`; `choose` returns the query of each, by default its state. */
   readonly choices: readonly string[];
   readonly texts: string;
   choose?(choice: string): object;
-  /** Keys: what the search takes, and what is said where there is nothing at all. */
+  /** What the search takes, and what is shown if there is nothing at all. */
   readonly search: string;
   readonly none: readonly [title: string, text: string];
-  /** Key: the label of a day, of which what is wrong comes first. */
+  /** Label of the choice of a day, whose problems are listed first. */
   readonly day?: string;
-  /** Pages beside it. */
+  /** Links to related pages. */
   links(t: PageRequest['t'], host: Host): readonly { readonly path: string; readonly label: string }[];
 }
 
-/** Describes the page of a resource: its table, narrowed by words and a choice, the newest first. */
+/** Describes the page of a resource: its table, filtered by words and a choice, newest first. */
 export function listPage(resource: OperatorResource, { path, title, choices, texts, ...more }: ListPage): Page {
   const { choose = (state) => ({ state }), search, none, navigation, day: dayLabel, links } = more;
   const { name, view } = resource;
@@ -40,17 +39,17 @@ export function listPage(resource: OperatorResource, { path, title, choices, tex
     navigation: { label: title, ...navigation },
     template: 'parts/list.eta',
     async show({ host, query, t, format, language }) {
-      const words = (query['q'] ?? '').trim().slice(0, longestWords);
+      const words = (query['q'] ?? '').trim().slice(0, maxSearchLength);
       const state = choices.find((choice) => choice === query['state']) ?? '';
       const day = dayLabel !== undefined && isDay(query['day'] ?? '') ? (query['day'] ?? '') : '';
       const after = uuid.test(query['after'] ?? '') ? query['after'] : undefined;
-      const asked = {
+      const listQuery = {
         ...(words !== '' && { words }),
         ...(state !== '' && choose(state)),
         ...(day !== '' && { day, wrong_first: true }),
         ...(after !== undefined && { after }),
       };
-      const found = await resource.list(host, asked, { limit: pageSize, timeZone: format.timeZone });
+      const found = await resource.list(host, listQuery, { limit: pageSize, timeZone: format.timeZone });
       const persons = view.page.filter(({ type }) => type === 'person');
       const ids = found.entries.flatMap((entry) => persons.map(({ value }) => String(value(entry, host.now()))));
       const names = persons.length === 0 ? new Map<string, string>() : await readAccountNames(host.database, ids, t);
@@ -73,7 +72,7 @@ export function listPage(resource: OperatorResource, { path, title, choices, tex
   };
 }
 
-/** The address of the next page, with what was searched for. */
+/** Path of the next page, with the current search. */
 function nextPath(path: string, query: Readonly<Record<string, string>>): string {
   const filled = Object.entries(query).filter(([, value]) => value !== '');
   return `${path}?${new URLSearchParams(filled).toString()}`;

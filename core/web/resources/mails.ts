@@ -14,7 +14,7 @@ const kinds = {
   uncertain: 'warn',
 } as const;
 
-/** Mails to customers, with what has become of them. */
+/** Mails to customers, with their outcomes. */
 export const mails = defineResource({
   name: 'mail',
   summary: 'list mails to customers with their outcome, the newest first',
@@ -52,7 +52,7 @@ export const mails = defineResource({
       isUndelivered,
       ...(after !== undefined && { after }),
     };
-    return readPage(limit, (most) => listMails(host.database, filter, most));
+    return readPage(limit, (max) => listMails(host.database, filter, max));
   },
   hasFormerNames: true,
 });

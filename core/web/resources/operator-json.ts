@@ -1,11 +1,11 @@
-/** Members that are amounts where a `currency` stands beside them: in its smallest unit. */
+/** Members that are amounts in the smallest unit of the `currency` next to them. */
 const amounts = new Set(['amount', 'price', 'fee', 'revenue', 'statedAmount']);
 
 /**
- * A value as all programs of operators read it, from commands, the operator's API and alerts: members in snake_case, times as RFC 3339,
- * null for undefined, and beside each amount its `NAME_money: { amount, currency }`.
+ * A value as operators' programs read it, from commands, the operator's API and alerts: members in snake_case, times as RFC 3339, null for
+ * undefined, and next to each amount its `NAME_money: { amount, currency }`.
  *
- * @param hasFormerNames true: the camelCase names that a command printed before 0.6 stand beside them, until 0.7
+ * @param hasFormerNames true: also writes the camelCase names that a command printed before 0.6, until 0.7
  */
 export function toOperatorJson(value: unknown, hasFormerNames = false): unknown {
   if (Array.isArray(value)) return value.map((member) => toOperatorJson(member, hasFormerNames));
@@ -32,7 +32,7 @@ function isMoney(members: readonly (readonly [name: string, value: unknown])[]):
   return members.length === 2 && members.every(([name]) => name === 'amount' || name === 'currency');
 }
 
-/** Names of members alone: keys that are names of models, routes or countries stay as they are. */
+/** For names of members only: keys that name models, routes or countries stay as they are. */
 export function snakeCase(name: string): string {
   if (!/^[a-z][\dA-Za-z]*$/.test(name)) return name;
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -23,7 +23,7 @@ import { defineView, type FieldReader } from './field.ts';
 
 const outcomeOf = ({ outcome }: Payment, { t }: FieldReader) => t(`operator.payment_outcome.${outcome}`);
 
-/** A flag names its money by what came, not by an id. */
+/** Describes the money of a flag by its amount, not by an id. */
 function aboutOf({ payments, refunds }: Order, subject: string, { t, format }: FieldReader): string {
   const payment = payments.find(({ id, paymentId }) => id === subject || paymentId === subject);
   const money = payment ?? refunds.find(({ key }) => key === subject);
@@ -164,24 +164,24 @@ export const notifications = defineView<NotificationTrail>()({
   },
 });
 
-/** Actions of operators that are read, the newest. */
+/** Number of operators' actions to read, newest first. */
 const listedActions = 100;
 
-/** All that operators see of one order. */
+/** Everything that operators see of one order. */
 export interface OrderDetails {
   readonly order: Order;
   /** The buyer. */
   readonly owner: { readonly name: string; readonly email: string | undefined } | undefined;
   readonly attempts: readonly AttemptTrail[];
   readonly notifications: readonly NotificationTrail[];
-  /** Of the account that has its days. */
+  /** Ledger entries of the account that has its days. */
   readonly ledger: readonly LedgerEntry[];
   readonly actions: readonly RecordedAction[];
 }
 
 export async function readOrderDetails(database: Pick<Database, 'query'>, order: Order): Promise<OrderDetails> {
   const { id, accountId } = order;
-  const [[account], tried, sent, ledger, actions] = await Promise.all([
+  const [[account], attemptTrail, notificationTrail, ledger, actions] = await Promise.all([
     readAccounts(database, 'id', [accountId]),
     listAttempts(database, id),
     listNotifications(database, id),
@@ -189,5 +189,5 @@ export async function readOrderDetails(database: Pick<Database, 'query'>, order:
     listActions(database, { subject: id, limit: listedActions }),
   ]);
   const owner = account && { name: account.name, email: account.email };
-  return { order, owner, attempts: tried, notifications: sent, ledger, actions };
+  return { order, owner, attempts: attemptTrail, notifications: notificationTrail, ledger, actions };
 }

@@ -31,7 +31,7 @@ const kinds: Readonly<Record<OrderState, TableCell['kind']>> = {
   cancelled: undefined,
 };
 
-/** The state of an order. An open flag takes its place, because it needs attention first. */
+/** The state of an order. An open flag replaces it, because it needs attention first. */
 export function stateCell({ state, flags }: Order, t: PageRequest['t']): TableCell {
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const flag = open.find(({ kind }) => severityOf(kind) === 'bad') ?? open[0];
@@ -39,14 +39,14 @@ export function stateCell({ state, flags }: Order, t: PageRequest['t']): TableCe
   return { text: t(`operator.order_state.${state}`), kind: kinds[state] };
 }
 
-/** As the buyer reads it: a wrong amount waits for the operator, in any state of its charge. */
+/** The state as the buyer sees it: a wrong amount waits for the operator, whatever the state of its charge. */
 function stateOf({ state, isLate, flags }: Order): string {
   const wrong = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
   if (wrong !== undefined && state !== 'paid' && state !== 'refunded') return wrong.kind.replace('_', ' ');
   return isLate ? `${state}, late` : state;
 }
 
-/** Orders as they are listed, and what is said of one. */
+/** Fields of orders in lists, and of a single order. */
 export const orderView = defineView<Order>()(
   {
     order: {
@@ -103,7 +103,7 @@ export const orderView = defineView<Order>()(
   ['order', 'created', 'state', 'days', 'price', 'provider', 'account', 'flags'],
 );
 
-/** What is said of one order, in this order. */
+/** Fields of a single order, in this order. */
 export const orderFacts = ['plan', 'price', 'provider', 'created', 'pay_until', 'paid'] as const;
 
 /** Columns of the orders of one account. */
@@ -121,7 +121,12 @@ export const orderQuery = object({
   account: text('Of this account: id, e-mail address, name, key hint or key.'),
 });
 
-/** @param timeZone of the days @throws AccountError */
+/**
+ * Reads the filter of a query.
+ *
+ * @param timeZone of the days
+ * @throws AccountError
+ */
 export async function readOrderFilter(
   host: Host,
   { state, flagged, day, since = day, until = day, account }: Infer<typeof orderQuery>,

@@ -10,21 +10,26 @@ import { toOperatorJson } from './operator-json.ts';
 /** A page of results, and the start of the next one. */
 export interface Found<Entry> {
   readonly entries: readonly Entry[];
-  /** Value of `after` for the next page, null on the last one; omitted without pages. */
+  /** Value of `after` for the next page, null on the last one; omitted if the list has no pages. */
   readonly next?: string | null;
-  /** Of all, where the list has no pages. */
+  /** Number of all entries, if the list has no pages. */
   readonly total?: number;
 }
 
 const uuid = '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$';
 
-/** The `after` of a query. @param name of the resource @param pattern of its ids */
+/**
+ * Schema of `after` in a query.
+ *
+ * @param name of the resource
+ * @param pattern of its ids
+ */
 export const afterEntry = (name: string, pattern = uuid) => ({
   ...text(`The id of the last ${name} of the page before.`),
   pattern,
 });
 
-/** Reads a page, and one entry more to see whether another page follows. */
+/** Reads a page, and one more entry to see whether another page follows. */
 export async function readPage<Entry extends { readonly id: string }>(
   size: number,
   read: (limit: number) => Promise<readonly Entry[]>,
@@ -40,7 +45,7 @@ interface ListOptions {
   readonly timeZone: string;
 }
 
-/** Something that operators list: accounts, orders, mails. Commands and the operator's API follow from it. */
+/** Something that operators list: accounts, orders, mails. Its command and its listing in the operator's API are derived from it. */
 export interface OperatorResource<Entry = unknown, Query extends object = object> {
   /** Singular: `order`. The API lists it at `/orders`. */
   readonly name: string;
@@ -50,12 +55,16 @@ export interface OperatorResource<Entry = unknown, Query extends object = object
   readonly summary: string;
   /** Filters, as options of commands and parameters of the API. `words` are those of `find`. */
   readonly query: InputSchema;
-  /** Entries of one answer of the API. Default: 100. */
+  /** Entries per response of the API; default: 100. */
   readonly perPage?: number;
   readonly view: EntryView<Entry>;
   /** Printed by a command if nothing is found. */
   readonly none: string;
-  /** Loads what it needs: MikroORM would slow all commands down. @throws AccountError, CheckoutError, InvalidQuery */
+  /**
+   * Loads what it needs: MikroORM would slow all commands down.
+   *
+   * @throws AccountError, CheckoutError, InvalidQuery
+   */
   list(host: Host, query: Query, options: ListOptions): Promise<Found<Entry>>;
   /** True: `--json` also prints the camelCase names that it had before 0.6, until 0.7. */
   readonly hasFormerNames?: boolean;
@@ -112,15 +121,19 @@ function describe({ type, enum: values, description = '' }: JsonSchema): string 
   return type === 'boolean' ? `true: ${description}` : description;
 }
 
-/** Parameters of other names are ignored. @throws InvalidQuery */
+/**
+ * Reads the parameters of a query. Unknown ones are ignored.
+ *
+ * @throws InvalidQuery
+ */
 export async function readQuery<const S extends InputSchema>(query: S, given: URLSearchParams): Promise<InputOf<S>> {
-  const known = Object.entries(query.properties).flatMap(([name, { type }]) => {
+  const entries = Object.entries(query.properties).flatMap(([name, { type }]) => {
     const value = given.get(name);
     if (value === null) return [];
     return [[name, type === 'boolean' && (value === 'true' || value === 'false') ? value === 'true' : value]];
   });
-  const input: object = Object.fromEntries(known);
-  // Ajv would slow the start of commands down.
+  const input: object = Object.fromEntries(entries);
+  // Loaded late, because Ajv would slow the start of commands down.
   const { describeMistakes } = await import('#core/business/operator-actions/input-mistakes.ts');
   const mistakes = describeMistakes(query, input);
   if (mistakes !== undefined) throw new InvalidQuery(mistakes);

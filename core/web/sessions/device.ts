@@ -1,4 +1,4 @@
-/** As in user agents, the more specific ones first: Edge and Opera also claim to be Chrome. */
+/** Patterns in user agents, more specific ones first: Edge and Opera also claim to be Chrome. */
 const browsers = [
   ['Edg(?:A|iOS)?/', 'Edge'],
   ['OPR/|Opera', 'Opera'],
@@ -18,12 +18,12 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const;
 
-/** `Firefox, Windows` for the user agent of a browser; what there is of it; '' for one that names nothing known. */
+/** `Firefox, Windows` for a browser's user agent; only its known parts, '' if none is known. */
 export function describeDevice(userAgent: string): string {
   const names = [find(browsers, userAgent), find(systems, userAgent)];
   return names.filter((name) => name !== undefined).join(', ');
 }
 
-function find(known: readonly (readonly [string, string])[], userAgent: string): string | undefined {
-  return known.find(([pattern]) => new RegExp(pattern).test(userAgent))?.[1];
+function find(patterns: readonly (readonly [string, string])[], userAgent: string): string | undefined {
+  return patterns.find(([pattern]) => new RegExp(pattern).test(userAgent))?.[1];
 }

@@ -16,18 +16,22 @@ export const formLifetime = 24 * 60 * 60;
 /** Name of the hidden field. */
 export const formTokenField = 'form_token';
 
-/** The token for a form that is sent to `path`. @param now epoch ms */
+/**
+ * The token for a form that is sent to `path`.
+ *
+ * @param now epoch ms
+ */
 export function createFormToken(sessionToken: string, path: string, now: number): string {
   const id = `${Math.floor(now / 1000).toString(36)}.${randomBytes(9).toString('base64url')}`;
   return `${id}.${sign(sessionToken, id, path)}`;
 }
 
 /**
- * The id of the form that was sent, which no other form has.
+ * Verifies the token of a sent form, and returns the form's unique id.
  *
  * @param token the value of the hidden field
  * @param lifetime seconds
- * @throws PageError when it is not a form of this browser for this path, or too old
+ * @throws PageError if it is not a form of this browser for this path, or is too old
  */
 export function readFormToken(
   token: unknown,
@@ -36,18 +40,18 @@ export function readFormToken(
   now: number,
   lifetime: number = formLifetime,
 ): string {
-  const [, id = '', made = '', signature = ''] = /^((\w+)\.[\w-]+)\.([\w-]+)$/.exec(String(token)) ?? [];
+  const [, id = '', createdAt = '', signature = ''] = /^((\w+)\.[\w-]+)\.([\w-]+)$/.exec(String(token)) ?? [];
   if (sessionToken === undefined || !isEqual(signature, sign(sessionToken, id, path))) {
     throw new PageError(403, 'form.unknown');
   }
-  const age = now / 1000 - Number.parseInt(made, 36);
+  const age = now / 1000 - Number.parseInt(createdAt, 36);
   if (age > lifetime) throw new PageError(403, 'form.expired');
   return id;
 }
 
 /**
- * Rejects cross-origin requests, by `Sec-Fetch-Site` over HTTPS and on localhost, and by `Origin` elsewhere and in older browsers.
- * Without both headers, the token decides.
+ * Rejects cross-origin requests: by `Sec-Fetch-Site` over HTTPS and on localhost, by `Origin` elsewhere and in older browsers. Without both
+ * headers, the token decides.
  *
  * @throws PageError
  */
@@ -66,6 +70,6 @@ function sign(sessionToken: string, id: string, path: string): string {
   return createHmac('sha256', sessionToken).update(`${id} ${path}`).digest('base64url');
 }
 
-function isEqual(given: string, right: string): boolean {
-  return given.length === right.length && timingSafeEqual(Buffer.from(given), Buffer.from(right));
+function isEqual(actual: string, expected: string): boolean {
+  return actual.length === expected.length && timingSafeEqual(Buffer.from(actual), Buffer.from(expected));
 }

@@ -18,10 +18,10 @@ import type { Account, Session } from '#core/business/accounts/entities.ts';
 const maxAgeDays = 90; // however active the session is
 const maxIdleDays = 14;
 const readTimeoutMs = 2_000;
-/** Updates of the last use are this far apart, so that not every page view is a write. */
+/** Minimum time between updates of the last use, so that not every page view is a write. */
 const lastUseStepSeconds = 60;
 
-/** A session that has just been made. Only the browser keeps the token; the database has its SHA-256. */
+/** A new session. Only the browser has the token; the database stores its SHA-256. */
 export interface IssuedSession {
   readonly id: string;
   readonly token: string;
@@ -47,7 +47,7 @@ export interface OpenSession {
 
 const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
-/** A paused account is not served, but its owner reads its pages. */
+/** A paused account is not served, but its owner can read its pages. */
 const mayRead = '(a.blocked_at is null or a.paused_at is not null)';
 
 /**
@@ -56,7 +56,7 @@ const mayRead = '(a.blocked_at is null or a.paused_at is not null)';
  */
 export class Sessions {
   readonly #database: Pick<Database, 'fork' | 'query'>;
-  /** By token digest; hundreds of pages that reconnect at once take a few queries. */
+  /** By token digest, so that hundreds of pages reconnecting at once take few queries. */
   readonly #byDigest: BatchLoader<OpenSession>;
 
   constructor(database: Pick<Database, 'fork' | 'query'>) {
@@ -70,8 +70,8 @@ export class Sessions {
    * Opens a session with a new token, so that a token planted before the sign-in gives no access.
    *
    * @param language of the reader, in which the account gets mails from now on
-   * @param identity with which the reader has signed in
-   * @throws AccountError `not_found` when the account does not have that identity any more
+   * @param identity that the reader signed in with
+   * @throws AccountError `not_found` if the account does not have that identity any more
    */
   async create(
     accountId: string,
@@ -101,7 +101,7 @@ export class Sessions {
   }
 
   /**
-   * Finds the session of a token and updates its last use. Undefined if it has ended or never existed, or its account is blocked.
+   * Finds the session of a token and updates its last use. Undefined if it has ended or never existed, or if its account is blocked.
    * Never older than the call.
    *
    * @throws DeadlineExceeded, BatchFull, or the query's error
@@ -110,7 +110,7 @@ export class Sessions {
     return this.#byDigest.load(digest(token).toString('hex'));
   }
 
-  /** Skips rows that another instance is updating: two instances waiting for each other would deadlock. */
+  /** Skips rows that another instance is updating, because two instances waiting for each other would deadlock. */
   async #readBatch(digests: readonly string[]): Promise<Map<string, OpenSession>> {
     const rows = await this.#database.query<SessionRow>(
       `with found as (
@@ -129,7 +129,7 @@ export class Sessions {
     return new Map(rows.map((row) => [row.digest, toOpenSession(row)]));
   }
 
-  /** True while this session of this account lasts and the account is served. Both ids are UUIDs. */
+  /** True while the session is open and its account is served. Both ids are UUIDs. */
   async isOpen(accountId: string, sessionId: string): Promise<boolean> {
     const rows = await this.#database.query(
       `select 1 from session s join account a on a.id = s.account_id
@@ -159,7 +159,11 @@ export class Sessions {
     return rows.map(toRecord);
   }
 
-  /** Ends a session of this account. @returns false when it has none of this id */
+  /**
+   * Ends a session of this account.
+   *
+   * @returns false if the account has no session with this id
+   */
   async revoke(accountId: string, sessionId: string): Promise<boolean> {
     const rows = await this.#database.query('delete from session where account_id = ? and id::text = ? returning id', [
       accountId,
@@ -173,7 +177,12 @@ export class Sessions {
     await this.#database.query('delete from session where token_sha256 = ?', [digest(token)]);
   }
 
-  /** Ends all sessions of an account. @param except id of the session to keep @returns how many */
+  /**
+   * Ends all sessions of an account.
+   *
+   * @param except id of the session to keep
+   * @returns how many ended
+   */
   async revokeAll(accountId: string, except?: string): Promise<number> {
     const rows = await this.#database.query('delete from session where account_id = ? and id::text <> ? returning id', [
       accountId,
@@ -182,7 +191,11 @@ export class Sessions {
     return rows.length;
   }
 
-  /** Removes sessions that have ended by themselves. @returns how many */
+  /**
+   * Removes sessions that have expired or been idle too long.
+   *
+   * @returns how many
+   */
   async removeEnded(): Promise<number> {
     const rows = await this.#database.query(`delete from session s where not (${live}) returning id`);
     return rows.length;
@@ -198,7 +211,7 @@ type SessionRow = Row<typeof Session, 'id' | 'account_id'> &
 
 type SessionListRow = Row<typeof Session, 'id' | 'user_agent' | 'created_at' | 'last_used_at' | 'expires_at'>;
 
-/** A removal holds the same lock: it comes first and is seen here, or it ends the session that is made here. */
+/** Takes the lock of a removal, which is thus either seen here or ends the new session afterwards. */
 async function requireIdentity(transaction: EntityManager, accountId: string, identity: IdentityKey): Promise<void> {
   await lockAccount(transaction, accountId);
   if ((await readOwner(transaction, identity))?.accountId !== accountId)

@@ -24,15 +24,14 @@ export interface SessionWithRoles extends OpenSession {
   readonly isOperator: boolean;
 }
 
-/** Sessions of this process. */
 export function sessionsOf(host: Host): Sessions {
   return host.keep('sessions', () => new Sessions(host.database));
 }
 
 /**
- * The hapi strategy `session`. A route with `auth: 'session'` is for accounts that are signed in; with the scope
- * `operator` for those that `operators` names; in the mode `try` a request without a session, and one while the
- * database does not respond, is served as a visitor's. Requests that change something count only when they come from this origin.
+ * The hapi strategy `session`. A route with `auth: 'session'` requires a signed-in account; with the scope `operator`, one named in
+ * `operators`. In the mode `try`, a request without a session, or while the database does not respond, is served as a visitor's. Requests
+ * that change something count only if they come from this origin.
  */
 export function addSessionStrategy(server: Server, host: () => Host): void {
   server.auth.scheme('session', () => ({
@@ -40,7 +39,7 @@ export function addSessionStrategy(server: Server, host: () => Host): void {
       const { token } = cookiesOf(request, host());
       if (isSessionToken(token) && !safeMethods.has(request.method)) requireSameOrigin(request, host());
       const open = isSessionToken(token) ? await readSession(host(), token) : undefined;
-      // One query answers many at once.
+      // One query serves many requests at once.
       await nextPageTurn();
       if (open === undefined) return h.unauthenticated(signedOut());
       const isOperator = isOperatorAddress(host(), open.account.email);
@@ -62,7 +61,7 @@ async function readSession(host: Host, token: string): Promise<OpenSession | und
   }
 }
 
-/** While the database does not respond, pages fail by the hundred; one line a minute reports it. */
+/** While the database does not respond, pages fail by the hundred; only one line a minute is logged. */
 export function noteUnavailable({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
   if (keep('pages-unavailable', () => new Throttle(60_000)).pass()) logFailure(log, text, error);
 }
@@ -77,10 +76,9 @@ export function sessionOf({ auth }: Request): SessionWithRoles | undefined {
 }
 
 /**
- * Signs an account in, for routes of hapi such as the callback of a sign-in provider. The previous session of the browser
- * ends.
+ * Signs an account in, for hapi routes such as the callback of a sign-in provider. Ends the browser's previous session.
  *
- * @throws AccountError `not_found` when the account does not have the identity any more
+ * @throws AccountError `not_found` if the account does not have the identity any more
  */
 export async function signIn(
   request: Request,
@@ -114,7 +112,7 @@ export async function endSession(h: ResponseToolkit, cookies: Cookies, sessions:
   cookies.clearToken(h);
 }
 
-/** Nothing depends on it: a session that has ended is refused whether its row is there or not. */
+/** Only cleans up: a session that has ended is refused whether its row exists or not. */
 export const removeEndedSessions: JobDefinition = {
   name: 'remove-ended-sessions',
   description: 'Deletes sessions that have expired or have not been used for weeks.',

@@ -113,8 +113,8 @@ export function printReceipts(
       'Pembeli',
       'NPWP',
       'Bruto',
-      ...(hasTax ? ['Harga tanpa pajak', 'Dasar pengenaan', 'Pajak'] : []),
-      'Refund dari',
+      ...(hasTax ? ['Tanpa pajak', 'Dasar', 'Pajak'] : []),
+      'Refund',
     ],
     rows: [
       ...lines.map((line) => [

@@ -97,16 +97,28 @@ export interface ScreenWorld extends AsyncDisposable {
   readonly buyerId: string;
 }
 
+const keptRows = {
+  en: {
+    consents: '| consents that you gave | what each one is for | until you delete the account |',
+    requests: '| what you asked us about your data | to answer you | 5 years |',
+  },
+  id: {
+    consents: '| persetujuan yang kamu berikan | tujuan masing-masing | sampai kamu menghapus akun |',
+    requests: '| permintaanmu tentang datamu | untuk menjawabmu | 5 tahun |',
+  },
+};
+
 /** The drafts of pages, as if filled in. */
 async function writePages(folder: string): Promise<void> {
   await mkdir(join(folder, 'pages'));
   for await (const file of glob('plugins/shop-pages/drafts/*.md')) {
     const draft = await readFile(file, 'utf8');
+    const language = file.endsWith('.id.md') ? 'id' : 'en';
     const text = draft
       .replace('draft: true\n', '')
       .replace('{{plans}}', '| Plan | Price |\n|---|---:|\n| 7 | Rp 95.000 |\n| 30 | Rp 289.000 |')
-      .replace('{{consents_kept}}', '| consents that you gave | what each one is for | until you delete the account |')
-      .replace('{{data_requests_kept}}', '| what you asked us about your data | to answer you | 5 years |')
+      .replace('{{consents_kept}}', keptRows[language].consents)
+      .replace('{{data_requests_kept}}', keptRows[language].requests)
       .replaceAll(/\{\{(.+?)\}\}/g, (_, name: string) => name.replaceAll('_', ' '));
     await writeFile(join(folder, 'pages', basename(file)), text);
   }

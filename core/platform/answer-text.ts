@@ -1,16 +1,16 @@
 import { CollectedBytes } from './memory/collected-bytes.ts';
 
 /**
- * The text of an answer over HTTP, of undici as of `fetch`.
+ * Reads the text of an HTTP response, from undici or `fetch`.
  *
- * @param most bytes; nothing is read beyond them
- * @throws Error for a longer answer, and of the connection
+ * @param maxBytes nothing is read beyond this
+ * @throws Error for a longer response, and for connection errors
  */
-export async function answerText(body: AsyncIterable<Uint8Array> | null, most: number): Promise<string> {
+export async function answerText(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string> {
   const collected = new CollectedBytes();
   for await (const piece of body ?? []) {
     collected.add(Buffer.from(piece.buffer, piece.byteOffset, piece.length));
-    if (collected.size > most) throw new Error(`the answer has more than ${most} bytes`);
+    if (collected.size > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`);
   }
   return collected.take().toString();
 }

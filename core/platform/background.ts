@@ -12,10 +12,10 @@ interface Failures {
 const failuresByLog = new WeakMap<Logger, Failures>();
 
 /**
- * Runs work without awaiting it. Errors and rejections are logged and counted, and end nothing else.
+ * Runs work without awaiting it. Errors and rejections are logged and counted, with no further effect.
  *
- * @param what a name from the code, as in "updates of open pages"
- * @param request id of the request that it belongs to
+ * @param what description from the code, as in "updates of open pages"
+ * @param request id of the request that the work belongs to
  */
 export function inBackground(log: Logger, what: string, work: () => unknown, request?: string): void {
   try {
@@ -26,7 +26,7 @@ export function inBackground(log: Logger, what: string, work: () => unknown, req
   }
 }
 
-/** A listener for an emitter, a timer or a notification, which would end the process by throwing. */
+/** Wraps a listener of an emitter, a timer or a notification, in which an exception would end the process. */
 export function guarded<Values extends readonly unknown[]>(
   log: Logger,
   what: string,
@@ -41,11 +41,11 @@ export function noteFailure(log: Logger, what: string, error: unknown, request?:
   totals.set(what, (totals.get(what) ?? 0) + 1);
   const more = lines.pass(what);
   if (more === undefined) return;
-  const whose = request === undefined ? '' : `request ${request}: `;
-  logFailure(log, `${whose}${what} failed${more}`, error);
+  const prefix = request === undefined ? '' : `request ${request}: `;
+  logFailure(log, `${prefix}${what} failed${more}`, error);
 }
 
-/** Number of failures of each kind of work. */
+/** Number of failures by kind of work. */
 export function countFailures(log: Logger): ReadonlyMap<string, number> {
   return failuresByLog.get(log)?.totals ?? new Map();
 }

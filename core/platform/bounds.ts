@@ -2,22 +2,24 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * Upper limits of every buffer and collection, in bytes unless stated otherwise. Each entry says what happens over the
- * limit. Options of gateway.yaml that set a bound take their defaults from here.
+ * Upper limits of every buffer and collection, in bytes unless stated otherwise. Each entry states what happens above the limit. Options of
+ * gateway.yaml that set a bound take their defaults from here.
  */
 export const bounds = {
-  // What clients send.
+  // Received from clients.
   /** Head of a request; 431 over the limit. */
   requestHead: 16 * KiB,
   /** Body of a request after decompression, as `max_body_bytes`; 413 over the limit. */
   requestBody: 32 * MiB,
-  /** Body that is accepted even when there is no memory for larger ones; each byte takes several, see core/platform/memory/budget.ts. */
+  /** Body that is accepted even without memory for larger ones. Each byte takes several, see core/platform/memory/budget.ts. */
   smallBody: 64 * KiB,
   /** Parts of a form with files; 400 over the limit. */
   formParts: 200,
-  /** Unread remainder of a refused body that is drained, so that its sender reads the refusal; the connection is closed over the limit. */
+  /**
+   * Unread remainder of a rejected body that is drained, so that its sender reads the rejection; the connection is closed over the limit.
+   */
   refusedBody: 32 * MiB,
-  /** The same of a request behind another one. */
+  /** Same as `refusedBody`, for a request pipelined behind another one. */
   discardedBody: 4 * MiB,
   /** Requests of one connection that wait for the running one; over the limit, it closes after their responses. */
   pipelinedRequests: 4,
@@ -26,24 +28,26 @@ export const bounds = {
   /** Body of a payment provider's notification; 413 over the limit. */
   paymentNotification: 64 * KiB,
 
-  // What the operator provides.
-  /** File of a secret that gateway.yaml names; the configuration is refused over the limit. */
+  // Provided by the operator.
+  /** Secret file named in gateway.yaml; the configuration is rejected over the limit. */
   secretFile: 64 * KiB,
 
   // Limits of JSON, so that parsing a body does not block other requests (core/platform/json-measure.ts).
-  /** Values in the body of a request; 413 over the limit. A conversation of a million tokens has about a tenth of them. */
+  /** Values in the body of a request; 413 over the limit. A conversation of a million tokens has about a tenth of this. */
   requestValues: 100_000,
   /** Values in a non-streaming reply; log probabilities have 165 per token. The route fails over the limit. */
   replyValues: 500_000,
-  /** Distinct object shapes; this and the next two limits apply to requests (413) and replies (the route fails). Tools have the most. */
+  /** Distinct object shapes. This and the next two limits apply to requests (413) and replies (the route fails). Tools have the most. */
   jsonShapes: 10_000,
   /** Escaped characters: some clients escape all non-ASCII characters. */
   jsonEscapes: 1_000_000,
   /** Bytes outside of strings: numbers, punctuation and white space. */
   jsonOutsideStrings: 4 * MiB,
-  /** Outline of a body: one that has little in long strings is parsed whole, in steps, since writing its outline takes 4 ms per MiB. */
+  /**
+   * Outline of a body. A body with little text in long strings is parsed whole, in steps, because writing its outline takes 4 ms per MiB.
+   */
   jsonOutline: 2 * MiB,
-  /** Bytes of a body over which each step of reading it runs in a separate turn of the event loop. */
+  /** Size of a body above which each step of reading it runs in a separate turn of the event loop. */
   stepwiseBody: 256 * KiB,
 
   /** Form of a page; 413 over the limit. */
@@ -59,11 +63,11 @@ export const bounds = {
   /** Characters of the URL of a live stream; 414 over the limit. */
   liveAddress: 2_048,
 
-  // What payment providers send.
+  // Received from payment providers.
   /** Response of a payment provider; the call fails over the limit. */
   providerAnswer: 256 * KiB,
 
-  // What upstreams send.
+  // Received from upstreams.
   /** Head of a response; some vendors send large cookies. The route fails over the limit. */
   upstreamHead: 64 * KiB,
   /** Bytes before and around a body: head, interim responses, sizes and extensions of chunks. As above. */
@@ -80,22 +84,24 @@ export const bounds = {
   gatedBytes: 40 * MiB,
   /** Characters of a translated reply, which is truncated with an error over the limit. */
   translatedReply: 64 * MiB,
-  /** Body of a refusal; the remainder is not read. */
+  /** Body of an error response; the remainder is not read. */
   refusal: 64 * KiB,
 
-  // Buffered for slow clients: this in each of at most four places, and the socket's own buffer.
+  // Buffered for slow clients, in at most four places, in addition to the socket's own buffer.
   /** Buffered in one stream; its source is paused over the limit. */
   slowReader: 256 * KiB,
 
-  // What is kept for later.
+  // Kept for later.
   /** Cached reply, as `max_bytes`; larger ones are not cached. */
   cachedReply: 16 * MiB,
   /** All entries in memory without Redis, at most an eighth of the process's memory; the oldest are evicted. */
   memoryCache: 256 * MiB,
   /** All values in groups in memory without Redis, at most a sixteenth; the least used are evicted. */
   memoryGroups: 64 * MiB,
-  /** Reasoning before one tool call, and before its equals in other turns: larger ones are not kept, the oldest are dropped. The largest
-   * thinking budget is 128 KB of text. */
+  /**
+   * Reasoning before one tool call, and before equal calls in other turns. Larger ones are not kept, the oldest are dropped. The largest
+   * thinking budget is 128 KB of text.
+   */
   keptReasoning: 256 * KiB,
   /** Reasoning of one account, in bytes and calls; the oldest is dropped. */
   accountReasoning: 16 * MiB,
@@ -103,7 +109,7 @@ export const bounds = {
   /** Answers in message threads of one account that can be continued, and their bytes; the oldest are dropped. */
   keptThreads: 4_096,
   accountThreads: 1 * MiB,
-  /** Calls in the history of one request whose reasoning is looked up; the oldest go without. */
+  /** Calls in the history of one request whose reasoning is looked up; older ones get none. */
   restoredCalls: 1_024,
   /** Stored response, as `max_bytes`; larger ones are not stored. Also limits the items that one request may reference. */
   storedResponse: 32 * MiB,
@@ -115,15 +121,15 @@ export const bounds = {
   loggedContent: 128 * KiB,
   /** Lines waiting to be written to the journal, base64 bodies included; dropped and counted over the limit. */
   journalLines: 256 * KiB,
-  /** The process log while its reader has stopped; lines are dropped and counted over the limit. */
+  /** Process log waiting for a stalled reader; lines are dropped and counted over the limit. */
   waitingLog: 1 * MiB,
-  /** One file of the journal; then the next one begins. `max_journal_bytes` limits all of them. */
+  /** One journal file; a new one is started over the limit. `max_journal_bytes` limits all of them. */
   journalSegment: 4 * MiB,
-  /** Files of the journal that stay open until they are shipped, and as many of dead instances; further ones are lost if they are removed. */
+  /** Journal files that stay open until they are stored, and as many of dead instances; further ones are lost if they are removed. */
   openSegments: 64,
-  /** Records in memory while no file of the journal can be written; dropped and counted over the limit. */
+  /** Records in memory while no journal file can be written; dropped and counted over the limit. */
   journalMemory: 16 * MiB,
-  /** Records in memory on their way to a collector while their folder cannot be written; dropped and counted over the limit. */
+  /** Records in memory for a collector while their folder cannot be written; dropped and counted over the limit. */
   spoolMemory: 16 * MiB,
   /** Characters of a damaged line in the journal; skipped over the limit. */
   journalLine: MiB,
@@ -137,25 +143,25 @@ export const bounds = {
   unknownKeys: 20_000,
   /** Networks with failed authentications; the one that failed longest ago is forgotten. */
   failingNetworks: 20_000,
-  /** Blocks of addresses without an account that are counted alone in a minute; further ones are counted together. */
+  /** Address blocks without an account that are counted separately per minute; further ones are counted together. */
   unauthenticatedBlocks: 1_000,
-  /** Of these counts, those with the most requests in a minute that are stored alone; the others are stored together. */
+  /** Largest of these counts per minute that are stored separately; the others are stored together. */
   unauthenticatedCounts: 50,
-  /** Counts that wait for the database; the oldest are dropped. */
+  /** Counts waiting for the database; the oldest are dropped. */
   waitingCounts: 10_000,
-  /** Records a minute of requests without an account: of one block and status, and of all. */
+  /** Records per minute of requests without an account: of one block and status, and in total. */
   unauthenticatedRecords: { alike: 5, all: 20 },
   /** Key lookups waiting for the database; rejected over the limit. */
   waitingLookups: 2_000,
-  /** Slots to release when Redis has recovered; others expire. */
+  /** Slots to release once Redis has recovered; others expire. */
   owedSlots: 10_000,
-  /** Open files that clients leave to the database, the journal, the operator listener and the process itself. */
+  /** Open files reserved for the database, the journal, the operator listener and the process itself. */
   reservedFiles: 96,
-  /** Connections of clients that are accepted however few files the system allows. */
+  /** Client connections that are accepted even if the system allows fewer files. */
   leastConnections: 16,
   /** Connections over `listen.max_connections` that are still read, to answer 503 or a health check. */
   surplusConnections: 64,
-  /** Ms that each of those may take; then it is closed. */
+  /** Ms for each of these connections; then it is closed. */
   surplusTime: 2_000,
   /** Connections to the operator listener; further ones are closed. */
   operatorConnections: 100,
@@ -163,22 +169,22 @@ export const bounds = {
   lineKinds: 200,
   /** Failing conversations that a breaker remembers; the oldest are evicted. */
   failingConversations: 1_000,
-  /** Accounts whose calls a breaker counts in a sixth of its window; further ones do not count. */
+  /** Accounts whose calls a breaker counts in a sixth of its window; further ones are ignored. */
   countedAccounts: 1_000,
-  /** Accounts whose digests a process keeps at hand; all are forgotten when there are more. */
+  /** Accounts whose digests are cached; all are dropped over the limit. */
   accountDigests: 1_000,
-  /** Accounts that a breaker remembers for having opened it, and reports to other instances; the oldest are evicted. */
+  /** Accounts that opened a breaker, as remembered and reported to other instances; the oldest are evicted. */
   openingAccounts: 16,
-  /** Accounts that a breaker leaves out because the upstream asked them to wait; the oldest are evicted. */
+  /** Accounts not admitted by a breaker because the upstream asked them to wait; the oldest are evicted. */
   waitingAccounts: 1_000,
-  /** Conversations and accounts that a route has failed, for which it may come last; the oldest are evicted. */
+  /** Conversations and accounts that a route failed, and may be tried last for; the oldest are evicted. */
   setbacks: 2_000,
-  /** Sessions that were served elsewhere than usual; the oldest go back. */
+  /** Sessions served elsewhere than their derived place; the oldest return to it. */
   movedSessions: 20_000,
 
-  /** Host names whose addresses are kept; the oldest are forgotten. */
+  /** Host names whose addresses are cached; the oldest are evicted. */
   names: 1_000,
-  /** Names that the helper process resolves at the same time; further ones wait. */
+  /** Concurrent lookups of the helper process; further ones wait. */
   nameLookups: 128,
 
   /** Tokens of one reply; larger counts are ignored. The maximum of an integer column. */

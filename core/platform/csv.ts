@@ -1,19 +1,15 @@
 /**
- * Text that spreadsheets would run as a formula (the signs for languages with wide letters, too). It begins a cell also behind
- * semicolons, tabs and line ends inside of a text: where Excel separates by semicolons, as in Indonesian, quotes do not
- * keep a cell together that commas separate.
+ * Signs that start a formula in spreadsheets, including their full-width forms. Also matched after semicolons, tabs and line ends within a
+ * text: where Excel separates by semicolons, as in Indonesian, quotes do not hold a cell together.
  */
 const formulas = /(?<=(?:^|[;\t\r\n])["\s]*)[=+\-@＝＋－＠]/g;
 const blankStart = /^[\t\r\n]/;
-/**
- * Text that spreadsheets would take for a number and show as another one: they keep 15 digits, drop zeros in front, and read 12E5 as
- * 1200000.
- */
+/** Text that spreadsheets would read as a number and change: they keep 15 digits, drop leading zeros, and read 12E5 as 1200000. */
 const misreadNumber = /^\s*(?:0\d+|\d{16,}|(?:\d+(?:[.,]\d*)?|[.,]\d+)E[+-]?\d+)\s*$/i;
 
 /**
- * One line of a CSV file (RFC 4180, without its end). A text that a spreadsheet would run as a formula, or show as another number, gets
- * an apostrophe in front; numbers stay as they are.
+ * One line of a CSV file (RFC 4180), without the line end. Text that a spreadsheet would run as a formula, or show as another number, gets
+ * a leading apostrophe; numbers are not changed.
  */
 export function csvLine(values: readonly (string | number | undefined)[]): string {
   return values.map(toCell).join(',');

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 /**
  * Creates the data folder.
  *
- * @throws Error with instructions when it cannot be created or written
+ * @throws Error with instructions if it cannot be created or written
  */
 export async function prepareDataFolder(folder: string): Promise<void> {
   try {
@@ -16,14 +16,14 @@ export async function prepareDataFolder(folder: string): Promise<void> {
   }
 }
 
-/** Names the folder whose disk is full, which the system does not. Other errors are returned unchanged. */
+/** Adds the folder to an error about a full disk, which the system's message lacks. Other errors are returned unchanged. */
 export function explainFullDisk(error: unknown, folder: string): unknown {
   const isFull = error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code));
   if (!isFull) return error;
   return new Error(`The disk of the data folder ${folder} is full. Free some space, then try again.`, { cause: error });
 }
 
-/** Not `recursive`: Node never ends on a file system that takes no files, such as /proc. */
+/** Not `recursive`, with which Node never returns on a file system without writable folders, such as /proc. */
 async function create(folder: string): Promise<void> {
   if ((await stat(folder).catch(() => undefined))?.isDirectory() === true) return;
   const parent = dirname(folder);

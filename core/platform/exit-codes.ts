@@ -1,11 +1,10 @@
 /**
- * Meaning of all commands' exit codes; a command may document more in its help. `configuration` is EX_CONFIG of sysexits.h:
- * the same command fails again until a person changes gateway.yaml, the environment or the machine, so the unit of systemd does
- * not start the gateway again.
+ * Exit codes of all commands; a command may document more in its help. `configuration` is EX_CONFIG of sysexits.h: the command fails again
+ * until somebody changes gateway.yaml, the environment or the machine, so the systemd unit does not restart the gateway.
  */
 export const exitCodes = { failure: 1, usage: 2, configuration: 78 } as const;
 
-/** Exit code of an error that has one, such as ConfigError, StartRefused and CommandFailed. */
+/** Exit code of an error; ConfigError, StartRefused and CommandFailed have their own. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : exitCodes.failure;
 }

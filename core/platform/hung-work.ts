@@ -1,19 +1,16 @@
 import { existsSync } from 'node:fs';
 
-/**
- * Work that waits in a thread of this process without an answer. Node.js joins its threads before a process ends, so
- * `process.exit` would wait for it as well.
- */
+/** Work that hangs in a thread of this process. Node.js joins its threads before a process exits, so `process.exit` would wait for it. */
 export const hungWork = new Set<object>();
 
-/** Exits within a millisecond. Node.js would start first, and a signal could end it meanwhile. Some images have no shell. */
+/** Used to exit within a millisecond. Node.js takes longer to start, and a signal could end it meanwhile. Some images have no shell. */
 const shell = '/bin/sh';
 const hasShell = existsSync(shell);
 
 /**
- * Ends this process, and waits for no thread that hangs: in its place, a program runs that ends with the same code.
+ * Ends this process without waiting for hung threads: it is replaced by a program that exits with the same code.
  *
- * @param mayHang true where something else may hang as well
+ * @param mayHang true if other work may hang too
  */
 export function exitAtOnce(code: number, mayHang = false): never {
   if ((hungWork.size > 0 || mayHang) && process.execve !== undefined) {
@@ -25,7 +22,7 @@ export function exitAtOnce(code: number, mayHang = false): never {
     try {
       process.execve(program, [program, ...parameters], environment);
     } catch {
-      // The program has been replaced or removed meanwhile.
+      // The program was replaced or removed meanwhile.
     }
   }
   process.exit(code);

@@ -3,16 +3,16 @@ import { bounds } from './bounds.ts';
 import { maxJsonDepth } from './json.ts';
 import { endOfString } from './json-scan.ts';
 
-/** Characters up to which any text parses within one turn, so that it is not measured. */
+/** Characters up to which any text parses within one turn, and is not measured. */
 const unmeasuredLength = 131_072;
-const longestName = 64; // longer names count as new wherever they occur
+const maxNameLength = 64; // longer names always count as new
 
-/** The member lists of the objects of one text. The engine creates a hidden class for each new one. */
+/** Member lists of the objects in one text. The engine creates a hidden class for each new list. */
 class Shapes {
-  /** One entry per depth, for the members read so far of the open object. Callers refuse deeper texts. */
+  /** Hash per depth of the open object's members so far. Callers reject deeper texts. */
   readonly #open = new Int32Array(maxJsonDepth + 1);
   readonly #seen = new Int32Array(65_536);
-  /** Random, so that clients cannot construct hash collisions between object shapes. */
+  /** Random, so that clients cannot construct hash collisions. */
   readonly #seed = randomInt(2 ** 31);
   #text = 0;
 
@@ -24,20 +24,17 @@ class Shapes {
     this.#open[depth] = this.#seed;
   }
 
-  /**
-   * True when no earlier object had the same members up to this one. About one percent of ten thousand lists is missed by
-   * hash collisions.
-   */
+  /** True if no earlier object had the same members up to this one. Hash collisions hide about one percent of ten thousand lists. */
   isNew(text: string, begin: number, end: number, depth: number): boolean {
-    if (end - begin > longestName || depth > maxJsonDepth) return true;
+    if (end - begin > maxNameLength || depth > maxJsonDepth) return true;
     let shape = this.#open[depth] as number;
     for (let index = begin; index < end; index++) shape = Math.imul(shape ^ text.charCodeAt(index), 0x01000193);
-    // The end of a name counts as well: "ab" and "c" are not "a" and "bc".
+    // The end of a name is hashed too: "ab" and "c" differ from "a" and "bc".
     shape = Math.imul(shape ^ 0x22, 0x01000193);
     this.#open[depth] = shape;
-    const place = (shape ^ (shape >>> 16)) & 0xffff;
-    if (this.#seen[place] === this.#text) return false;
-    this.#seen[place] = this.#text;
+    const slot = (shape ^ (shape >>> 16)) & 0xffff;
+    if (this.#seen[slot] === this.#text) return false;
+    this.#seen[slot] = this.#text;
     return true;
   }
 }
@@ -45,13 +42,13 @@ class Shapes {
 const shapes = new Shapes();
 
 /**
- * The limit that a JSON text exceeds, such as `more than 100000 values`; undefined when the text can be parsed within one turn of
- * the event loop. Parsing time depends on the number of values, of new object shapes and of escapes, not on the length:
- * strings without escapes are copied.
+ * The limit that a JSON text exceeds, such as `more than 100000 values`; undefined if the text can be parsed within one turn of the event
+ * loop. Parsing time depends on the numbers of values, new object shapes and escapes, not on the length, because strings without escapes
+ * are copied.
  *
- * Takes about a millisecond for 1 MB, and 40 ms for the worst text of 32 MB. A malformed text is measured up to its first error.
+ * Takes about a millisecond for 1 MB, and 40 ms for the worst text of 32 MB. Malformed text is measured up to its first error.
  *
- * @param length of the text that this one is the outline of
+ * @param length of the original, if `text` is its outline
  */
 export function findExcess(text: string, maxValues: number, length = text.length): string | undefined {
   if (length <= unmeasuredLength) return undefined;
@@ -87,7 +84,7 @@ export function findExcess(text: string, maxValues: number, length = text.length
   return undefined;
 }
 
-/** Characters that are compared one by one before a search starts: escapes come in rows. */
+/** Characters compared one by one before a search starts, because escapes come in runs. */
 const stepwiseReach = 6;
 
 class EscapeCounter {

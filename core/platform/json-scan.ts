@@ -1,11 +1,11 @@
 /**
- * Positions in JSON texts, found without parsing them. Texts are read once; strings, of which prompts and answers mostly
- * consist, are skipped at the speed of a search for their closing quote.
+ * Finds positions in JSON texts without parsing them. Texts are read once; strings, which make up most prompts and answers, are skipped at
+ * the speed of a search for the closing quote.
  */
 
 export const quote = 0x22;
 
-/** Index of the quote that closes the string opened at `start`; the text's length when it is not closed. */
+/** Index of the quote that closes the string opened at `start`; the text's length if it is not closed. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -18,7 +18,7 @@ function isEscaped(text: string, index: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** The text of a JSON string without its quotes; of a malformed one, its characters. */
+/** Decodes a JSON string without its quotes; a malformed one is returned unchanged. */
 export function unescaped(literal: string): string {
   if (!literal.includes('\\')) return literal;
   try {
@@ -36,14 +36,14 @@ export function skipSpace(text: string, from: number): number {
   return index;
 }
 
-/** Takes the quotes of a member's name, and where its value begins. */
+/** Receives the positions of both quotes of a member's name, and of the start of its value. */
 type Visit = (nameBegin: number, nameEnd: number, valueBegin: number) => boolean;
 
 /**
  * Visits the members of the outermost object in a text, in order, until `visit` returns true.
  *
- * @param from where the object begins
- * @returns true when a visit has returned true
+ * @param from start of the object
+ * @returns true if a visit returned true
  */
 export function someMember(text: string, visit: Visit, from = 0): boolean {
   let depth = 0;
@@ -63,13 +63,13 @@ export function someMember(text: string, visit: Visit, from = 0): boolean {
 }
 
 export interface MemberSpan {
-  readonly nameBegin: number; // the quote before its name
-  readonly begin: number; // its value
-  readonly end: number; // behind a text or null; the begin of any other value
+  readonly nameBegin: number; // opening quote of the name
+  readonly begin: number; // start of the value
+  readonly end: number; // end of a string or null; the start of any other value
 }
 
 /**
- * The first member of this name in the object that begins at an index; undefined when there is none, or no object.
+ * First member of this name in the object at `from`; undefined if there is none, or no object.
  *
  * @param name without characters that JSON escapes
  */
@@ -92,17 +92,17 @@ function endOfWord(text: string, begin: number): number {
 }
 
 /**
- * Visits the numbers of at least so many characters, in order, until `visit` returns true. Words such as `true` have characters of
- * numbers in them, but too few of them in a row.
+ * Visits the numbers of at least `minLength` characters, in order, until `visit` returns true. Words such as `true` contain characters of
+ * numbers, but too few in a row.
  */
-export function someNumber(text: string, fewest: number, visit: (begin: number, end: number) => boolean): boolean {
+export function someNumber(text: string, minLength: number, visit: (begin: number, end: number) => boolean): boolean {
   for (let index = 0; index < text.length; index++) {
     const char = text.charCodeAt(index);
     if (char === quote) index = endOfString(text, index);
     else if (isInNumber(char)) {
       const begin = index;
       while (isInNumber(text.charCodeAt(index))) index++;
-      if (index - begin >= fewest && visit(begin, index)) return true;
+      if (index - begin >= minLength && visit(begin, index)) return true;
       index--;
     }
   }

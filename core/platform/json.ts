@@ -4,10 +4,10 @@ export interface JsonObject {
   [key: string]: JsonValue | undefined;
 }
 
-/** Nesting levels that a body may have. JSON.parse accepts any number; recursion overflows at about 5,000. */
+/** Maximum nesting levels of a body. JSON.parse accepts any number; recursion overflows at about 5,000. */
 export const maxJsonDepth = 200;
 
-/** The value of a JSON text; undefined for any other text. */
+/** Parses a JSON text; undefined if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -21,16 +21,13 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * False for a value that stands for a missing one: servers in Go write every member of their types, with `""`, 0 and false in
- * all of them.
- */
+/** False for values that stand for a missing one: Go servers write every member of their types, with `""`, 0 and false in all of them. */
 export function isFilled(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(isFilled);
   return isJsonObject(value) ? Object.values(value).some(isFilled) : Boolean(value);
 }
 
-/** True when arrays and objects nest deeper than `limit` levels. Recurses no deeper than that. */
+/** True if arrays and objects nest deeper than `limit` levels. Recurses no deeper than that. */
 export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit === 0) return true;
@@ -42,12 +39,12 @@ export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): bool
 const startsObject = /^\s*\{/;
 
 /**
- * The object in a JSON text; undefined when it is something else, malformed, or nested deeper than `maxJsonDepth`.
+ * Parses a JSON object; undefined if the text is something else, malformed, or nested deeper than `maxJsonDepth`.
  *
- * @param parse JSON.parse, or a parser that keeps more of the text
+ * @param parse JSON.parse, or a parser that preserves more of the text
  */
 export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): JsonObject | undefined {
-  // Anything else would make JSON.parse throw, which takes a hundred times as long as this check.
+  // Other text makes JSON.parse throw, which takes a hundred times as long as this check.
   if (!startsObject.test(text)) return undefined;
   try {
     const value = parse(text);

@@ -1,49 +1,49 @@
 import { writeLogLine } from './output.ts';
 
-/** The gateway's own log. Records of requests go to the journal. */
+/** The gateway's process log. Request records go to the journal. */
 export interface Logger {
   info(message: string): void;
   warn(message: string): void;
-  /** Prints the stack of `error`, which may be any thrown value, and of its causes. */
+  /** Logs with the stacks of `error`, which may be any thrown value, and of its causes. */
   error(message: string, error?: unknown): void;
 }
 
 const controls = /[^\P{Cc}\n]/gu;
 
-/** Escapes control characters, so that foreign text cannot control the operator's terminal. */
+/** Escapes control characters, so that third-party text cannot control the operator's terminal. */
 export function printable(text: string): string {
   return text.replace(controls, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-/** From the least to the most serious. */
+/** In ascending order of severity. */
 export const logLevels = ['info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 const priorities: Readonly<Record<LogLevel, number>> = { info: 6, warn: 4, error: 3 }; // sd-daemon(3)
 
-/** For people, or a JSON object per line for a collector. */
+/** Plain text, or one JSON object per line for a collector. */
 export const logFormats = ['text', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 export interface LogSettings {
   readonly format?: LogFormat;
-  /** Lines below it are not written. */
+  /** Minimum level; default: info. */
   readonly level?: LogLevel;
-  /** Removes secrets: errors of third parties may repeat their input. */
+  /** Removes secrets, because third-party errors may repeat their input. */
   readonly clean?: (text: string) => string;
-  /** Process, if several write to the same output. */
+  /** Number of the process, if several write to the same output. */
   readonly worker?: number | undefined;
-  /** True for journald, which reads the priority of a line from its beginning. */
+  /** True for journald, which reads a line's priority from a prefix. */
   readonly hasPriorities?: boolean;
 }
 
 const requestIdInLine = /\breq_[\da-f]{32}\b/;
 
 /**
- * Writes one line per event to stderr; stdout belongs to the output of commands.
+ * Creates a logger that writes one line per event to stderr; stdout is for the output of commands.
  *
- * As JSON, a line has `time` (ISO 8601), `level`, `worker` where there are several, `message`, `error` (stacks of an error and its
- * causes) where there is one, and `request_id`, the first one that the line names.
+ * In JSON, a line has `time` (ISO 8601), `level`, `message`, and if present `worker`, `error` (stacks of an error and its causes) and
+ * `request_id`, the first one in the line.
  */
 export function createLogger(write: (line: string) => void = writeLogLine, settings: LogSettings = {}): Logger {
   const { format = 'text', level: lowest = 'info', clean = (text: string) => text, worker, hasPriorities } = settings;
@@ -69,8 +69,8 @@ interface Line {
 
 function textLine({ level, worker, message, error }: Line): string {
   const text = error === undefined ? message : `${message}: ${error}`;
-  const who = worker === undefined ? '' : `[${worker}] `;
-  return `${new Date().toISOString()} ${level.padEnd(5)} ${who}${printable(text).replaceAll('\n', '\n  ')}\n`;
+  const workerPrefix = worker === undefined ? '' : `[${worker}] `;
+  return `${new Date().toISOString()} ${level.padEnd(5)} ${workerPrefix}${printable(text).replaceAll('\n', '\n  ')}\n`;
 }
 
 function jsonLine({ level, worker, message, error }: Line): string {
@@ -83,19 +83,19 @@ function withPriority(level: LogLevel, text: string): string {
   return mark + text.replaceAll(/\n(?!$)/g, `\n${mark}`);
 }
 
-/** An error's stack, followed by those of its causes. Never throws, even if the thrown value is not an error. */
+/** Stack of an error and of its causes. Never throws, even if the value is not an error. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return describeThrown(error);
-  const own = error.stack ?? `${error.name}: ${error.message}`;
-  if (error instanceof AggregateError) return [own, ...error.errors.map(describeError)].join('\n');
-  return error.cause === undefined ? own : `${own}\ncaused by ${describeError(error.cause)}`;
+  const stack = error.stack ?? `${error.name}: ${error.message}`;
+  if (error instanceof AggregateError) return [stack, ...error.errors.map(describeError)].join('\n');
+  return error.cause === undefined ? stack : `${stack}\ncaused by ${describeError(error.cause)}`;
 }
 
 function describeThrown(value: unknown): string {
   try {
     return String(value);
   } catch {
-    // An object without a prototype, say.
+    // For example an object without a prototype.
     return `a thrown ${typeof value} without a text`;
   }
 }

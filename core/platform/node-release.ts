@@ -1,14 +1,14 @@
 /**
- * The first release of each line of Node.js with the fixes of 21 October 2026; later lines have them from their beginning. Before,
- * decoding a body in `br` may write beyond a buffer (CVE-2026-111497), and certificates (CVE-2026-105483, CVE-2026-106069) and
- * addresses (CVE-2026-105482) of other names may be accepted.
+ * First release of each Node.js line with the fixes of 21 October 2026; later lines have had them from the start. In earlier releases,
+ * decoding a `br` body may write beyond a buffer (CVE-2026-111497), and certificates (CVE-2026-105483, CVE-2026-106069) and addresses
+ * (CVE-2026-105482) of other names may be accepted.
  *
  * @see https://nodejs.org/en/blog/vulnerability/october-2026-security-releases
  */
 export const fixedReleases = ['24.22.1', '26.12.1'] as const;
 
 /**
- * True for a release of Node.js that decodes Brotli safely.
+ * True if this Node.js release decodes Brotli safely.
  *
  * @param version such as `26.12.1`
  */
@@ -17,22 +17,22 @@ export function decodesBrotli(version: string = process.versions.node): boolean 
 }
 
 /**
- * True for a release that is not older than the first fixed one of its line, and for lines that are newer than all of these.
+ * True for a release that is at least the first fixed one of its line, and for newer lines.
  *
- * @param version such as `26.12.1`; anything after its numbers is ignored
- * @param fixed the first fixed release of each line, which is its first number
+ * @param version such as `26.12.1`; anything after the numbers is ignored
+ * @param fixed first fixed release of each line (major version)
  */
 export function isFixed(version: string, fixed: readonly string[]): boolean {
   const [line = 0, minor = 0, patch = 0] = partsOf(version);
   const lines = fixed.map(partsOf);
-  const first = lines.find(([one]) => one === line);
-  if (first === undefined) return line > Math.max(...lines.map(([one = 0]) => one));
+  const first = lines.find(([major]) => major === line);
+  if (first === undefined) return line > Math.max(...lines.map(([major = 0]) => major));
   const [, firstMinor = 0, firstPatch = 0] = first;
   return minor > firstMinor || (minor === firstMinor && patch >= firstPatch);
 }
 
 /**
- * True for a release of Node.js whose HTTP server asks which requests are to become WebSockets.
+ * True if this Node.js release's HTTP server asks which requests to upgrade to WebSockets.
  *
  * @param version such as `26.12.1`
  */
@@ -45,7 +45,7 @@ function partsOf(version: string): number[] {
 }
 
 /**
- * Lists the fixes that the running Node.js lacks; empty for one with all of them.
+ * Lists features and fixes that this Node.js release lacks.
  *
  * @param version such as `26.12.1`
  */

@@ -2,7 +2,7 @@ import type { Agent, Dispatcher } from 'undici';
 import { decodesBrotli } from './node-release.ts';
 
 interface OutgoingOptions {
-  readonly agent?: Agent; // of undici; default: the shared connections
+  readonly agent?: Agent; // undici's; default: the shared connections
   readonly node?: string; // version of Node.js; default: the running one
 }
 
@@ -12,7 +12,7 @@ class PlainConnections {
   /**
    * Created on the first call.
    *
-   * @param Class from undici, which is loaded then
+   * @param Class from undici, which is loaded by then
    */
   open(Class: typeof Agent): Agent {
     return (this.#agent ??= new Class());
@@ -22,10 +22,10 @@ class PlainConnections {
 const connections = new PlainConnections();
 
 /**
- * `fetch`, for all calls of core and plugins. On a Node.js whose decoder of Brotli is not safe, it asks for no compression, and an
- * answer in `br` that comes all the same is left as it is: its status and headers can be read, its body stays compressed.
+ * `fetch` for all calls of core and plugins. If the Brotli decoder of this Node.js is unsafe, no compression is requested, and a `br`
+ * response that arrives anyway is not decoded: status and headers can be read, the body stays compressed.
  *
- * @throws the error of `fetch`
+ * @throws errors of `fetch`
  */
 export async function outgoingFetch(
   url: string | URL,
@@ -34,30 +34,30 @@ export async function outgoingFetch(
 ): Promise<Response> {
   const isSafe = decodesBrotli(node);
   if (isSafe && agent === undefined) return fetch(url, init);
-  // An agent does not fit the fetch in Node.js, which is of another version of undici. Loaded here: few calls need it.
+  // An agent is incompatible with Node's built-in fetch, which is another version of undici. Imported here because few calls need it.
   const undici = await import('undici');
-  const own = undici.fetch as unknown as typeof fetch;
-  if (isSafe) return own(url, { ...init, dispatcher: agent } as unknown as RequestInit);
+  const undiciFetch = undici.fetch as unknown as typeof fetch;
+  if (isSafe) return undiciFetch(url, { ...init, dispatcher: agent } as unknown as RequestInit);
   const headers = new Headers(init.headers);
   headers.set('accept-encoding', 'identity');
   const dispatcher = (agent ?? connections.open(undici.Agent)).compose(leaveBrotli);
-  return own(url, { ...init, headers, dispatcher } as unknown as RequestInit);
+  return undiciFetch(url, { ...init, headers, dispatcher } as unknown as RequestInit);
 }
 
 const leaveBrotli: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const onResponseStart: typeof handler.onResponseStart = (controller, status, headers, message) => {
     if (!isBrotli(headers['content-encoding']))
-      return handler.onResponseStart?.call(hiding, controller, status, headers, message);
+      return handler.onResponseStart?.call(wrappedHandler, controller, status, headers, message);
     const { 'content-encoding': _coding, ...others } = headers;
     removeCoding(controller.rawHeaders);
-    handler.onResponseStart?.call(hiding, controller, status, others, message);
+    handler.onResponseStart?.call(wrappedHandler, controller, status, others, message);
   };
-  // Everything else is the handler's, which keeps its state in itself.
-  const hiding = Object.create(handler, { onResponseStart: { value: onResponseStart } }) as typeof handler;
-  return dispatch(options, hiding);
+  // All other methods are inherited from the handler, which keeps its state in itself.
+  const wrappedHandler = Object.create(handler, { onResponseStart: { value: onResponseStart } }) as typeof handler;
+  return dispatch(options, wrappedHandler);
 };
 
-/** Codings are listed in the order in which they were applied (RFC 9110 §8.4). */
+/** True if any coding is `br`; codings are listed in the order they were applied (RFC 9110 §8.4). */
 function isBrotli(codings: string | string[] | undefined): boolean {
   return String(codings ?? '')
     .toLowerCase()
@@ -65,7 +65,7 @@ function isBrotli(codings: string | string[] | undefined): boolean {
     .some((coding) => coding.trim() === 'br');
 }
 
-/** `fetch` reads these in place of the headers by name. Names and values take turns; changed in place, as undici does itself. */
+/** `fetch` reads the raw headers, in which names and values alternate. Changed in place, like in undici itself. */
 function removeCoding(raw: Dispatcher.DispatchController['rawHeaders']): void {
   if (!Array.isArray(raw)) return;
   for (let index = raw.length - 2; index >= 0; index -= 2)

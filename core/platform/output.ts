@@ -4,8 +4,8 @@ import { bounds } from './bounds.ts';
 const lost = { writes: 0 };
 
 /**
- * Logging never blocks a gateway whose log reader is gone or whose log disk is full: a collector may restart. What is lost is counted; to log
- * it would lose more.
+ * Keeps the gateway running if the log reader is gone or the log disk is full; a collector may restart. Lost writes are counted; logging
+ * them would lose more.
  */
 export function surviveLostOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
@@ -14,13 +14,16 @@ export function surviveLostOutput(streams: readonly Writable[] = [process.stdout
     });
 }
 
-/** Writes a line of the log, unless as much waits for a reader that has stopped as is kept for it. */
+/** Writes a log line, unless `bounds.waitingLog` bytes already wait for a stalled reader. */
 export function writeLogLine(line: string, stream: Writable = process.stderr): void {
   if (stream.writableLength > bounds.waitingLog) lost.writes++;
   else stream.write(line);
 }
 
-/** Other commands end quietly when the reader closes the pipe early, as in `daypass check | head`. */
+/**
+ * For other commands: ends quietly if the reader closes the pipe early, as in `daypass check
+ * head`.
+ */
 export function endQuietly(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -28,7 +31,7 @@ export function endQuietly(streams: readonly Writable[] = [process.stdout, proce
     });
 }
 
-/** Writes that the reader of stdout or stderr did not take, since the start. */
+/** Number of lost writes to stdout and stderr since the start. */
 export function lostWrites(): number {
   return lost.writes;
 }

@@ -1,4 +1,4 @@
-/** Decodes percent-encoding; a text with an incomplete one stays as it is. */
+/** Decodes percent-encoding; text with an invalid sequence is returned unchanged. */
 export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);

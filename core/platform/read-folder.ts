@@ -3,23 +3,23 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } 
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 
-/** Text files of a folder beside gateway.yaml. */
+/** Text files in a folder next to gateway.yaml. */
 export interface FolderSpec {
-  /** Absolute, or relative to gateway.yaml. It may be absent. */
+  /** Absolute, or relative to gateway.yaml. May be missing. */
   readonly folder: string;
-  /** Names of the files that are read; others are ignored. */
+  /** Names of files to read; others are ignored. */
   readonly names: RegExp;
   readonly maxBytes: number; // of each file
   readonly maxFiles: number;
 }
 
-/** Text of a file, without a byte order mark, or why it cannot be used and the remedy. */
+/** Text of a file without a byte order mark, or what is wrong and the remedy. */
 export type FolderFile = { readonly text: string } | { readonly wrong: string; readonly right: string };
 
 export interface FolderFiles {
   /** By name, in alphabetical order. */
   readonly files: ReadonlyMap<string, FolderFile>;
-  /** Changes with names and contents; '' for an empty or absent folder. */
+  /** Changes with names and contents; empty for an empty or missing folder. */
   readonly digest: string;
   /** Paths to watch for changes. */
   readonly watched: readonly string[];
@@ -28,8 +28,8 @@ export interface FolderFiles {
 export const noFiles: FolderFiles = { files: new Map(), digest: '', watched: [] };
 
 /**
- * Reads them at once: a reload must not see half of an edit. Links are followed, because a ConfigMap's files are links to a folder
- * that is replaced as a whole.
+ * Reads the files synchronously, because a reload must not see half an edit. Links are followed, because the files of a ConfigMap are links
+ * into a folder that is replaced as a whole.
  *
  * @param folder absolute
  */
@@ -47,18 +47,21 @@ export function readFolder(folder: string, { names, maxBytes, maxFiles }: Folder
     files.set(name, file);
     hash.update(`${name}\0${'text' in file ? file.text : file.wrong}\0`);
   }
-  const [over] = found.toSorted().slice(maxFiles);
-  if (over !== undefined)
-    files.set(over, { wrong: `is one of ${found.length} files, and ${maxFiles} are read`, right: 'remove some' });
+  const [firstIgnored] = found.toSorted().slice(maxFiles);
+  if (firstIgnored !== undefined)
+    files.set(firstIgnored, {
+      wrong: `is one of ${found.length} files, and ${maxFiles} are read`,
+      right: 'remove some',
+    });
   const paths = [...files.keys()].map((name) => join(folder, name));
-  // A name that never exists leads the watch into the folder, for files to come.
+  // A name that never exists makes the watch cover the folder, for files added later.
   return { files, digest: files.size === 0 ? '' : hash.digest('hex'), watched: [folder, join(folder, '*'), ...paths] };
 }
 
 function readFile(path: string, maxBytes: number): FolderFile {
   let handle: number;
   try {
-    // A named pipe would wait for its writer.
+    // Non-blocking, because opening a named pipe would wait for a writer.
     handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return {

@@ -1,14 +1,14 @@
 /**
- * The part of JSON Schema (draft-07) that gateway.yaml, stage options and job data are described with. A schema is the
- * only description of a value: validation, defaults, editor completion and the TypeScript type all come from it.
+ * The subset of JSON Schema (draft-07) used for gateway.yaml, stage options and job data. A schema is the only description of a value:
+ * validation, defaults, editor completion and the TypeScript type are derived from it.
  */
 export interface JsonSchema {
   readonly type?: SchemaType | readonly SchemaType[];
-  /** For people; begins with the unit where there is one. */
+  /** For people; starts with the unit, if any. */
   readonly description?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  /** A secret: no message, log or page shows the value. */
+  /** A secret: its value is never shown in messages, logs or pages. */
   readonly writeOnly?: boolean;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -19,9 +19,9 @@ export interface JsonSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** Ours, of the input of actions: a text that may have line breaks and tabs. */
+  /** Custom, for action input: text that may contain line breaks and tabs. */
   readonly isMultiline?: boolean;
-  /** Ours, of the input of actions: an amount in the currency of the plans, which people write with separators. */
+  /** Custom, for action input: an amount in the plans' currency, which people type with separators. */
   readonly isMoney?: boolean;
   readonly format?: string;
   readonly items?: JsonSchema;
@@ -38,7 +38,7 @@ export interface JsonSchema {
 
 type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
-/** The type of the values that satisfy a schema, after defaults have been filled in. */
+/** Type of the values that satisfy a schema, with defaults filled in. */
 export type Infer<S> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] }
@@ -78,17 +78,17 @@ type RequiredNames<S> = S extends { readonly required: readonly (infer Name)[] }
 /** A property is present if it is required or has a default. */
 type InferProperties<Properties, Required> = Flat<
   {
-    [Name in keyof Properties as IsThere<Properties[Name], Name, Required> extends true ? Name : never]: Infer<
+    [Name in keyof Properties as IsPresent<Properties[Name], Name, Required> extends true ? Name : never]: Infer<
       Properties[Name]
     >;
   } & {
-    [Name in keyof Properties as IsThere<Properties[Name], Name, Required> extends true ? never : Name]?:
+    [Name in keyof Properties as IsPresent<Properties[Name], Name, Required> extends true ? never : Name]?:
       | Infer<Properties[Name]>
       | undefined;
   }
 >;
 
-type IsThere<Property, Name, Required> = Name extends Required
+type IsPresent<Property, Name, Required> = Name extends Required
   ? true
   : Property extends { readonly default: unknown }
     ? true
@@ -107,7 +107,10 @@ type OfMembers<P, R> = {
 } & RulesOf<R>;
 type RulesOf<R> = R extends readonly string[] ? { readonly required: R } : R;
 
-/** `integer({ minimum: 1, default: 3 }, 'Days.')` is `{ type: 'integer', minimum: 1, default: 3, description: 'Days.' }`. */
+/**
+ * Notation for a schema: `integer({ minimum: 1, default: 3 }, 'Days.')` is `{ type: 'integer', minimum: 1, default: 3, description: 'Days.'
+ * }`.
+ */
 interface Notation<Type extends SchemaType> {
   (description?: string): OfType<Type, unknown>;
   <const R extends Rules>(rules: R, description?: string): OfType<Type, R>;
@@ -131,8 +134,8 @@ export const boolean = notation('boolean');
 export const array = notation('array');
 
 /**
- * An object that has these members and no others: `object(['to'], 'A route.', { to: string('UPSTREAM/MODEL.') })`. Before them come the
- * names of the required ones or other rules, and the description.
+ * An object with exactly these members: `object(['to'], 'A route.', { to: string('UPSTREAM/MODEL.') })`. The names of the required members
+ * or other rules, and the description, come first.
  */
 export function object<const P extends Members>(properties: P): OfMembers<P, unknown>;
 export function object<const P extends Members>(description: string, properties: P): OfMembers<P, unknown>;

@@ -1,4 +1,4 @@
-/** A text, or its plural forms by `count`. `{name}` is replaced with a value. */
+/** A text, or its plural forms, selected by `count`. `{name}` is replaced with a value. */
 export type Text = string | { readonly one?: string; readonly other: string };
 
 export type TextValues = Readonly<Record<string, string | number>>;
@@ -6,10 +6,10 @@ export type TextValues = Readonly<Record<string, string | number>>;
 const placeholder = /\{(\w+)\}/g;
 
 /**
- * Fills values in.
+ * Fills in values.
  *
- * @param form the one that is used where a text has several
- * @param writeNumber how numbers are written
+ * @param form plural form to use, if the text has several
+ * @param writeNumber formats numbers
  */
 export function fillText(
   text: Text,
@@ -25,11 +25,11 @@ export function fillText(
 }
 
 /**
- * Sentences that the log, records and commands have in English, and pages in the language of their reader: a page recognises the
- * sentence and finds the same key in its language (`SentenceReader`). The keys contain `.reason.`.
+ * Defines sentences that are English in the log, records and commands, and translated on pages: a page recognizes the sentence and finds
+ * its key (`SentenceReader`). The keys contain `.reason.`.
  *
- * @param texts English ones, which the plugin registers with the others
- * @returns writes the English sentence
+ * @param texts English texts, which the plugin registers with the others
+ * @returns a function that writes the English sentence
  */
 export function defineSentences<Key extends string>(
   texts: Readonly<Record<Key, Text>>,
@@ -37,13 +37,13 @@ export function defineSentences<Key extends string>(
   return (key, values = {}) => fillText(texts[key], values, values['count'] === 1 ? 'one' : 'other');
 }
 
-const longestMatched = 2_000; // characters; longer messages are not ours
+const maxMatchedLength = 2_000; // characters; longer messages are not ours
 
 /** Finds the key of a sentence and the values in it. */
 export class SentenceReader {
   readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isOne: boolean }[]; // most specific first
 
-  /** @param texts English ones by key; those whose key does not contain `.reason.` are left out */
+  /** @param texts English texts by key; those whose key does not contain `.reason.` are ignored */
   constructor(texts: ReadonlyMap<string, Text>) {
     this.#templates = [...texts]
       .filter(([key]) => key.includes('.reason.'))
@@ -51,13 +51,13 @@ export class SentenceReader {
         const forms = typeof text === 'string' ? [text] : [text.one ?? text.other, text.other];
         return forms.map((form, index) => ({ key, form, isOne: forms.length > 1 && index === 0 }));
       })
-      .toSorted((one, other) => literalsOf(other.form) - literalsOf(one.form))
+      .toSorted((a, b) => literalsOf(b.form) - literalsOf(a.form))
       .map(({ key, form, isOne }) => ({ key, isOne, pattern: patternOf(form) }));
   }
 
   /** @returns undefined for a text that is not one of the sentences */
   read(sentence: string): { readonly key: string; readonly values: Readonly<Record<string, string>> } | undefined {
-    if (sentence.length > longestMatched) return undefined;
+    if (sentence.length > maxMatchedLength) return undefined;
     for (const { key, pattern, isOne } of this.#templates) {
       const found = pattern.exec(sentence);
       if (found !== null) return { key, values: { ...(isOne && { count: '1' }), ...found.groups } };

@@ -6,14 +6,14 @@ import { gauge, gaugeBy } from './gauge.ts';
 const maxAgeMs = 1_000;
 const deadline = 3_000; // ms
 
-/** The queue, read once for all gauges of a scrape, and for all who ask in a second. */
+/** State of the queue, read once for all gauges of a scrape, and at most once a second. */
 export function queueState(host: Host): Promise<QueueState> {
   const read = () => host.jobs.state();
   const now = () => host.monotonic();
   return host.keep('health/queue-state', () => new FreshValue({ maxAge: maxAgeMs, deadline, now, read })).get();
 }
 
-/** The queue of jobs; the same on every instance. */
+/** Gauges of the job queue; the same on every instance. */
 export const jobGauges = [
   gaugeBy(
     ['state'],

@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** A metric with its readings, as `/metrics` has them. */
+/** A metric with its values, as in `/metrics`. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
@@ -8,7 +8,7 @@ export interface MetricFamily {
   readonly values: readonly MetricValue[];
 }
 
-/** Of a histogram, also its cumulative buckets (label `le`), `…_sum` and `…_count`, which `metricName` distinguishes. */
+/** For a histogram, also the cumulative buckets (label `le`), `…_sum` and `…_count`, distinguished by `metricName`. */
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string | number | undefined>>;

@@ -17,7 +17,6 @@ export const namesCheck: HealthCheck = {
   },
 };
 
-/** Failures of background work. */
 export const backgroundGauge = gaugeBy(
   ['work'],
   'background_failures_total',
@@ -25,7 +24,6 @@ export const backgroundGauge = gaugeBy(
   ({ log }) => countFailures(log),
 );
 
-/** Lost lines of the process log. */
 export const lostOutputGauge = gauge(
   'log_writes_lost_total',
   'Lines of the process log that could not be written, because their reader has stopped or gone, or the disk is full.',
@@ -34,7 +32,7 @@ export const lostOutputGauge = gauge(
 
 const queueToleranceMs = 300_000;
 
-/** Fails while the queue does not work, and while repeated jobs do not run, although they were scheduled anew. */
+/** Fails while the queue does not work, and while repeated jobs do not run although they were rescheduled. */
 export const jobsCheck: HealthCheck = {
   name: 'jobs',
   runbook: 'jobs-late',
@@ -51,7 +49,7 @@ export const jobsCheck: HealthCheck = {
   },
 };
 
-/** Fails while no message of another instance arrives, although the shared store responds. */
+/** Fails while no messages of other instances arrive although the shared store responds. */
 export const eventsCheck: HealthCheck = {
   name: 'events',
   appliesTo: ({ shared }) => shared.kind === 'redis',
@@ -70,7 +68,7 @@ export const rescheduledGauge = gauge(
 
 const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
-/** Fails while memory is scarce, and for a minute after something has not fit. */
+/** Fails while memory is scarce, and for a minute after a rejection. */
 export const memoryCheck: HealthCheck = {
   name: 'memory',
   runbook: 'memory-scarce',

@@ -6,12 +6,12 @@ import { gauge, gaugeBy } from './gauge.ts';
 
 const resolutionMs = 20;
 
-/** Shortest span of a reading, so that no lag falls between two scrapes. */
+/** Minimum time span of a reading, so that no lag is missed between two scrapes. */
 const windowMs = 60_000;
 
 /**
- * Starts on the first scrape, so an unscraped process runs no timer. Of two measurements, the older one is read,
- * and starts anew as the younger one once that covers the window: no scrape takes anything from another.
+ * Starts on the first scrape, so an unscraped process runs no timer. Of two measurements, the older one is read, and restarts as the
+ * younger one once that covers the window, so that concurrent scrapers do not affect each other.
  */
 class LagMonitor implements Disposable {
   #older = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -48,7 +48,7 @@ const lagMonitor = (host: Pick<Host, 'keep' | 'monotonic'>) =>
 
 /** Metrics of the process: age, CPU, memory and event loop. */
 export const processGauges = [
-  // Which version runs where, as Prometheus has it.
+  // Version info by Prometheus convention.
   gaugeBy(
     ['version', 'node'],
     'build_info',

@@ -4,7 +4,7 @@ import { healthReason } from './health-reason.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** A check with its verdict. */
+/** Verdict of a check, with its name. */
 export type CheckedHealth = HealthVerdict & {
   readonly name: string;
   /** Implementation of a dependency. */
@@ -12,8 +12,8 @@ export type CheckedHealth = HealthVerdict & {
 };
 
 /**
- * Runs all checks: the dependencies, then those of plugins. The one source of `/readyz?verbose`, the metric, the log and the
- * operator pages. Never rejects, and takes at most two seconds.
+ * Runs all checks: of the dependencies, then of plugins. The single source for `/readyz?verbose`, the metric, the log and the operator
+ * pages. Never rejects, and takes at most two seconds.
  */
 export async function readHealth({ healthChecks }: HealthChecks, host: Host): Promise<CheckedHealth[]> {
   const checks = healthChecks
@@ -21,8 +21,8 @@ export async function readHealth({ healthChecks }: HealthChecks, host: Host): Pr
     .filter(({ appliesTo }) => appliesTo?.(host) ?? true)
     .toArray();
   const [dependencies] = await Promise.all([pingDependencies(host), ...checks.map((check) => check.refresh?.(host))]);
-  const own = checks.map((check) => ({ name: check.name, ...verdictOf(check, host) }));
-  return [...dependencies.map((state) => checkDependency(state, host)), ...own];
+  const verdicts = checks.map((check) => ({ name: check.name, ...verdictOf(check, host) }));
+  return [...dependencies.map((state) => checkDependency(state, host)), ...verdicts];
 }
 
 /** Epoch ms of the first failure since the check last passed. */

@@ -2,29 +2,29 @@ import type { Dialect } from '#core/platform/errors/dialects.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** Documentation of an endpoint. An endpoint without it is not listed. */
+/** Documentation of an endpoint. Endpoints without it are not listed. */
 export interface EndpointDocumentation {
-  /** Key of a text that describes it in one sentence. */
+  /** Key of a text that describes the endpoint in one sentence. */
   readonly summary: string;
-  /** The body of a request; left out for endpoints that read none. */
+  /** Schema of the request body; omitted for endpoints without one. */
   readonly body?: JsonSchema;
   /** True for a body that is a form with files. */
   readonly isForm?: boolean;
   /** Parameters in the query, all optional. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
   /**
-   * A body that works.
+   * A working request body.
    *
    * @param model a public name
    */
   example?(model: string): JsonObject;
-  /** True when the answer can be streamed as server-sent events; `always`: it always is. */
+  /** True if the answer can be streamed as server-sent events; `always` if it always is. */
   readonly stream?: boolean | 'always';
   /** Page of the vendor that defines the format. */
   readonly reference?: string;
 }
 
-/** A header of requests or answers. */
+/** A header of requests or responses. */
 export interface DocumentedHeader {
   readonly name: string;
   readonly in: 'request' | 'response';
@@ -35,7 +35,7 @@ export interface DocumentedHeader {
   readonly example: string;
   /** True for a header that carries the caller's key. */
   readonly isCredential?: boolean;
-  /** Dialects whose clients send or get it; default: all. */
+  /** Dialect whose clients send or receive it; default: all. */
   readonly dialect?: Dialect;
 }
 

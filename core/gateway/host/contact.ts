@@ -2,25 +2,22 @@ import type { Service } from './host.ts';
 
 type WithContact = Pick<Service, 'contact'>;
 
-/**
- * The contact of the operator, as people read it: an e-mail address, a number of WhatsApp, or a URL; undefined where gateway.yaml has
- * none.
- */
+/** The operator's contact in readable form: an e-mail address, a WhatsApp number, or a URL; undefined if gateway.yaml has none. */
 export function contactOf({ contact }: WithContact): string | undefined {
   const number = whatsAppNumber(contact);
   return number === undefined ? contact?.replace(/^mailto:/, '') : `WhatsApp +${number}`;
 }
 
-/** The e-mail address of the operator; undefined where the contact is another one. */
+/** The operator's e-mail address; undefined if the contact is of another kind. */
 export function contactAddress({ contact }: WithContact): string | undefined {
   return /^mailto:([^\s@<>,;"?]+@[^\s@<>,;"?]+)/.exec(contact ?? '')?.[1];
 }
 
 /**
- * Where a question about something is asked: in WhatsApp and by mail, its name is filled in.
+ * Link for questions about something, whose name is filled in for WhatsApp and mail.
  *
  * @param about code of an order
- * @returns '' where gateway.yaml has no contact
+ * @returns empty if gateway.yaml has no contact
  */
 export function contactLink({ contact = '' }: WithContact, about: string): string {
   const parameter =
@@ -29,7 +26,7 @@ export function contactLink({ contact = '' }: WithContact, about: string): strin
   return `${contact}${contact.includes('?') ? '&' : '?'}${parameter}=${encodeURIComponent(about)}`;
 }
 
-/** Digits of a link to WhatsApp. Source: WhatsApp, "How to use click to chat". */
+/** Digits of a WhatsApp link. Source: WhatsApp, "How to use click to chat". */
 export function whatsAppNumber(contact = ''): string | undefined {
   const url = URL.parse(contact);
   if (url?.host === 'wa.me') return /^\/(\d+)$/.exec(url.pathname)?.[1];

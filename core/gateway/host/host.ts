@@ -19,27 +19,25 @@ export interface Service {
   readonly name: string;
   /** First part of API keys, before the underscore. */
   readonly prefix: string;
-  /** Its name in response headers: `daypass` in `x-daypass-notes`. */
+  /** Name in response headers: `daypass` in `x-daypass-notes`. */
   readonly slug: string;
   /** Public URL, without a trailing slash. */
   readonly baseUrl: string;
   readonly contact: string | undefined;
-  /** Addresses of the terms of service and of the privacy policy. */
+  /** URLs of the terms of service and the privacy policy. */
   readonly terms?: string | undefined;
   readonly privacy?: string | undefined;
-  /** True when strangers can reach sandbox payments, demo upstreams or local sign-in; every page says so. */
+  /** True if strangers can reach sandbox payments, demo upstreams or local sign-in; every page shows it. */
   readonly isPublicDemo?: boolean;
 }
 
-/**
- * Parts that live as long as the process and survive reloads: connections, the clock, objects that stages keep.
- */
+/** Parts that live as long as the process and survive reloads: connections, the clock, objects kept by stages. */
 export interface Services {
   /** Unique to this process. */
   readonly instance: string;
-  /** Folder of all data on disk. */
+  /** Folder for all data on disk. */
   readonly dataFolder: string;
-  /** NODE_ENV is `production`; of a host also true when its public URL is not this machine, and no option allows demos. */
+  /** NODE_ENV is `production`; in a host also true if its public URL is not on this machine and no option allows demos. */
   readonly isProduction: boolean;
   readonly log: Logger;
   readonly database: Database;
@@ -48,30 +46,30 @@ export interface Services {
   readonly events: EventPublisher;
   /** Memory budget of bodies and caches. */
   readonly memory: ProcessMemory;
-  /** Wall time, epoch ms: for records, ids, people and the database. It may be set, back too. Tests set their own. */
+  /** Wall-clock epoch ms, for records, ids, people and the database. It may be set, even backwards. Tests set their own. */
   now(): number;
-  /** Ms of a clock that is never set: for everything that this process waits for. No other process can read it. */
+  /** Monotonic ms, for everything that this process waits for. Meaningless to other processes. */
   monotonic(): number;
   /**
-   * Returns the object under this key; `create` makes it on the first call, in any pipeline. For state that outlives
-   * a reload: breakers, journals, connection pools. Disposed when the process stops, newest first.
+   * Returns the object for this key; `create` makes it on the first call, in any pipeline. For state that survives reloads: breakers,
+   * journals, connection pools. Disposed when the process stops, newest first.
    */
   keep<T extends object>(key: string, create: () => T): T;
 }
 
-/** Services for stages, handlers and jobs. One for each loaded configuration. */
+/** Services for stages, handlers and jobs; one host for each loaded configuration. */
 export interface Host extends Services {
   readonly service: Service;
   readonly catalog: Catalog;
-  /** Number of the variant that this configuration is; undefined for the one that serves all others. */
+  /** Number of the variant with this configuration; undefined for the main one. */
   readonly variant?: number | undefined;
-  /** The plugin's own part of gateway.yaml, validated, defaults filled in. */
+  /** The plugin's section of gateway.yaml, validated and with defaults. */
   section<S extends Section>(section: S): SectionValue<S>;
-  /** The files of the section's `folder`, by name, as they were when the configuration was loaded. */
+  /** Files of the section's `folder` by name, as of when the configuration was loaded. */
   files(section: Section): ReadonlyMap<string, FolderFile>;
-  /** The stages in force, in their order. */
+  /** Configured stages, in order. */
   readonly stages: readonly StageInForce[];
-  /** Their additions to the API. */
+  /** API documentation of the stages. */
   documentation(): readonly StageDocumentation[];
 }
 
@@ -83,7 +81,7 @@ interface StageInForce {
   readonly options: unknown;
 }
 
-/** Ties the services to one configuration. */
+/** Creates the host for one configuration. */
 export function createHost(
   services: Services,
   config: SectionValues,
@@ -116,7 +114,7 @@ export function createHost(
   return host;
 }
 
-/** The name in lower-case letters and digits, joined by hyphens; the key prefix for a name that has neither. */
+/** The name in lower-case letters and digits, joined by hyphens; the key prefix if the name has neither. */
 export function serviceSlug(name: string, prefix: string): string {
   const words = name
     .normalize('NFKD')
@@ -126,10 +124,10 @@ export function serviceSlug(name: string, prefix: string): string {
   return words?.join('-') ?? prefix;
 }
 
-/** A job as plugins and core define it: it runs with the host. */
+/** A job as defined by plugins and core; its context is the host. */
 export type JobDefinition<Data extends JsonObject = JsonObject> = Job<Host, Data>;
 
-/** A value per catalog that is read again once it is too old, once for all who ask for it at the same time. */
+/** A cached value per catalog, which is read again once it is too old. Concurrent callers share one read. */
 export function sharedReading<T>(
   options: Omit<FreshValueOptions<T>, 'read' | 'now'>,
   read: (host: Host) => Promise<T>,
@@ -137,12 +135,12 @@ export function sharedReading<T>(
   return perCatalog((host) => new FreshValue({ ...options, now: () => host.monotonic(), read: () => read(host) }));
 }
 
-/** Memoizes `create` per catalog: a reload creates a new catalog, and the value is created again. */
+/** Memoizes `create` per catalog. A reload creates a new catalog, and thus a new value. */
 export function perCatalog<T extends object>(create: (host: Host) => T): (host: Host) => T {
-  const made = new WeakMap<Catalog, T>();
+  const created = new WeakMap<Catalog, T>();
   return (host) => {
-    const known = made.get(host.catalog) ?? create(host);
-    made.set(host.catalog, known);
-    return known;
+    const value = created.get(host.catalog) ?? create(host);
+    created.set(host.catalog, value);
+    return value;
   };
 }

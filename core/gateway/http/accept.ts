@@ -8,7 +8,7 @@ import net, { type AddressInfo, createServer, type Server as TcpServer } from 'n
  * drops their packets, and they come again after 1, 3, 7 and 15 s. So several sockets share the port, each with a queue.
  */
 
-/** Also the number of connections accepted per turn. */
+/** Number of sockets, and of connections accepted per turn. */
 const socketCount = process.platform === 'linux' ? 8 : 1;
 const isShared = socketCount > 1;
 
@@ -17,7 +17,7 @@ export interface ListenPlace {
   readonly port: number;
 }
 
-/** Sockets that another process has bound, and that several processes accept from: their descriptors in this one. */
+/** Sockets bound by another process, from which several processes accept: their descriptors in this process. */
 export interface GivenSockets {
   readonly descriptors: readonly number[];
 }
@@ -25,9 +25,9 @@ export interface GivenSockets {
 const withoutIpv6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']); // errors of `::`
 
 /**
- * The address to listen on: `::`, all addresses of both families, is `0.0.0.0` where the machine has no IPv6.
+ * Address to listen on. `::`, all addresses of both families, becomes `0.0.0.0` if the machine has no IPv6.
  *
- * @param tryAddress rejects where no socket can be bound to it
+ * @param tryAddress rejects if no socket can be bound to the address
  */
 export async function usableAddress(
   host: string,
@@ -44,11 +44,11 @@ export async function usableAddress(
 }
 
 /**
- * Listens on a port with several sockets, where the system can do that, or on given ones.
+ * Listens on a port with several sockets, if the system supports that, or on given sockets.
  *
- * @param onError called with later failures, of a connection that could not be accepted
- * @returns ends the accepting alone: unlike `close`, it leaves idle connections open
- * @throws Error when the port is in use or not allowed
+ * @param onError called for later failures to accept a connection
+ * @returns a function that stops accepting; unlike `close`, it leaves idle connections open
+ * @throws Error if the port is in use or not permitted
  */
 export async function listenWidely(
   listener: Server,
@@ -56,7 +56,7 @@ export async function listenWidely(
   onError: (error: Error) => void,
 ): Promise<() => void> {
   const count = 'descriptors' in place ? place.descriptors.length : socketCount;
-  // As Node's HTTP server has them.
+  // Same options as Node's HTTP server.
   const others = Array.from({ length: count - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => listener.emit('connection', socket)),
   );
@@ -83,14 +83,14 @@ export async function listenWidely(
   };
 }
 
-/** A socket that is bound and does not listen, from Node.js 26.4 on, and in 24.21. */
+/** A bound socket that does not listen; from Node.js 26.4 on, and in 24.21. */
 export type BoundSocket = net.BoundSocket;
 
 /**
- * Binds the sockets of a port for processes that listen on them. They stay as long as one process has them open: what waits in
- * their queues when a process ends is accepted by the others.
+ * Binds the sockets of a port for processes that will listen on them. They exist as long as one process has them open: connections queued
+ * when a process ends are accepted by the others.
  *
- * @throws Error when the port is in use or not allowed
+ * @throws Error if the port is in use or not permitted
  */
 export async function bindWidely({ host: wanted, port }: ListenPlace): Promise<BoundSocket[]> {
   const host = await usableAddress(wanted);
@@ -107,7 +107,7 @@ export async function bindWidely({ host: wanted, port }: ListenPlace): Promise<B
   }
 }
 
-/** Sockets that share a port do not notice another process that shares it too; an exclusive one does. */
+/** Binds an exclusive socket first, because sockets that share a port do not notice another process sharing it. */
 async function checkPort(port: number, host: string): Promise<void> {
   const probe = createServer();
   await listenOn(probe, { port, host }, () => undefined);
@@ -125,7 +125,7 @@ async function listenOn(
   await promise;
 }
 
-/** All stop listening with the first, whose callback waits for the connections of all. */
+/** Makes closing the first close all; its callback waits for the connections of all. */
 function closeTogether(listener: Server, others: readonly TcpServer[]): void {
   const close = listener.close.bind(listener);
   listener.close = (done) => {

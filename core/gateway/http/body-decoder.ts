@@ -14,9 +14,9 @@ const decoders = new Map<string, OpenDecoder>([
 ]);
 
 /**
- * @param encoding the Content-Encoding of a request, in lower case
+ * @param encoding Content-Encoding of a request, in lower case
  * @param node version of Node.js, such as `26.12.1`
- * @returns undefined for a body that is not encoded
+ * @returns undefined if the body is not encoded
  * @throws GatewayError `unsupported_media_type`
  */
 export function decoderFor(encoding: string, node: string = process.versions.node): OpenDecoder | undefined {

@@ -12,10 +12,10 @@ interface ClientConnection {
   readonly host: string | undefined;
 }
 
-/** Returns the client's connection. Headers count only as far as trusted proxies have written them. */
+/** Determines the client's connection. Headers are used only as far as trusted proxies wrote them. */
 export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) => ClientConnection;
 
-/** @param proxies addresses or CIDR ranges whose headers are trusted, as `listen.trusted_proxies` */
+/** @param proxies addresses or CIDR ranges whose headers are trusted, see `listen.trusted_proxies` */
 export function createConnectionReader(proxies: readonly string[]): ReadClientConnection {
   const isTrusted = createTrust(proxies);
   return (peer, headers) => {
@@ -32,7 +32,7 @@ export function createConnectionReader(proxies: readonly string[]): ReadClientCo
   };
 }
 
-/** From the nearest hop up to the first that is not a trusted proxy. An unknown address ends the search. */
+/** Hops from the nearest up to the first that is not a trusted proxy. An unknown address ends the search. */
 function knownHops(addresses: readonly string[], isTrusted: (address: string) => boolean): string[] {
   const known: string[] = [];
   for (const entry of addresses.toReversed()) {
@@ -74,7 +74,7 @@ function addRange(list: BlockList, range: string): void {
 
 const readers = new WeakMap<readonly string[], ReadClientConnection>();
 
-/** The reader of a configuration. */
+/** Cached reader of a configuration. */
 export function connectionReader({ section }: Pick<Host, 'section'>): ReadClientConnection {
   const { trusted_proxies: proxies } = section(listen);
   const reader = readers.get(proxies) ?? createConnectionReader(proxies);
@@ -82,7 +82,7 @@ export function connectionReader({ section }: Pick<Host, 'section'>): ReadClient
   return reader;
 }
 
-/** The connection of the client that has sent this request. */
+/** Connection of the client that sent this request. */
 export function clientConnection(
   { info, raw }: Pick<Request, 'info' | 'raw'>,
   host: Pick<Host, 'section'>,

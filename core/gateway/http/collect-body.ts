@@ -7,7 +7,7 @@ import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 
 export interface BodyLimits {
-  /** Bytes, after decompression. */
+  /** Bytes after decompression. */
   readonly maxBytes: number;
   /** Seconds without a byte after which reading fails; also the allowance on top of the time for the body's size. */
   readonly timeout: number;
@@ -21,9 +21,9 @@ export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): numbe
 }
 
 /**
- * A body that has arrived with its head, as most do: it needs neither listeners nor a timer.
+ * Takes a body that arrived with its head, as most do, without listeners or a timer.
  *
- * @throws as `collect`
+ * @throws see `collect`
  */
 export function takeBuffered(
   request: IncomingMessage,
@@ -33,7 +33,7 @@ export function takeBuffered(
 ): readonly Buffer[] {
   const pieces: Buffer[] = [];
   let size = 0;
-  // One chunk for each read: a body that has waited for its account to be looked up has several.
+  // One chunk per read: a body that waited for the lookup of its account has several.
   for (let piece = request.read() as Buffer | null; piece !== null; piece = request.read() as Buffer | null) {
     pieces.push(piece);
     size += piece.length;
@@ -93,7 +93,7 @@ export function truncated(): GatewayError {
   return new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.');
 }
 
-/** The refusal of a body for which there is no memory, counted as one. */
+/** Counts and creates the rejection of a body for which there is no memory. */
 export function tooMuch(memory: MemoryShare): GatewayError {
   memory.refuse('body');
   return new GatewayError('unavailable', 'The gateway has too little memory for this body now. Try again.', {

@@ -14,41 +14,41 @@ interface ClientSocket extends Socket {
   [surplus]?: true;
 }
 
-/** True for a connection over the limit, on which requests are answered with 503. */
+/** True for a connection over the limit, whose requests get 503. */
 export function isSurplus(socket: Socket): boolean {
   return (socket as ClientSocket)[surplus] === true;
 }
 
 /**
- * Counts the connections of clients. Over the limit, a few more are accepted and get 503, or the answer of a health check; even
- * more get 503 without being read. Without a limit the descriptors would run out, for the database, the journal and upstreams as
- * well, and the system would reset new connections.
+ * Counts client connections. Over the limit, a few more are accepted and get 503, or the response of a health check; further ones get 503
+ * without being read. Without a limit, file descriptors would run out for the database, the journal and upstreams too, and the system would
+ * reset new connections.
  */
 export class ConnectionLimit {
   readonly #openFiles: number;
   readonly #refusals: ParserRefusals;
   #limit = Number.POSITIVE_INFINITY;
   #open = 0;
-  #refusedAt = Number.NEGATIVE_INFINITY; // on the clock of performance.now()
+  #refusedAt = Number.NEGATIVE_INFINITY; // performance.now()
   #since = 0; // epoch ms
 
-  /** @param openFiles that this process may have */
+  /** @param openFiles maximum open files of this process */
   constructor(refusals: ParserRefusals, openFiles = readOpenFilesLimit()) {
     this.#refusals = refusals;
     this.#openFiles = openFiles;
   }
 
-  /** Applies `listen.max_connections`, as far as the open files suffice, also while the server listens. */
+  /** Applies `listen.max_connections`, limited by the open files. May be called while the server listens. */
   apply(configured = Number.POSITIVE_INFINITY): void {
     this.#limit = Math.min(configured, connectionsFor(this.#openFiles));
   }
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get open(): number {
     return this.#open;
   }
 
-  /** For the log at the start; undefined without a limit. */
+  /** Text for the startup log; undefined without a limit. */
   get description(): string | undefined {
     if (this.#limit === Number.POSITIVE_INFINITY) return undefined;
     return `accepting up to ${this.#limit} connections of clients; the system allows ${this.#openFiles} open files`;
@@ -70,7 +70,7 @@ export class ConnectionLimit {
     return { name: 'connections', runbook: 'connections-full', check: () => this.#check() };
   }
 
-  /** Comes before the listeners for requests that the server has. */
+  /** Inserts itself before the server's existing request listeners. */
   attach(server: Server): void {
     const listeners = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
@@ -105,8 +105,8 @@ export class ConnectionLimit {
 }
 
 /**
- * Connections for which the open files suffice: each may need another one to an upstream, and the database, the journal and the
- * operator need some.
+ * Connections for which the open files suffice: each may need another to an upstream, and the database, the journal and the operator need
+ * some.
  */
 export function connectionsFor(openFiles: number): number {
   return Math.max(bounds.leastConnections, Math.floor((openFiles - bounds.reservedFiles - surplusFor(openFiles)) / 2));
@@ -121,7 +121,7 @@ function isHealthCheck(url: string | undefined): boolean {
 }
 
 function readOpenFilesLimit(): number {
-  // The report would look up the names of all peers.
+  // Otherwise the report would look up the names of all peers.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files: { soft: number | 'unlimited' } } };
   const soft = userLimits?.open_files.soft;

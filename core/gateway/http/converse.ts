@@ -9,58 +9,58 @@ import { callerDialect } from './dialect.ts';
 import { RequestBody } from './request-body.ts';
 import type { SendProgress } from './send.ts';
 
-/** A request that has come on a connection other than an HTTP/1.1 one, as a message. */
+/** A request received as a message, on a connection other than HTTP/1.1. */
 export interface InboundMessage {
   readonly endpoint: Endpoint;
   readonly path: string; // without the query string
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string | undefined;
-  /** The bytes of the body. */
+  /** Bytes of the body. */
   readonly body: readonly Buffer[];
-  /** Called when a stage reads the body. Until then the memory of its bytes is reserved by the sender of this message. */
+  /** Called when a stage reads the body. Until then, the sender of the message keeps the memory of its bytes reserved. */
   readonly onRead?: () => void;
-  /** Pieces of the body that have an outline. */
+  /** Pieces of the body that already have an outline. */
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>;
 }
 
 /** The part of a response that the client received. */
 export interface Delivered extends SendProgress {
-  /** The status that the client received; undefined if it left before. */
+  /** Status received by the client; undefined if it disconnected before. */
   readonly status: number | undefined;
 }
 
 /** The client of a message. */
 export interface Correspondent {
-  /** The exchange of its message has begun. It is aborted with ClientGone when the client leaves. */
+  /** The exchange of the message started. Abort it with ClientGone if the client disconnects. */
   began(exchange: Exchange): void;
   /**
-   * Delivers the reply, and resolves when that is over. Must read or discard its body, and must not reject.
+   * Delivers the reply, and resolves when done. Must read or discard the body, and must not reject.
    *
    * @param onStalled returns the error that ends a body stalled for so many seconds
    */
   deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<Delivered>;
 }
 
-/** Runs messages as the exchanges that they are. */
+/** Runs messages as exchanges. */
 export interface Conversations {
   readonly serving: Serving;
-  /** Runs the exchange of a message from its begin to its end. Never rejects. */
+  /** Runs the exchange of a message to its end. Never rejects. */
   converse(message: InboundMessage, client: Correspondent): Promise<void>;
   /**
-   * The account that these headers authenticate; undefined without one.
+   * Account authenticated by these headers; undefined if none.
    *
    * @throws if that cannot be determined now
    */
   accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined;
-  /** The address of the client, before all trusted proxies. */
+  /** Address of the client, in front of all trusted proxies. */
   addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined;
 }
 
 /**
- * Makes the exchange of a message.
+ * Creates the exchange of a message.
  *
- * @param refusal as of `openExchange`
+ * @param refusal see `openExchange`
  */
 export function openMessage(message: InboundMessage, { host, bodyLimits }: Serving, refusal?: GatewayError): Exchange {
   const { path, query, headers, remoteAddress, body, onRead, outlines } = message;

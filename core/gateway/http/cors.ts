@@ -1,21 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Origins whose pages may call the API, as `listen.cors_origins`; `*` is any. */
+/** Origins whose pages may call the API, see `listen.cors_origins`; `*` allows any. */
 export type CorsOrigins = ReadonlySet<string>;
 
 const preflightMaxAgeSeconds = 7_200; // some browsers cap it lower
 
 const methods = 'GET, POST, DELETE';
 
-/** The browser's own list is returned, because SDKs add headers. */
+/** Allowed header lists: the browser's list is returned, because SDKs add headers. */
 const headerNames = /^[\w-]+(?: *, *[\w-]+)*$/;
 
 /**
- * Lets pages of other origins call the API from a browser (Fetch Standard, "CORS protocol"). Only a key in a header
- * identifies the caller, and credentials of the browser are never allowed, so that no page acts for a user who has not given it
- * a key.
+ * Allows pages of other origins to call the API from a browser (Fetch Standard, "CORS protocol"). Only a key in a header identifies the
+ * caller, and browser credentials are never allowed, so that no page can act for a user who did not give it a key.
  *
- * @returns true for a preflight, which is answered here: browsers send it without a key
+ * @returns true for a preflight, which is answered here because browsers send it without a key
  */
 export function allowOrigin(request: IncomingMessage, response: ServerResponse, origins: CorsOrigins): boolean {
   const { origin, 'access-control-request-method': method } = request.headers;
@@ -33,8 +32,8 @@ export function allowOrigin(request: IncomingMessage, response: ServerResponse, 
 }
 
 function allowRequest({ headers }: IncomingMessage, response: ServerResponse): void {
-  const asked = headers['access-control-request-headers'] ?? '';
+  const requestedHeaders = headers['access-control-request-headers'] ?? '';
   response.setHeader('access-control-allow-methods', methods);
   response.setHeader('access-control-max-age', preflightMaxAgeSeconds);
-  if (headerNames.test(asked)) response.setHeader('access-control-allow-headers', asked);
+  if (headerNames.test(requestedHeaders)) response.setHeader('access-control-allow-headers', requestedHeaders);
 }

@@ -10,19 +10,19 @@ import type { Outcome } from '../pipeline/stage.ts';
 import type { Serving } from './open-exchange.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
-/** The rest of a rejected body is read and discarded this long, so that the client reads the response. */
+/** Ms for which the rest of a rejected body is read and discarded, so that the client reads the response. */
 const discardTimeMs = 5_000;
 
-/** The way of a reply to its client. */
+/** Delivers a reply to the client. */
 export class ReplyDelivery implements ReplySender {
-  /** Progress of the send; undefined if the client has left or nothing could be sent. */
+  /** Progress of sending; undefined if the client disconnected or nothing could be sent. */
   sent: SendProgress | undefined;
   readonly #exchange: Exchange;
   readonly #response: ServerResponse;
   readonly #serving: Serving;
   readonly #isLast: () => boolean;
 
-  /** @param isLast whether the connection closes after it; asked once for each reply */
+  /** @param isLast returns whether the connection closes after the reply; called once per reply */
   constructor(exchange: Exchange, response: ServerResponse, serving: Serving, isLast: () => boolean) {
     this.#exchange = exchange;
     this.#response = response;
@@ -54,7 +54,11 @@ export class ReplyDelivery implements ReplySender {
 const none = {};
 const closing = { connection: 'close' };
 
-/** Names the stage whose body has stalled. */
+/**
+ * Reports the stage whose body has stalled.
+ *
+ * @returns the error that ends the body
+ */
 export function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
   const { stalledStage: owner } = exchange.bodyLayers;
   const fault = new StageFault({ owner, moment: 'body' }, `has sent no chunk for ${seconds} s`);
@@ -90,8 +94,8 @@ function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['k
 }
 
 /**
- * Keeps reading for a while after an answer that was sent before the whole body: closing a connection with unread bytes
- * resets it, and the reset can overtake the answer.
+ * Keeps reading for a while if the response was sent before the whole body arrived: closing a connection with unread bytes resets it, and
+ * the reset can overtake the response.
  */
 export function discardBody(request: IncomingMessage): void {
   let bytes = 0;
@@ -99,7 +103,7 @@ export function discardBody(request: IncomingMessage): void {
   const timer = setTimeout(stop, discardTimeMs);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    // Unless a reader of the body still has it.
+    // Not if a reader of the body still uses it.
     if (request.listenerCount('data') === 1) freeBytes([chunk]);
     if (bytes > bounds.refusedBody) stop();
   });

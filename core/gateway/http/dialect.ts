@@ -4,10 +4,10 @@ import type { Endpoint } from '../pipeline/exchange.ts';
 import { vendorSegment } from './paths.ts';
 
 /**
- * The dialect of the caller's error bodies. The path decides; on paths that several dialects share, the vendor's name in
- * the path, or else the headers that only one vendor's clients send.
+ * Dialect of the caller's error bodies. The path decides; on shared paths, the vendor's name in the path, or else headers sent only by one
+ * vendor's clients.
  *
- * @param path decides where there is no endpoint
+ * @param path decides if there is no endpoint
  */
 export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders, path = ''): Dialect {
   if (endpoint?.format !== undefined) return endpoint.format.dialect;
@@ -17,5 +17,5 @@ export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingH
   return callerOrder.find((name) => dialects[name].isCaller(headers, path)) ?? 'openai';
 }
 
-/** Google's SDK with a key for Claude, too, reads what Google sends. */
+/** Google first: its SDK expects Google's errors even with a key for Claude. */
 const callerOrder = dialectNames.toReversed();

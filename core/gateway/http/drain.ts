@@ -3,7 +3,7 @@ import { wait } from '#core/platform/timing/wait.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 
 const pollInterval = 20; // ms
-/** For idle connections: a newly accepted one has a request on its way. */
+/** For idle connections: a newly accepted one may have a request in flight. */
 const minGraceSeconds = 5;
 
 interface DrainTimes {
@@ -19,8 +19,8 @@ interface LastConnections {
 }
 
 /**
- * Serves new exchanges for the notice period, whether or not any run; then they are refused, and those in flight finish. At the
- * limit the remaining ones end with an error in their client's format.
+ * Serves new exchanges for the notice period, whether or not any are running; then rejects them, and those in flight finish. At the limit,
+ * remaining ones end with an error in their client's format.
  */
 export async function drain(handler: ExchangeHandler, { notice, limit, hurry }: DrainTimes): Promise<void> {
   const began = performance.now();
@@ -34,8 +34,8 @@ export async function drain(handler: ExchangeHandler, { notice, limit, hurry }: 
 }
 
 /**
- * The same where other processes accept at the same address: every exchange is served, and its answer closes the connection.
- * Idle connections have the notice period for their next request, and at least five seconds.
+ * Like `drain`, if other processes accept at the same address: every exchange is served, and its response closes the connection. Idle
+ * connections get the notice period, and at least five seconds, for their next request.
  */
 export async function drainReplaced(
   handler: ExchangeHandler,
@@ -53,7 +53,7 @@ export async function drainReplaced(
   await idle(handler, 2_000);
 }
 
-/** Ends an exchange of a gateway that stops. */
+/** Error that ends an exchange when the gateway stops. */
 export function stopping(): GatewayError {
   return new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 });
 }

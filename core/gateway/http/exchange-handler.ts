@@ -14,7 +14,7 @@ import { allowOrigin } from './cors.ts';
 import { discardBody, outcomeOf, ReplyDelivery, reportStalled, statusOf } from './delivery.ts';
 import type { EndpointTable } from './paths.ts';
 
-const settleTimeMs = 10_000; // for stages that still run when their exchange is over
+const settleTimeMs = 10_000; // for stages still running when their exchange ends
 
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
 export class ExchangeHandler implements Conversations {
@@ -36,19 +36,19 @@ export class ExchangeHandler implements Conversations {
     return this.#serving;
   }
 
-  /** New exchanges use this from now on. Returns the previous one. */
+  /** Makes new exchanges use this configuration. Returns the previous one. */
   serve(next: Serving): Serving | undefined {
     const previous = this.#serving;
     this.#serving = next;
     return previous;
   }
 
-  /** From now on, new exchanges of the accounts that it takes use this; all other exchanges do not. */
+  /** Makes new exchanges of the variant's accounts use it. */
   serveVariant(variant: Variant | undefined): void {
     this.#variant = variant;
   }
 
-  /** True when the next answer closes its connection. */
+  /** True if the next response must close its connection. */
   closesNext(): boolean {
     if (this.#toClose === 0) return this.#isClosing;
     this.#toClose--;
@@ -59,23 +59,23 @@ export class ExchangeHandler implements Conversations {
     return this.#running.size;
   }
 
-  /** From now on every answer closes its connection, so that clients reconnect elsewhere. */
+  /** Makes every further response close its connection, so that clients reconnect elsewhere. */
   close(): void {
     this.#isClosing = true;
   }
 
-  /** Number of further responses that close their connections, so that their clients reconnect to another process of the same port. */
+  /** Makes this many further responses close their connections, so that their clients reconnect to another process on the same port. */
   closeSome(count: number): void {
     this.#toClose = count;
   }
 
-  /** From now on new exchanges are refused. */
+  /** Rejects new exchanges. */
   refuseNew(): void {
     this.#refusesNew = true;
     this.drainConversations();
   }
 
-  /** Calls back when connections that outlive their exchanges are to close, once nothing runs on them. */
+  /** Registers a listener for when connections that outlive their exchanges must close, once nothing runs on them. */
   onDrain(listener: () => void): void {
     this.#onDrain.push(listener);
   }
@@ -90,15 +90,15 @@ export class ExchangeHandler implements Conversations {
   }
 
   readonly handle: Lifecycle.Method = ({ raw: { req, res }, path }: Request, h: ResponseToolkit) => {
-    // hapi logs and renders its errors.
+    // hapi logs and renders errors thrown here.
     this.run(req, res, path);
     return h.abandon;
   };
 
   /**
    * @param path without a query
-   * @param refusal why it is not accepted
-   * @throws the error that prevents an exchange; then nothing has begun
+   * @param refusal why the request is rejected, if it is
+   * @throws the error that prevents an exchange; nothing was started then
    */
   run(req: IncomingMessage, res: ServerResponse, path: string, refusal = this.refusal()): void {
     const { serving } = this;
@@ -116,7 +116,7 @@ export class ExchangeHandler implements Conversations {
       pipeline.begin(exchange);
       const delivery = new ReplyDelivery(exchange, res, serving, () => this.closesNext());
       exchange.sender = delivery;
-      // For a client that has left already there is only the record.
+      // If the client already disconnected, there is only a record.
       const answered = exchange.isClientGone ? undefined : this.#answer(exchange, req, res, serving, delivery);
       const duration = await closed;
       if (exchange.taker !== undefined) {
@@ -125,7 +125,7 @@ export class ExchangeHandler implements Conversations {
         await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, exchange.elapsed));
         return;
       }
-      // The signal has reached the stages; their reports belong in the record.
+      // The stages got the abort signal; their reports belong in the record.
       if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTimeMs);
       await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, duration));
     } finally {
@@ -144,10 +144,10 @@ export class ExchangeHandler implements Conversations {
       pipeline.begin(exchange);
       const reply = await pipeline.answer(exchange);
       const onStalled = (seconds: number) => reportStalled(exchange, seconds, pipeline);
-      // A stage that has detached the exchange from its client gets the reply, as for a POST.
+      // A stage that detached the exchange from its client gets the reply, as for a POST.
       if (exchange.taker !== undefined) await exchange.taker(reply);
       const sent = await client.deliver(exchange, reply, onStalled).catch((error: unknown) => {
-        // The stages hear of the end all the same.
+        // The stages are still notified of the end.
         noteFailure(log, 'answering a message', error, exchange.id);
         exchange.fail(toGatewayError(error));
         discard(reply);
@@ -175,13 +175,13 @@ export class ExchangeHandler implements Conversations {
   async #choose(exchange: Exchange, variant: Variant): Promise<Serving> {
     try {
       const account = await this.serving.pipeline.accountOf?.(exchange);
-      // Either may have been replaced meanwhile.
+      // The variant may have been replaced meanwhile.
       if (account !== undefined && variant === this.#variant && variant.takes(account)) {
         exchange.variant = variant.number;
         return variant.serving;
       }
     } catch {
-      // The stage refuses the request for the same reason when it enters.
+      // The stage will reject the request for the same reason.
     }
     return this.serving;
   }
@@ -195,7 +195,7 @@ export class ExchangeHandler implements Conversations {
   ): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
     const onClose = () => {
-      // A failure of the gateway is not a client that left.
+      // A failure of the gateway is not a client disconnect.
       if (exchange.taker === undefined) {
         if (!response.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
         this.#running.remove(link);
@@ -221,7 +221,7 @@ export class ExchangeHandler implements Conversations {
       if (exchange.taker === undefined) delivery.reply(reply);
       else await exchange.taker(reply);
     } catch (error) {
-      // A header that HTTP does not allow, for example. This is the only place that sees it.
+      // For example a header that HTTP does not allow. This is the only place that sees it.
       if (reply !== undefined) discard(reply);
       this.#contain(exchange, response, host, error);
     } finally {
@@ -242,7 +242,7 @@ export class ExchangeHandler implements Conversations {
       const { status, headers, body } = renderError(error, exchange);
       response.writeHead(status, { ...headers, 'x-request-id': exchange.id, connection: 'close' }).end(body);
     } catch {
-      // The format that renders errors has failed as well.
+      // The format that renders errors failed too.
       response.destroy();
     }
   }
@@ -258,7 +258,7 @@ export class ExchangeHandler implements Conversations {
   }
 }
 
-/** True for a connection that has closed, or was reset before it could be accepted: then the system knows no peer. */
+/** True if the connection closed, or was reset before it was accepted, in which case the system knows no peer. */
 export function hasLeft({ socket }: IncomingMessage, response: ServerResponse): boolean {
   return response.closed || socket.destroyed || socket.writableEnded || socket.remoteAddress === undefined;
 }

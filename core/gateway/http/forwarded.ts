@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The proxies' reports of the previous connection, the nearest proxy last. */
+/** Reports of proxies about their previous connection, nearest proxy last. */
 interface ForwardedHops {
   readonly addresses: readonly string[];
   readonly schemes: readonly string[];
   readonly hosts: readonly string[];
 }
 
-const maxHops = 32; // read from the nearest one
+const maxHops = 32; // counted from the nearest one
 
 /**
- * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239) where there is no `X-Forwarded-For`: proxies that
- * write one of the two pass the other on as the client sent it. Headers are bounded by the head of the request.
+ * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239) if there is no `X-Forwarded-For`: proxies that write one of the
+ * two forward the other as sent by the client. The size of the headers is bounded by the request head.
  */
 export function readForwarded(headers: IncomingHttpHeaders): ForwardedHops {
   if (headers['x-forwarded-for'] === undefined && headers['forwarded'] !== undefined)

@@ -3,20 +3,19 @@ import { nextPacketTurn } from '#core/platform/timing/turn.ts';
 
 const { IncomingMessage } = process.getBuiltinModule('node:http'); // as in listener.ts
 
-/** A smaller chunk is gathered with the next ones; the gathered bytes are passed on at this size. */
+/** Smaller chunks are gathered; the gathered bytes are passed on at `flushBytes`. */
 const smallChunkBytes = 1_024;
-const enough = 65_536;
+const flushBytes = 65_536;
 const maxUngathered = 16; // most bodies have one small chunk
-/** Small chunks after which a client waits for a turn: one packet of 64 KB may hold 10,000, which take about 10 ms. */
+/** Small chunks after which a client waits for a turn: a packet of 64 KB may contain 10,000, which take about 10 ms. */
 const maxChunksPerTurn = 4_096;
-/** Gathered bytes wait at most this long while a reader is active, so that it sees the body still arriving. */
+/** Maximum wait of gathered bytes while a reader is active, so that it sees that the body is still arriving. */
 const maxWaitMs = 100;
 
 /**
- * A request whose body comes in chunks of some size, however its client has cut it. Node makes an object of about 400 bytes
- * for each chunk, and buffers 64 KB of them by their bytes before it pauses the client: 28 MB for one connection that sends
- * single bytes, before anything reads the body. Small chunks are copied together here, the only place that all readers of a
- * body share: ours, hapi's for forms, and none.
+ * A request whose body arrives in chunks of reasonable size, however the client splits it. Node allocates about 400 bytes per chunk, and
+ * buffers 64 KB of payload before it pauses the client: 28 MB for one connection that sends single bytes, before anything reads the body.
+ * Small chunks are joined here, the only place common to all readers of a body: ours, hapi's for forms, and none.
  */
 export class GatheredRequest extends IncomingMessage {
   #smallChunks = 0;
@@ -35,7 +34,7 @@ export class GatheredRequest extends IncomingMessage {
   }
 
   override _read(size: number): void {
-    if (this.#gathering?.isResting === true) this.#gathering.isAsked = true;
+    if (this.#gathering?.isResting === true) this.#gathering.isReadPending = true;
     else super._read(size);
   }
 
@@ -43,26 +42,26 @@ export class GatheredRequest extends IncomingMessage {
     const gathering = (this.#gathering ??= new Gathering());
     gathering.bytes.add(chunk);
     if (this.#smallChunks % maxChunksPerTurn === 0 && !gathering.isResting) this.#pauseClient(gathering);
-    // False pauses the client until a reader asks for more.
+    // Returning false pauses the client until a reader asks for more.
     if (gathering.isResting) return false;
-    if (gathering.bytes.size >= enough || this.#isAwaited(gathering)) return this.#pass(gathering);
+    if (gathering.bytes.size >= flushBytes || this.#isAwaited(gathering)) return this.#pass(gathering);
     return this.#hasRoom(gathering);
   }
 
-  /** Pauses even without a reader: up to 32 packets per connection would otherwise be parsed in one turn. */
+  /** Pauses the client even without a reader; otherwise up to 32 packets per connection would be parsed in one turn. */
   #pauseClient(gathering: Gathering): void {
     gathering.isResting = true;
     nextPacketTurn()
-      .then(() => this.#goOn(gathering))
+      .then(() => this.#resume(gathering))
       .catch((error: Error) => this.destroy(error));
   }
 
-  #goOn(gathering: Gathering): void {
+  #resume(gathering: Gathering): void {
     gathering.isResting = false;
     const hasRoom = this.#hasRoom(gathering);
     if (this.readableFlowing !== null) this.#pass(gathering);
-    if (!this.complete && (gathering.isAsked || hasRoom)) this.socket.resume();
-    gathering.isAsked = false;
+    if (!this.complete && (gathering.isReadPending || hasRoom)) this.socket.resume();
+    gathering.isReadPending = false;
   }
 
   #pass(gathering: Gathering): boolean {
@@ -84,5 +83,5 @@ class Gathering {
   readonly bytes = new CollectedBytes();
   passedAt = 0; // on the clock of performance.now()
   isResting = false;
-  isAsked = false;
+  isReadPending = false;
 }

@@ -11,26 +11,26 @@ export interface HealthSource {
   readonly isServing: boolean;
   host(): Host;
   readonly registry: HealthChecks & StatusReports;
-  /** Problems for the operator, failing checks included. Never rejects. */
+  /** Problems for the operator, including failing checks. Never rejects. */
   problems(): Promise<readonly object[]>;
 }
 
 const options = { state: { parse: false } } as const;
 
 /**
- * `/livez`: the process is alive. `/readyz`: it should get traffic. Without the database or Redis the gateway stays ready,
- * because it serves known keys without them. Neither returns details, because both are public.
+ * `/livez`: the process is alive. `/readyz`: it should receive traffic. Without the database or Redis the gateway stays ready, because it
+ * can serve known keys. Neither returns details, because both are public.
  */
 export function routeHealthChecks(server: Server, source: HealthSource): void {
   server.route(livez);
   server.route({ method: 'GET', path: '/readyz', options, handler: (_request, h) => answerVerdict(source, h) });
-  // Claude Code probes this path before its first request; any 200 will do.
+  // Claude Code probes this path before its first request, and accepts any 200.
   server.route({ ...livez, path: '/api/hello' });
 }
 
 /**
- * The same paths for the operator. `/readyz?verbose` adds the version, the health checks, all problems and the reports of plugins; while a
- * check fails, the status is `degraded`, still with a 200.
+ * The same paths for the operator. `/readyz?verbose` adds the version, health checks, all problems and plugins' reports; while a check
+ * fails, the status is `degraded`, still with 200.
  */
 export function operatorHealthChecks(source: HealthSource): ServerRoute[] {
   const handler = (request: Request, h: ResponseToolkit) =>

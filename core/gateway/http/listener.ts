@@ -4,13 +4,13 @@ import { bounds } from '#core/platform/bounds.ts';
 import { GatheredRequest } from './gathered-request.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
 
-/** Not imported: that would read every export of the module, and one of them loads all of Node's own undici. */
+/** Not imported, because that reads every export of the module, one of which loads all of Node's built-in undici. */
 const { createServer } = process.getBuiltinModule('node:http');
 
 interface ListenerLimits {
   readonly headerTimeout: number; // seconds for the request line and the headers
   readonly keepAliveTimeout: number; // seconds an idle connection stays open
-  /** Seconds for a whole request, above the limit of the body's reader; default 600. */
+  /** Seconds for a whole request, above the body reader's limit; default 600. */
   readonly requestTimeout?: number;
 }
 
@@ -21,8 +21,7 @@ const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 /**
  * Creates the HTTP server under hapi, which has no options for these limits.
  *
- * @param shouldUpgrade which of the requests that ask for another protocol get it; none on a Node.js that does not ask, see
- *   `asksBeforeUpgrades`
+ * @param shouldUpgrade decides which upgrade requests are accepted; ignored by a Node.js that does not ask, see `asksBeforeUpgrades`
  */
 export function createListener(shouldUpgrade: (request: IncomingMessage) => boolean = () => false): Server {
   const server = createServer({
@@ -31,21 +30,21 @@ export function createListener(shouldUpgrade: (request: IncomingMessage) => bool
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: bounds.requestHead,
     shouldUpgradeCallback: shouldUpgrade,
-    // Node would answer a request without one itself, unseen: `ParserRefusals` does.
+    // Otherwise Node would answer such requests itself, unnoticed; `ParserRefusals` does it.
     requireHostHeader: false,
   });
   server.on('connection', keepAddress);
   return server;
 }
 
-/** Node caches the peer's address once read. After a reset, the system no longer knows it. */
+/** Reads the peer's address so that Node caches it: after a reset, the system no longer knows it. */
 function keepAddress({ remoteAddress }: Socket): string | undefined {
   return remoteAddress;
 }
 
 /**
- * Replaces hapi's own listeners other than that for requests: it would handle a request that expects `100 Continue` twice,
- * and answers every parser error with 400.
+ * Replaces hapi's listeners except the one for requests: hapi would handle a request that expects `100 Continue` twice, and answers every
+ * parser error with 400.
  */
 export function replaceHapiListeners(server: Server, refusals: ParserRefusals): void {
   server.removeAllListeners('checkContinue');
@@ -58,7 +57,7 @@ export function replaceHapiListeners(server: Server, refusals: ParserRefusals): 
   refusals.attach(server);
 }
 
-/** Applies the limits of gateway.yaml, also while the server listens. */
+/** Applies the limits of gateway.yaml. May be called while the server listens. */
 export function limitListener(
   server: Server,
   { headerTimeout, keepAliveTimeout, requestTimeout = defaultRequestTimeout }: ListenerLimits,
@@ -68,7 +67,7 @@ export function limitListener(
   server.keepAliveTimeout = keepAliveTimeout * 1000;
 }
 
-/** Sends `100 Continue` to a client that expects it; does nothing otherwise. */
+/** Sends `100 Continue` if the client expects it. */
 export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined) return;

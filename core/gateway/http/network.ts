@@ -2,21 +2,21 @@ import { isIP } from 'node:net';
 import { plainAddress } from '#core/platform/names/loopback.ts';
 
 /**
- * The network that one caller can send from: an IPv4 address, or the /64 of an IPv6 address, whose 2^64 addresses belong to
- * one household or machine.
+ * The network that one caller can send from: an IPv4 address, or the /64 of an IPv6 address, whose 2^64 addresses belong to one household
+ * or machine.
  */
 export function networkOf(address = ''): string {
   const plain = plainAddress(address);
   if (isIP(plain) !== 6) return plain;
   const [head = '', tail] = address.toLowerCase().split('::');
   const groups = groupsOf(head);
-  const behind = tail === undefined ? [] : groupsOf(tail);
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - behind.length) }, () => '0');
-  return [...groups, ...zeros, ...behind].slice(0, 4).map(withoutZeros).join(':');
+  const tailGroups = tail === undefined ? [] : groupsOf(tail);
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - tailGroups.length) }, () => '0');
+  return [...groups, ...zeros, ...tailGroups].slice(0, 4).map(withoutZeros).join(':');
 }
 
 /**
- * The block that counts of strangers are kept for: the /24 of an IPv4 address, the /64 of an IPv6 one. Undefined for what is not an
+ * Address block for counting unauthenticated requests: the /24 of an IPv4 address, the /64 of an IPv6 address. Undefined if it is not an
  * address.
  */
 export function addressBlockOf(address = ''): string | undefined {

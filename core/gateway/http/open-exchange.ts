@@ -14,17 +14,17 @@ import type { BodyLimits } from './collect-body.ts';
 import { RequestBody } from './request-body.ts';
 import { explainUnserved } from './unserved.ts';
 
-/** The parts that new exchanges run on; a reload replaces them as a whole. */
+/** Parts used by new exchanges; a reload replaces them as a whole. */
 export interface Serving {
   readonly host: Host;
   readonly pipeline: Pipeline;
   readonly bodyLimits: BodyLimits;
-  readonly writeTimeout: number; // seconds without a byte taken by the client
+  readonly writeTimeout: number; // seconds without a byte read by the client
   readonly readConnection: ReadClientConnection;
   readonly corsOrigins: CorsOrigins;
 }
 
-/** A second configuration, which serves some of the accounts. */
+/** A second configuration that serves some of the accounts. */
 export interface Variant {
   readonly number: number;
   readonly serving: Serving;
@@ -32,9 +32,9 @@ export interface Variant {
 }
 
 /**
- * Makes the exchange of a request.
+ * Creates the exchange of a request.
  *
- * @param refusal why it is not accepted; it passes through the pipeline all the same, so that it is recorded
+ * @param refusal why the request is rejected; it still passes through the pipeline, so that it is recorded
  */
 export function openExchange(
   req: IncomingMessage,
@@ -82,7 +82,7 @@ function refuseWith(error: GatewayError, dialect?: Dialect): Match {
   return { endpoint: refusingEndpoint(error, dialect), params: {} };
 }
 
-/** An endpoint for a request that has none: it passes through the pipeline too, so that it is recorded. */
+/** Endpoint for a request without one, which still passes through the pipeline, so that it is recorded. */
 export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoint {
   return {
     name: 'unknown',
@@ -90,7 +90,7 @@ export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoi
     method: 'GET',
     path: '/v1/',
     isMetered: false,
-    // Clients that try a WebSocket first take any other status for a fault, and may send the key only later.
+    // Clients that try a WebSocket first treat any other status as a fault, and may send the key only later.
     isPublic: error.code === 'upgrade_required',
     answer: () => {
       throw error;
@@ -98,7 +98,7 @@ export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoi
   };
 }
 
-/** Parsed here because hapi's URL object costs more than the rest of its work for a request. */
+/** Parsed here, because hapi's URL object costs more than the rest of its work for a request. */
 export function queryOf(url: string | undefined): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }
@@ -112,7 +112,7 @@ function explainMismatch(
   const unserved = explainUnserved(canonicalPath(path));
   if (unserved !== undefined) return new GatewayError('not_found', unserved);
   if (asksForWebSocket(req)) {
-    // Codex tries a WebSocket first and falls back to HTTP at once on this status, after seconds on any other.
+    // Codex tries a WebSocket first, and falls back to HTTP immediately on this status, but only after seconds on others.
     const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
     return new GatewayError('upgrade_required', 'WebSockets are not supported. Send a POST request.', { headers });
   }
@@ -122,7 +122,7 @@ function explainMismatch(
   return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
 }
 
-/** Proxies drop `Upgrade` (RFC 9110 §7.6.1) and forward the headers of the handshake (RFC 6455 §4.1). */
+/** Proxies drop `Upgrade` (RFC 9110 §7.6.1), but forward the handshake headers (RFC 6455 §4.1). */
 function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   if (headers.upgrade?.toLowerCase() === 'websocket') return true;
   return method === 'GET' && headers['sec-websocket-key'] !== undefined;

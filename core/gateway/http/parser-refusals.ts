@@ -39,7 +39,7 @@ const malformed: Refusal = {
 const withoutHost: Refusal = { ...malformed, message: 'An HTTP/1.1 request needs a Host header.' };
 const severalHosts: Refusal = { ...malformed, message: 'A request has one Host header, not several.' };
 
-/** RFC 9112 §6.1: Node's parser reads the chunks of any list that ends with `chunked`. */
+/** RFC 9112 §6.1. Node's parser decodes the chunks of any list that ends with `chunked`. */
 const unknownCoding: Refusal = {
   reason: 'malformed',
   status: 501,
@@ -87,8 +87,8 @@ const refusals: Readonly<Record<string, Refusal>> = {
 const logIntervalMs = 60_000;
 
 /**
- * Answers requests that Node refuses before there is an exchange: no stage sees them and no record is written. They are
- * counted by reason, and the log has a line for the last one at most once a minute.
+ * Answers requests that Node rejects before there is an exchange: no stage sees them, and no record is written. They are counted by reason,
+ * and the log gets a line for the latest at most once a minute.
  */
 export class ParserRefusals {
   readonly #log: Logger;
@@ -111,7 +111,7 @@ export class ParserRefusals {
     };
   }
 
-  /** Comes before the listeners for requests that the server has. */
+  /** Inserts itself before the server's existing request listeners. */
   attach(server: Server): void {
     const handlers = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
@@ -144,24 +144,24 @@ export class ParserRefusals {
     this.#answer(tooMany, 'too many connections', request, response);
   }
 
-  /** Refuses a connection without reading it. */
+  /** Rejects a connection without reading from it. */
   refuseConnection(socket: Socket): void {
     this.#countRefusal(tooMany, 'too many connections', socket.remoteAddress);
     socket.end(write(tooMany), () => socket.destroy());
   }
 
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-    // The client has left.
+    // The client disconnected.
     if (error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
-    // A client that keeps sending gets here again.
+    // Already rejected: the client keeps sending.
     if (!socket.writable) return;
     const refusal = refusals[error.code ?? ''] ?? malformed;
     this.#countRefusal(refusal, error.code, socket.remoteAddress);
     const running = runningResponse(socket);
-    // It is not the running request that is malformed, but one behind it.
+    // The malformed request is not the running one, but one behind it.
     if (running?.req.complete === true) closeAfterRunning(socket);
     else if (running?.headersSent === true) socket.destroy();
     else closeGently(socket, write(refusal));
@@ -182,13 +182,13 @@ export class ParserRefusals {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     this.#sinceLastLine++;
     if (!this.#throttle.pass()) return;
-    const others = this.#sinceLastLine > 1 ? `; ${this.#sinceLastLine} since the last such line` : '';
-    this.#log.warn(`request from ${what}${others}`);
+    const total = this.#sinceLastLine > 1 ? `; ${this.#sinceLastLine} since the last such line` : '';
+    this.#log.warn(`request from ${what}${total}`);
     this.#sinceLastLine = 0;
   }
 }
 
-/** @param raw alternating names and values as received: `headers` keeps only the first of several */
+/** @param raw alternating names and values as received; `headers` keeps only the first of several */
 function countHosts(raw: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < raw.length; index += 2) {
@@ -198,7 +198,7 @@ function countHosts(raw: readonly string[]): number {
   return count;
 }
 
-/** In the shape of OpenAI's errors: the client's format is unknown. */
+/** Uses the shape of OpenAI's errors, because the client's format is unknown. */
 function render({ code, message, retryAfter }: Refusal): { headers: Record<string, string | number>; text: string } {
   const { headers, body } = renderError(
     new GatewayError(code, message, retryAfter === undefined ? {} : { retryAfter }),

@@ -1,20 +1,20 @@
 import { decodePercent } from '#core/platform/percent-encoding.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 
-/** An endpoint with the parameters of the path, decoded. */
+/** An endpoint with the decoded parameters of the path. */
 export interface Match {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** A path that has endpoints, but none for this method. */
+/** The path has endpoints, but none for this method. */
 export interface WrongMethod {
   readonly allowed: readonly string[];
 }
 
 /**
- * Finds the endpoint for a path. It also accepts the paths of common misconfigurations: without a version, with two of
- * them, below a vendor's name, with a trailing or a double slash.
+ * Finds the endpoint for a path. Also accepts paths of common misconfigurations: without a version, with two, below a vendor's name, with a
+ * trailing or a double slash.
  */
 export class EndpointTable {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
@@ -34,7 +34,7 @@ export class EndpointTable {
     return [...this.#firstSegments];
   }
 
-  /** True for the path of an endpoint, written as it is documented and without parameters. */
+  /** True for the exact documented path of an endpoint without parameters. */
   has(path: string): boolean {
     return this.#exact.has(path);
   }
@@ -76,7 +76,7 @@ export function pathOf(url = ''): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
-/** First segments of base URLs of vendors and other gateways that serve several formats. */
+/** First path segments of base URLs at vendors and gateways that serve several formats. */
 export const vendorSegments = ['anthropic', 'openai'] as const;
 
 const version = '/v1(?:beta)?';
@@ -90,20 +90,20 @@ export function vendorSegment(path: string): (typeof vendorSegments)[number] | u
 }
 
 /**
- * `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`,
- * `/anthropic/v1/messages` → `/v1/messages`. A double slash, from a base URL with a trailing one, counts as one. Cohere's
- * `/v2/rerank` takes and returns what its `/v1/rerank` does.
+ * `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`, `/anthropic/v1/messages` →
+ * `/v1/messages`. A double slash, from a base URL with a trailing slash, counts as one. Cohere's `/v2/rerank` is compatible with its
+ * `/v1/rerank`.
  */
 export function canonicalPath(path: string): string {
   const single = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
   const trimmed = single.length > 1 && single.endsWith('/') ? single.slice(0, -1) : single;
-  // Twice: a vendor's name and a second version behind it.
+  // Applied twice, for a vendor's name and a second version after it.
   const plain = trimmed.replace(misplaced, '').replace(misplaced, '');
   if (plain === '/v2/rerank') return '/v1/rerank';
   return /^\/v1(beta)?\//.test(plain) ? plain : `/v1${plain}`;
 }
 
-/** False for `…/models/x:verb` on `…/models/{id}`: an unknown method, not the model with a wrong one. */
+/** False for `…/models/x:verb` on `…/models/{id}`: that is an unknown method, not a model with the wrong HTTP method. */
 function isMethodOf(path: string, endpoint: Endpoint): boolean {
   return endpoint.path.includes(':') || !/:[^/]*$/.test(path);
 }

@@ -9,7 +9,7 @@ import { bounds } from '#core/platform/bounds.ts';
  * has left.
  */
 
-/** A connection that the gateway ends stays open this long, so that the client reads the response before a reset. */
+/** Ms that a connection ended by the gateway stays open, so that the client reads the response before a reset. */
 const lingerMs = 1_000;
 
 interface Waiting {
@@ -22,15 +22,15 @@ const running = Symbol('running response');
 const pipeline = Symbol('waiting requests');
 
 interface ClientSocket extends Socket {
-  [running]?: ServerResponse; // otherwise the last one
-  /** Only of clients that have pipelined. */
+  [running]?: ServerResponse; // or the last response
+  /** Set once the client pipelined requests. */
   [pipeline]?: { readonly waiting: Waiting[]; isClosing: boolean };
-  /** Node's parser of the connection, which has no types. `onIncoming` returns 2 to end parsing. */
+  /** Node's untyped parser of the connection. If `onIncoming` returns 2, parsing ends. */
   parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
 }
 
 /**
- * Runs the requests of each connection one after the other, in front of all listeners that the server has.
+ * Runs the requests of each connection one after another, before all existing listeners of the server.
  *
  * @param onDropped called when a connection has too many waiting requests
  */
@@ -56,13 +56,13 @@ export function serveInTurn(server: Server, onDropped: (socket: Socket) => void)
   }
 }
 
-/** The running response of a connection; undefined when there is none. */
+/** Running response of a connection; undefined if there is none. */
 export function runningResponse(socket: Socket): ServerResponse | undefined {
   const response = (socket as ClientSocket)[running];
   return response?.closed === false ? response : undefined;
 }
 
-/** Parses no further request of this connection, and closes it once the running and waiting ones are answered. */
+/** Stops parsing requests of this connection, and closes it once the running and waiting ones are answered. */
 export function closeAfterRunning(socket: ClientSocket): void {
   const queue = queueOf(socket);
   const response = socket[running];
@@ -71,14 +71,14 @@ export function closeAfterRunning(socket: ClientSocket): void {
   if (queue.waiting.length === 0) response.once('close', () => startNext(socket));
   const last = queue.waiting.at(-1)?.response ?? response;
   if (!last.headersSent) last.setHeader('connection', 'close');
-  // Node would destroy the connection, and the reset would overtake the responses.
+  // Node would destroy the connection, and the reset could overtake the responses.
   socket.destroySoon = () => closeGently(socket);
-  // The remainder of the current chunk of 64 KB.
+  // Stops parsing the remainder of the current 64 KB chunk.
   if (socket.parser) socket.parser.onIncoming = () => 2;
   process.nextTick(discardInput, socket);
 }
 
-/** Sends the last bytes of a connection, and destroys it a moment later. */
+/** Sends the last bytes of a connection, and destroys it after `lingerMs`. */
 export function closeGently(socket: Socket, bytes = ''): void {
   if (socket.writableEnded) return;
   socket.end(bytes);
@@ -96,14 +96,14 @@ function enqueue(socket: ClientSocket, previous: ServerResponse, next: Waiting):
   return true;
 }
 
-/** A longer body would pause the socket until its request runs. */
+/** Longer bodies would pause the socket until their request runs. */
 function isShort({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= bounds.pipelinedBody;
 }
 
 function startNext(socket: ClientSocket): void {
   const { waiting, isClosing } = queueOf(socket);
-  // Each is recorded, although none can be answered.
+  // Each request is recorded, although none can be answered.
   if (socket.destroyed || socket.writableEnded)
     for (const { request, response, start } of waiting.splice(0)) start(request, response);
   const next = waiting.shift();
@@ -118,7 +118,7 @@ function startNext(socket: ClientSocket): void {
 
 function discardInput(socket: Socket): void {
   let bytes = 0;
-  // The listener takes the input from the parser; the other one would return it.
+  // This listener takes the input from the parser; removing the parser's own listener first would return the input to it.
   const parsed = socket.listeners('data') as ((chunk: Buffer) => void)[];
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length;

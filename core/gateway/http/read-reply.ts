@@ -6,25 +6,25 @@ import { abortGrace } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
 interface BodyReader {
-  /** @returns false if the client is slower; it then calls `resume` of the reading */
+  /** @returns false to pause; the client then calls `resume` of the reading */
   take(chunk: Buffer): boolean;
   isFull(): boolean;
   /**
-   * Called when the body has stalled.
+   * Called when the body stalls.
    *
    * @returns the error that ends it
    */
   onStalled(seconds: number): GatewayError;
 }
 
-/** A streamed body on its way to a client that is not behind an HTTP response. */
+/** A streamed body on its way to a client without an HTTP response. */
 export interface BodyReading {
-  /** Resolves with the cause of its end: undefined for a regular end, ClientGone when the client has left. Never rejects. */
+  /** Resolves with the cause of the end: undefined for a regular end, ClientGone if the client disconnected. Never rejects. */
   readonly ended: Promise<GatewayError | ClientGone | undefined>;
   resume(): void;
 }
 
-/** Reads a streamed body as `sendReply` does: as fast as the client takes it, until it ends, breaks, stalls, or the exchange is aborted. */
+/** Reads a streamed body like `sendReply`: at the client's speed, until it ends, breaks or stalls, or the exchange is aborted. */
 export function readReply(exchange: Exchange, body: Readable, { take, isFull, onStalled }: BodyReader): BodyReading {
   const { promise, resolve } = Promise.withResolvers<GatewayError | ClientGone | undefined>();
   const listener = exchange.find(replyListener);

@@ -15,7 +15,7 @@ import { decoderFor, type OpenDecoder } from './body-decoder.ts';
 import { type BodyLimits, collect, takeBuffered, tooLarge, tooMuch, truncated } from './collect-body.ts';
 import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 
-/** Parsing all of a smaller body costs as little as its outline. */
+/** Parsing a smaller body completely is as cheap as making its outline. */
 const shortBodyBytes = 16_384;
 
 interface ReadyBody {
@@ -26,8 +26,8 @@ interface ReadyBody {
 }
 
 /**
- * Reads a request's body from the socket when a stage asks for it, once, within bounds of size and time. The body of a
- * request that is refused before is never buffered.
+ * Reads a request's body from the socket when a stage first asks for it, within bounds of size and time. The body of a request rejected
+ * before that is never buffered.
  */
 export class RequestBody implements BodySource {
   readonly #request: IncomingMessage | ReadyBody;
@@ -36,10 +36,10 @@ export class RequestBody implements BodySource {
   readonly #sendContinue: () => void;
   #reading: Promise<readonly Buffer[]> | undefined;
   #isReading = false;
-  #waited = 0; // ms
-  /** The body as received, or as one piece once a caller has asked for that. */
+  #waitedMs = 0; // ms
+  /** The body as received, or in one piece once a caller asked for that. */
   #pieces: readonly Buffer[] | undefined;
-  /** A caller has the bytes and may keep them for longer than the exchange. */
+  /** True if a caller got the bytes, and may keep them longer than the exchange. */
   #isShared = false;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
@@ -67,7 +67,7 @@ export class RequestBody implements BodySource {
   }
 
   get waited(): number {
-    return this.#waited;
+    return this.#waitedMs;
   }
 
   async bytes(): Promise<Buffer> {
@@ -130,8 +130,8 @@ export class RequestBody implements BodySource {
 
   async #decode(): Promise<string> {
     const isLong = sizeOf(this.#pieces ?? (await this.#read())) > bounds.stepwiseBody;
-    this.#isShared = true; // not to be freed while this waits
-    // Joining 30 MB of pieces takes 15 ms, and who asks may have looked for their outline in this turn.
+    this.#isShared = true; // must not be freed while this waits
+    // In a later turn, because joining 30 MB of pieces takes 15 ms, and the caller may have outlined them in this turn.
     if (isLong) await nextTurn();
     const bytes = this.received as Buffer;
     if (isLong) await nextTurn();
@@ -164,10 +164,10 @@ export class RequestBody implements BodySource {
     const decode = decoderFor(encoding);
     this.#sendContinue();
     this.#isReading = true;
-    // Node's parser has called us with the head, and reads the rest of the packet, often all of the body, when we return.
+    // Node's parser called us with the head, and reads the rest of the packet, often the whole body, after we return.
     if (!request.complete) await new Promise<void>((resolve) => setImmediate(resolve));
     try {
-      // Its events were emitted before there was a listener.
+      // The events were emitted before there was a listener.
       if (request.destroyed && !request.complete) throw truncated();
       if (decode !== undefined) this.#pieces = await this.#decompress(request, decode, perByte);
       else if (request.complete) this.#pieces = takeBuffered(request, this.#limits, this.#memory, perByte);
@@ -178,7 +178,7 @@ export class RequestBody implements BodySource {
     }
   }
 
-  /** Into long pieces, if memory allows: the bytes of the body replace them. */
+  /** Decompresses into long pieces if memory allows; their reservation is then replaced by the body's. */
   async #decompress(request: IncomingMessage, open: OpenDecoder, perByte: number): Promise<readonly Buffer[]> {
     const reserved = this.#memory.grow(longPiece) ? longPiece : 0;
     const source = request.pipe(open(reserved === 0 ? {} : { chunkSize: longPiece }));
@@ -193,11 +193,11 @@ export class RequestBody implements BodySource {
     perByte: number,
     reserved = 0,
   ): Promise<readonly Buffer[]> {
-    const began = performance.now();
+    const startedAt = performance.now();
     try {
       return await collect(request, source, this.#limits, this.#memory, { perByte, reserved });
     } finally {
-      this.#waited = performance.now() - began;
+      this.#waitedMs = performance.now() - startedAt;
     }
   }
 }
@@ -212,7 +212,7 @@ function requireJsonType(contentType: string | undefined): void {
 }
 
 /**
- * Decoding has replaced invalid bytes, and the model would get another text than the client sent. RFC 8259 §8.1.
+ * Rejects invalid UTF-8, which decoding replaced: the model would get a different text than the client sent (RFC 8259 §8.1).
  *
  * @throws GatewayError `invalid_request`
  */
@@ -221,10 +221,10 @@ function requireUtf8(bytes: Buffer, text: string): void {
   throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
 }
 
-/** Result of decoding invalid bytes. A valid text may contain it too. */
+/** Result of decoding invalid bytes. Valid text may contain it too. */
 const replacement = '\uFFFD';
 
-/** @throws GatewayError `request_too_large` for a text that would take too long to parse */
+/** @throws GatewayError `request_too_large` if the text would take too long to parse */
 function requireReadable(text: string): void {
   const excess = findExcess(text, bounds.requestValues);
   if (excess === undefined) return;
@@ -245,7 +245,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The engine's message quotes the body; only the position is safe to repeat.
+    // The engine's message quotes the body; only the position is safe to show.
     const place = error instanceof Error ? (/position \d+/.exec(error.message)?.[0] ?? '') : '';
     throw new GatewayError('invalid_request', `The body is not valid JSON${place && ` (at ${place})`}.`, {
       cause: error,

@@ -7,8 +7,8 @@ import type { Request, Server } from '@hapi/hapi';
 const rewriters = new WeakMap<Server, (request: Request) => void>();
 
 /**
- * Lets some requests for pages go to another route than that of their path, by `request.setUrl`. Not an extension of its own: with a second
- * one, calls of the API would no longer leave hapi early.
+ * Lets requests for pages be routed differently than by their path, with `request.setUrl`. Not a separate extension, because with a second
+ * one API calls would no longer leave hapi early.
  */
 export function rewritePages(server: Server, rewrite: (request: Request) => void): void {
   rewriters.set(server, rewrite);

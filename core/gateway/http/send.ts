@@ -12,34 +12,34 @@ import { StallWatch } from './stall-watch.ts';
 import { isTaken, watchClient } from './stalled-client.ts';
 
 /**
- * Ms without data after which a stream gets a keep-alive, and after each further one. Proxies cut streams that are idle for a minute,
- * and Caddy 2.11 loses their end. Apache and Varnish notice only by writing that a client has left, at the second write: half a
- * minute of a paid response at 15 s. At 5 s, 1,000 silent streams take 1.4 % of a core; 0.6 % at 15 s.
+ * Ms without data after which a stream gets a keep-alive, and each further one. Proxies cut streams that are idle for a minute, and Caddy
+ * 2.11 loses their end. Apache and Varnish detect a disconnected client only on the second write: at 15 s, that is half a minute of a paid
+ * response. At 5 s, 1,000 silent streams take 1.4 % of a core; at 15 s, 0.6 %.
  */
-const keepAliveAfter = 5_000;
+const keepAliveAfterMs = 5_000;
 
-/** Ms for the stages of an exchange that the gateway ends to end its body themselves. */
+/** Ms for stages to end the body themselves when the gateway ends their exchange. */
 export const abortGrace = 500;
 
-/** Bytes sent so far; read when the exchange is over. */
+/** Progress of sending a reply; read when the exchange ends. */
 export interface SendProgress {
   bytes: number;
   firstByteAfter: number | undefined; // ms
 }
 
 export interface SendOptions {
-  /** Added to those of the reply. */
+  /** Added to the reply's headers. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly writeTimeout: number; // seconds without a byte taken by the client; writing keep-alives does not count
+  readonly writeTimeout: number; // seconds without a byte read by the client; keep-alives written to it do not count
   readonly log: Logger;
-  /** The body has stalled for that long. Returns the error that ends it. */
+  /** Called when the body has stalled for that long. Returns the error that ends it. */
   onStalled(seconds: number): GatewayError;
 }
 
 /**
- * Writes a reply to the socket as fast as the client reads. A stream that fails ends with an error in the client's
- * format, or with a reset where the format has none: never in a way that looks like a regular end. A client that stops
- * reading is disconnected: it would hold an upstream connection and a slot forever.
+ * Writes a reply to the socket as fast as the client reads. A failed stream ends with an error in the client's format, or with a reset if
+ * the format has none, but never like a regular end. A client that stops reading is disconnected, because it would hold an upstream
+ * connection and a slot forever.
  */
 export function sendReply(
   response: ServerResponse,
@@ -63,7 +63,7 @@ export function sendReply(
   } else {
     sendStream(response, exchange, reply, headers, body, sent, options);
   }
-  // The system has taken most whole replies by now.
+  // Most whole replies were taken by the system at this point.
   if (!isTaken(response)) watchClient(response, writeTimeout, () => disconnect(response, exchange, writeTimeout));
   return sent;
 }
@@ -112,11 +112,11 @@ function sendStream(
   if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');
   response.writeHead(reply.status, headers);
   const writer = new BodyWriter(response, trailers !== undefined);
-  // Node sends a head only with the first bytes that follow it.
+  // Node sends the head only with the first bytes of the body.
   if (reply.isAwaited === true) writer.write(keepAliveText ?? '');
   const keepAlive = keepAliveText === undefined ? undefined : startKeepAlive(response, writer, keepAliveText);
   const listener = exchange.find(replyListener);
-  // Stages have made body, trailers and the text of a failure; what these throw would end the process here.
+  // Body, trailers and the failure text come from stages; an exception from them would end the process here.
   const giveUp = (thrown: unknown) => {
     noteFailure(log, 'sending a stream', thrown, exchange.id);
     exchange.fail(toGatewayError(thrown));
@@ -175,7 +175,7 @@ function sendStream(
   body.once('close', () => {
     keepAlive?.stop();
     stalled.stop();
-    // Closed without end or error: truncated.
+    // Closed without an end or error: the body is truncated.
     if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
     exchange.fail(new GatewayError('upstream_failed', 'The response was truncated.'));
     response.destroy();
@@ -188,7 +188,7 @@ function sendStream(
   });
 }
 
-/** Called when the gateway ends an exchange whose stages are late, so that plugins need not listen for it. */
+/** Ends the body if the stages of an aborted exchange do not, so that plugins need not listen for the abort. */
 function onEnding(exchange: Exchange, response: ServerResponse, end: (error: GatewayError) => void): void {
   const onAbort = (reason: ClientGone | GatewayError) => {
     if (reason instanceof ClientGone || response.destroyed) return;
@@ -204,6 +204,6 @@ function startKeepAlive(response: ServerResponse, writer: BodyWriter, text: stri
     if (!writer.isFull && !response.writableEnded) writer.write(text);
     timer.restart();
   });
-  timer.start(keepAliveAfter);
+  timer.start(keepAliveAfterMs);
   return timer;
 }

@@ -14,11 +14,11 @@ import { canonicalPath, type EndpointTable, pathOf, vendorSegments } from './pat
 import { Upgrades } from './upgrades.ts';
 import { rewritePage } from './rewritten-pages.ts';
 
-const reminderIntervalMs = 60_000; // per failure of a page
+const reminderIntervalMs = 60_000; // per kind of page failure
 
 const extensionTimeoutMs = 5_000;
 
-/** hapi on a listener of our own; the app decides when it listens. */
+/** Creates hapi on our own listener; the app decides when it listens. */
 export function createServer(log: Logger): {
   server: Server;
   listener: HttpServer;
@@ -33,10 +33,10 @@ export function createServer(log: Logger): {
     listener,
     autoListen: false,
     debug: false,
-    // A cookie of ours that was tampered with is ignored; pages must not fail with 400 for it.
+    // Tampered cookies are ignored, so that pages do not fail with 400.
     routes: { state: { parse: true, failAction: 'ignore' }, timeout: { server: 60_000 } },
     router: { stripTrailingSlash: true },
-    // Compression would hold events back until there are enough of them.
+    // Compression would delay events until enough are buffered.
     mime: { override: { 'text/event-stream': { source: 'iana', compressible: false } } },
   });
   shortcutHapi(listener);
@@ -53,15 +53,15 @@ export function createServer(log: Logger): {
 }
 
 /**
- * Takes a request that needs nothing of hapi.
+ * Handles a request that does not need hapi.
  *
- * @returns false for any other
+ * @returns false for other requests
  */
 type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();
 
-/** hapi's work before it calls a handler takes a tenth of a small call. */
+/** Bypasses hapi, whose work before the handler takes a tenth of a small call. */
 function shortcutHapi(listener: HttpServer): void {
   const throughHapi = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');
@@ -71,7 +71,7 @@ function shortcutHapi(listener: HttpServer): void {
   });
 }
 
-/** True while no plugin has an `onRequest` extension. hapi has no public way to ask. */
+/** True while no plugin has an `onRequest` extension. hapi has no public API for this. */
 function hasOnlyOurs(server: Server): boolean {
   const { _core: core } = server as Server & { _core?: { extensions?: { route?: { onRequest?: Extensions } } } };
   return core?.extensions?.route?.onRequest?.nodes?.length === 1;
@@ -82,10 +82,10 @@ interface Extensions {
 }
 
 /**
- * Closes the listener; hapi itself fails on one that has never listened.
+ * Stops the server; hapi itself fails if the listener never listened.
  *
  * @param timeout ms for connections in use
- * @throws the error or timeout of a plugin's `onPreStop`; hapi would leave the listener open
+ * @throws the error or timeout of a plugin's `onPreStop`, after which hapi would leave the listener open
  */
 export async function stopServer(server: Server, timeout: number): Promise<void> {
   const { listener } = server;
@@ -111,7 +111,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     payload: {
       parse: false,
       output: 'stream',
-      // Our own limits apply when a stage reads the body, after authentication.
+      // Our limits apply when a stage reads the body, after authentication.
       maxBytes: Number.MAX_SAFE_INTEGER,
       timeout: false,
       override: 'application/octet-stream',
@@ -135,23 +135,23 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
   shortcuts.set(server.listener as HttpServer, (request, response) => {
     const path = pathOf(request.url);
     if (!endpoints.has(path) || !hasOnlyOurs(server)) return false;
-    // As hapi does: one that is broken off ends with the response.
+    // Like hapi: an aborted request ends with the response.
     request.on('error', ignore);
     try {
       handler.run(request, response, path);
       return true;
     } catch {
-      // hapi asks again, logs it and answers.
+      // Falls back to hapi, which runs it again, logs the error and answers.
       return false;
     }
   });
   server.ext('onRequest', (request, h) => {
-    // From a base URL with a trailing slash; hapi would take the first segment for a host.
+    // From a base URL with a trailing slash; hapi would interpret the first segment as a host.
     if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
-    // hapi's router and its reading of bodies would cost as much as all the rest of its work. Plugins' extensions have run.
+    // hapi's router and body parser would cost as much as the rest of its work. Plugins' extensions have already run.
     if (endpoints.has(request.path)) return handler.handle(request, h);
     if (!isExchangePath(request.path, endpoints)) {
-      // hapi's own ids contain the host name and the process id.
+      // hapi's ids contain the host name and the process id.
       request.info.id = createRequestId(Date.now());
       if (hasLeft(request.raw.req, request.raw.res)) return h.abandon;
       sendContinue(request.raw.req);
@@ -193,13 +193,13 @@ function isExchangePath(path: string, endpoints: EndpointTable): boolean {
   return apiPath.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
 }
 
-/** A cookie of RFC 6265 §4.1.1, quoted or not. */
+/** A cookie per RFC 6265 §4.1.1, quoted or not. */
 const cookie =
   /^[!#$%&'*+.^`|~\w-]+=(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/;
 
 /**
- * The cookies that hapi can parse. It drops all of them for one that is malformed, such as JSON that another program on this
- * host has set, and the reader would be signed out for as long as that one lives.
+ * Keeps only cookies that hapi can parse. It drops all cookies if one is malformed, such as JSON set by another program on this host, and
+ * the reader would be signed out for as long as that cookie lives.
  */
 export function wellFormedCookies(header: string): string {
   const pairs = header.split(';').map((pair) => pair.trim());

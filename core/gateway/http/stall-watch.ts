@@ -2,8 +2,8 @@ import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import type { BodyLayers } from '../pipeline/body-layers.ts';
 
 /**
- * Watches a body for chunks that do not come. How long one may take depends on the layers that are open, so it is looked at whenever
- * the shortest of these times is over: a stage whose source has ended has as long as any other from then on.
+ * Detects a body whose chunks stop arriving. The allowed time depends on the open layers, so it is checked at intervals of the shortest of
+ * these times: when a stage's source has ended, the next allowance starts from then.
  */
 export class StallWatch {
   readonly #layers: BodyLayers;
@@ -12,7 +12,7 @@ export class StallWatch {
   #patience: number; // seconds
   #silentSince = performance.now();
 
-  /** @param isUnread true while the client reads nothing; the write timeout covers that */
+  /** @param isUnread true while the client does not read, which the write timeout covers */
   constructor(layers: BodyLayers, isUnread: () => boolean, onStalled: (seconds: number) => void) {
     this.#layers = layers;
     this.#patience = layers.patience;
@@ -25,7 +25,7 @@ export class StallWatch {
     this.#timer.start(this.#step);
   }
 
-  /** A chunk has come. */
+  /** A chunk arrived. */
   progress(now: number = performance.now()): void {
     this.#silentSince = now;
     this.#timer.restart(now);

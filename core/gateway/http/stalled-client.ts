@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 
 const checksPerTimeout = 8;
 
-/** Node's view of bytes the system has not accepted yet. Its own socket timeout reads the same, but restarts with every write. */
+/** Node's view of bytes that the system has not accepted yet. Node's socket timeout uses the same value, but restarts with every write. */
 interface SystemQueue {
-  readonly bytesWritten: number; // queued ones included
+  readonly bytesWritten: number; // includes queued bytes
   readonly writeQueueSize: number;
 }
 
 /**
- * Calls `onStalled` once the system has taken none of the bytes that wait for a client for this long. Writes are no progress: a
- * stream and its keep-alives may fill buffers for hours. One byte of a chunk is. Ends with the response.
+ * Calls `onStalled` once the system has accepted none of the bytes waiting for a client for this long. Writes are not progress, because a
+ * stream and its keep-alives may fill buffers for hours; a single accepted byte is. Ends with the response.
  *
  * @param seconds without progress, up to an eighth more
  */
@@ -27,7 +27,7 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
         return;
       }
       if (++idle < checksPerTimeout) return;
-      // Reads by the client while the loop was blocked are noticed in this turn.
+      // Reads by the client while the event loop was blocked are noticed in this turn.
       setImmediate(() => {
         if (bytesTaken(response.socket) === taken) onStalled();
         else idle = 0;
@@ -38,12 +38,12 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
   response.once('close', () => clearInterval(timer));
 }
 
-/** True when the system has taken all of a response that has ended. It takes nothing of one behind another on its connection. */
+/** True if the response has ended and the system accepted all of it. It accepts nothing of a response queued behind another one. */
 export function isTaken(response: ServerResponse): boolean {
   return response.writableEnded && response.socket !== null && bytesTaken(response.socket) === undefined;
 }
 
-/** Bytes that the system has taken from this connection so far; undefined while it has taken all of them. */
+/** Bytes that the system accepted from this connection so far; undefined if it accepted all of them. */
 export function bytesTaken(socket: Socket | null): number | undefined {
   const { _handle: queue } = (socket ?? {}) as Socket & { _handle?: SystemQueue | null };
   if (queue === undefined || queue === null || queue.writeQueueSize === 0) return undefined;

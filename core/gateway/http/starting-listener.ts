@@ -7,8 +7,8 @@ import { type GivenSockets, type ListenPlace, listenWidely } from './accept.ts';
 import { callerDialect } from './dialect.ts';
 
 /**
- * Ms of a start after which it listens. Most starts are over by then: a proxy without health checks, such as nginx, takes an open
- * port for a gateway that serves.
+ * Ms after which a starting gateway listens. Most starts are complete by then: a proxy without health checks, such as nginx, treats an open
+ * port as a serving gateway.
  */
 const defaultDelay = 1_000;
 
@@ -16,13 +16,13 @@ interface StartingListenerOptions {
   readonly listener: Server;
   readonly place: ListenPlace | GivenSockets;
   readonly onError: (error: Error) => void;
-  /** Ms; infinite if other processes already accept from the same sockets. */
+  /** Ms; Infinity if other processes already accept from the same sockets. */
   readonly delay?: number;
 }
 
 /**
- * The listener of a gateway that starts, which may migrate a large database for hours. `/livez` is 200, so that no supervisor ends the process;
- * `/readyz` and everything else is 503.
+ * Listener of a starting gateway, which may migrate a large database for hours. `/livez` returns 200, so that no supervisor ends the
+ * process; `/readyz` and everything else return 503.
  */
 export class StartingListener implements AsyncDisposable {
   readonly #options: StartingListenerOptions;
@@ -38,16 +38,16 @@ export class StartingListener implements AsyncDisposable {
     if (delay !== Infinity) this.#timer = setTimeout(() => this.#listenEarly(), delay);
   }
 
-  /** Aborts when the port cannot be opened, with the error. */
+  /** Aborted, with the error, if the port cannot be opened. */
   get failed(): AbortSignal {
     return this.#failure.signal;
   }
 
   /**
-   * Serves from now on.
+   * Starts serving.
    *
-   * @returns ends the accepting alone, as `listenWidely`
-   * @throws StartRefused when the port is in use or not allowed
+   * @returns a function that stops accepting, see `listenWidely`
+   * @throws StartRefused if the port is in use or not permitted
    */
   async serve(): Promise<() => void> {
     clearTimeout(this.#timer);
@@ -57,7 +57,7 @@ export class StartingListener implements AsyncDisposable {
     return stopAccepting;
   }
 
-  /** For a start that has failed. */
+  /** Call after a failed start. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     await this.#listening?.catch(() => undefined);
@@ -78,7 +78,7 @@ export class StartingListener implements AsyncDisposable {
   }
 }
 
-/** @returns makes the previous listeners answer; may be called again */
+/** @returns a function that restores the previous listeners; may be called repeatedly */
 function answerWhileStarting(listener: Server): () => void {
   const handlers = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');
@@ -104,7 +104,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     format: undefined,
     dialect,
   });
-  // The body is not read.
+  // The connection closes, because the body is not read.
   response.writeHead(status, { ...headers, 'cache-control': 'no-store', connection: 'close' }).end(body as string);
 }
 

@@ -1,4 +1,4 @@
-/** Vendor APIs that need state this service does not keep, by path, with an alternative. */
+/** Vendor APIs that this service does not offer, by path, with an alternative. */
 const unserved: readonly (readonly [path: RegExp, message: string])[] = [
   [
     /^\/(?:files|uploads|upload\/v1beta\/files)(?:[/:]|$)/,
@@ -17,7 +17,7 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
     /^\/(?:assistants|threads|conversations|chatkit)(?:[/:]|$)/,
     'This service keeps no threads or assistants. Send the conversation with each request, or continue a response with previous_response_id.',
   ],
-  // The default of Google's own samples since June 2026.
+  // The default in Google's samples since June 2026.
   [
     /^\/interactions(?:[/:]|$)/,
     'This service has no interactions. Use POST /v1beta/models/MODEL:generateContent (`models.generateContent` of the SDK) with the whole conversation.',
@@ -46,9 +46,9 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
 ];
 
 /**
- * The sentence for a path of such an API; undefined for any other.
+ * Message for the path of such an API; undefined for others.
  *
- * @param path that begins with `/v1/` or `/v1beta/`
+ * @param path starting with `/v1/` or `/v1beta/`
  */
 export function explainUnserved(path: string): string | undefined {
   const behind = path.replace(/^\/v1(?:beta)?(?=\/)/, '');

@@ -13,34 +13,33 @@ import { closeGently, runningResponse } from './pipelining.ts';
 
 const { ServerResponse: NodeResponse } = process.getBuiltinModule('node:http'); // as in listener.ts
 
-/** A request that asks for a WebSocket on a path that has them. */
+/** A request for a WebSocket on a path that supports it. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  /** Bytes that the client sent after its request. */
+  /** Bytes that the client sent after the request. */
   readonly head: Buffer;
   /** Path as received, without the query string. */
   readonly path: string;
   /** Handles data on the socket. */
   readonly conversations: Conversations;
-  /** Answers over HTTP, by the pipeline: the refusal is recorded, and one for want of a key precedes it. */
+  /** Rejects over HTTP through the pipeline: the rejection is recorded, and authentication errors take precedence. */
   refuse(error: GatewayError): void;
 }
 
 /** An endpoint that is also served over WebSockets. */
 export interface SocketEndpoint {
-  /** Its name: WebSockets are accepted where it is called. */
+  /** Name of the endpoint at whose path WebSockets are accepted. */
   readonly endpoint: string;
-  /** False when the configuration has turned it off. */
+  /** False if the configuration disables it. */
   isServed(host: Host): boolean;
   open(upgrade: Upgrade): Promise<void>;
-  /** The gateway stops: sockets close once nothing runs on them. */
+  /** The gateway is stopping: sockets close once nothing runs on them. */
   drain(): void;
 }
 
 /**
- * Decides which requests become WebSockets. All others that ask for an upgrade stay requests, as if they had not asked: HTTP allows
- * that (RFC 9110 §7.8).
+ * Decides which requests become WebSockets. Other upgrade requests are served as if they had not asked, which HTTP allows (RFC 9110 §7.8).
  */
 export class Upgrades {
   readonly #log: Logger;
@@ -55,7 +54,7 @@ export class Upgrades {
   readonly accepts = (request: IncomingMessage): boolean => this.#find(request) !== undefined;
 
   attach(server: Server): void {
-    // With a listener, a Node.js that does not ask would hand over every connection.
+    // With a listener, a Node.js without `shouldUpgradeCallback` would hand over every upgrade request.
     if (!asksBeforeUpgrades()) return;
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#open(request, socket, head).catch((error: unknown) => {
@@ -65,7 +64,7 @@ export class Upgrades {
     });
   }
 
-  /** Until then, no request becomes a WebSocket. */
+  /** Enables WebSockets. */
   serve(handler: ExchangeHandler, endpoints: EndpointTable, sockets: readonly SocketEndpoint[]): void {
     this.#serving = { handler, endpoints };
     this.#sockets = sockets;
@@ -90,7 +89,7 @@ export class Upgrades {
       socket.destroy();
       return;
     }
-    // Node has taken its own listener away.
+    // Node removed its own error listener.
     socket.on('error', ignore);
     const path = pathOf(request.url);
     const refuse = (error: GatewayError) => {
@@ -105,8 +104,8 @@ export class Upgrades {
 function ignore(): void {}
 
 /**
- * True for a request that nothing else is wrong with: what is refused by the listener or waits behind another request of its connection
- * stays a request.
+ * True for a valid WebSocket request. Requests that the listener rejects, or that wait behind another on their connection, stay HTTP
+ * requests.
  */
 function asksForWebSocket({ method, headers, socket, rawHeaders }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;

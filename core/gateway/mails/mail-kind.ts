@@ -4,31 +4,34 @@ import type { Host } from '../host/host.ts';
 import type { Text, TextValues } from '#core/platform/sentences.ts';
 
 /**
- * How an event becomes a mail to a customer: the account that its payload names as `accountId`. It is registered where the event is
- * recorded. Every command loads it, so it is light: the writer is loaded when a mail is due.
+ * Defines how an event becomes a mail to a customer: the account in the payload's `accountId`. Registered where the event is recorded. It
+ * must be light, because every command loads it; the writer is loaded when a mail is due.
  */
 export interface MailKind {
   readonly event: EventName;
   /**
-   * `urgent`: before all others, which may be thousands at once. `optional`: about neither an order nor a sign-in or key, so that its
-   * readers can unsubscribe. `reminder`: optional, and not sent where gateway.yaml turns reminders off.
+   * `urgent`: sent before all others, of which there may be thousands. `optional`: not about an order, a sign-in or a key, so that readers
+   * can unsubscribe. `reminder`: optional, and not sent if reminders are disabled in gateway.yaml.
    */
   readonly delivery: 'urgent' | 'usual' | 'optional' | 'reminder';
-  /** Texts of mails of this kind, and the reasons why one was not sent (`mail.reason.…`), which pages recognise. */
+  /** Texts of these mails, and reasons why a mail was not sent (`mail.reason.…`), which pages translate. */
   readonly texts: MailTexts;
   load(): Promise<MailWriter>;
 }
 
-/** Keys are unique in the gateway and begin with `mail.`. */
+/** Keys are unique in the gateway and start with `mail.`. */
 export interface MailTexts {
   readonly en: Readonly<Record<string, Text>>;
   readonly id: Readonly<Record<string, Text>>;
 }
 
 export interface MailWriter<Name extends EventName = EventName> {
-  /** Its address; default: that of the account. */
+  /** Recipient address; default: the account's. */
   recipient?(host: Host, accountId: string): Promise<string | undefined>;
-  /** @returns the English reason for sending none, where the event is no longer relevant. An exception: the mail has failed */
+  /**
+   * @returns the English reason if no mail is sent because the event is no longer relevant
+   * @throws any error if the mail failed
+   */
   write(context: MailContext<Name>): Promise<MailDraft | string>;
 }
 
@@ -40,9 +43,9 @@ export interface MailContext<Name extends EventName = EventName> {
   readonly createdAt: Date;
   readonly account: MailedAccount;
   readonly language: keyof MailTexts;
-  /** Reads the texts of the kind in that language. */
+  /** Returns texts of the kind in that language. */
   readonly t: (key: string, values?: TextValues) => string;
-  /** In that language, and in the time zone of the service. */
+  /** Formats in that language, and in the service's time zone. */
   readonly format: {
     money(amount: number, currency: string): string;
     time(value: Date): { readonly text: string };
@@ -52,23 +55,23 @@ export interface MailContext<Name extends EventName = EventName> {
   readonly pages: Readonly<Record<'connect' | 'key' | 'status', string>>;
 }
 
-/** The customer. It has an address, and is neither blocked nor deleted. */
+/** The customer's account. It has an address, and is neither blocked nor deleted. */
 export interface MailedAccount {
   readonly id: string;
   readonly createdAt: Date;
-  /** Its paid time that has not ended, the earliest first; when all has ended, the last. */
+  /** Paid periods that have not ended, earliest first; if all have, the last one. */
   readonly periods: readonly { readonly startsAt: Date; readonly endsAt: Date }[];
-  /** The database's clock when this was read, epoch ms. */
+  /** Time of reading by the database's clock, epoch ms. */
   readonly readAt: number;
 }
 
-/** Content of a mail as plain text. Greeting, closing and layout are those of all mails. */
+/** Content of a mail as plain text. Greeting, closing and layout are added to all mails. */
 export interface MailDraft {
   readonly subject: string;
   readonly paragraphs: readonly string[];
   readonly facts?: readonly (readonly [label: string, value: string])[];
   readonly action: MailButton;
-  /** Parts of paragraphs and facts that are links in HTML. */
+  /** Parts of paragraphs and facts that become links in HTML. */
   readonly links?: readonly MailLink[];
 }
 

@@ -3,130 +3,129 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 
 /**
- * The bridge between a client's request and the routes that may serve it. `format` writes one for each model call;
- * `upstream` gets the request for a route from it, and passes it the response. This decouples the two stages.
+ * Bridge between a client's request and the routes that may serve it. `format` creates one for each model call; `upstream` gets the request
+ * for a route from it, and passes it the response. This decouples the two stages.
  */
 export interface Adapter extends RouteCalls {
   readonly model: Model;
-  /** The model's name in answers and records: the public one, or the alias that the client used. */
+  /** Name of the model in answers and records: the public one, or the alias used by the client. */
   readonly modelName: string;
   /** True if the client requested server-sent events. */
   readonly isStream: boolean;
-  /** The client's name for a conversation, whose requests go to the same route and key. */
+  /** The client's name for the conversation, whose requests go to the same route and key. */
   readonly session?: string | undefined;
-  /** The first message of the user, cut at some length: the same text for each turn of a conversation. */
+  /** First message of the user, truncated; the same in each turn of a conversation. */
   readonly opening: string;
-  /** True where later requests may repeat this one as their beginning, so that its route and key should be theirs. */
+  /** True if later requests may start with this one, so that they should use its route and key. */
   readonly isConversation?: boolean;
-  /** True where only the route and the key of its session can serve it. */
+  /** True if only the route and key of its session can serve it. */
   readonly isBound?: boolean;
   /**
-   * How to ask another route to continue an answer that broke off after its first content. Undefined when that is not
-   * wanted, or not possible at this point. Missing where it never is.
+   * Calls that ask another route to continue an answer truncated after its first content. Undefined if that is not wanted, or not possible
+   * at this point. Missing if it never is.
    */
   resume?(broken: ReplyReader): RouteCalls | undefined;
 }
 
-/** The requests to routes, and readers for their replies. */
+/** Requests to routes, and readers for their replies. */
 export interface RouteCalls {
-  /** False when the request cannot be expressed in any format of the route. */
+  /** False if the request cannot be expressed in any format of the route. */
   canServe(route: Route): boolean;
-  /** False for a route that can serve less of the request than others; missing where all serve the same. */
+  /** False for a route that supports less of the request than others; missing if all are equal. */
   prefers?(route: Route): boolean;
-  /** Writes the request to send. Every call starts from the client's untouched request. */
+  /** Encodes the request to send. Each call starts from the client's unmodified request. */
   encode(route: Route): UpstreamRequest;
-  /** Reads the reply of one attempt. */
+  /** Creates a reader for the reply of one attempt. */
   read(route: Route): ReplyReader;
 }
 
-/** The request of an attempt. */
+/** Request of an attempt. */
 export interface UpstreamRequest {
-  /** Name of the body's wire format, which the route speaks. */
+  /** Name of the body's wire format, one of the route's. */
   readonly format: string;
-  /** Appended to the upstream's base URL; begins with a slash. */
+  /** Appended to the upstream's base URL; starts with a slash. */
   readonly path: string;
-  /** Lower case; authentication is the upstream's business and not in here. */
+  /** Lower-case names; without authentication, which the `upstream` stage adds. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Pieces are sent one after the other. */
+  /** Pieces are sent in order. */
   readonly body: Buffer | string | readonly Buffer[];
-  /** Features of the client's request that were omitted or approximated; reported to the client and in the record. */
+  /** Features of the client's request that were omitted or approximated; reported to the client and recorded. */
   readonly notes?: readonly string[] | undefined;
 }
 
-/** Reads one reply. Create one an attempt. */
+/** Reads one reply. Each attempt needs its own. */
 export interface ReplyReader {
   /**
-   * Turns a whole 2xx body into the client's.
+   * Converts a whole 2xx body to the client's format.
    *
-   * @throws GatewayError `upstream_failed` when it is an error or no answer at all in spite of the status
+   * @throws GatewayError `upstream_failed` if it contains an error or no answer despite its status
    */
   whole(body: Buffer, contentType: string): WholeReply;
   /**
-   * Turns a body into the kind that the client requested: a whole reply into events, a stream of events into a
-   * whole reply. Missing where that is not possible.
+   * Converts a body to the kind requested by the client: a whole reply to events, or a stream of events to a whole reply. Missing if that
+   * is not possible.
    *
-   * @throws GatewayError as `whole` does
+   * @throws GatewayError see `whole`
    */
   convert?(body: Buffer, isEventStream: boolean): WholeReply;
   /**
-   * The same as `whole` or `convert`, in steps: between them others get their turn, where a body is so long that all of
-   * it would keep them waiting.
+   * Like `whole` or `convert`, in steps between which others get their turn, for bodies so long that processing them would block others.
    *
    * @param kind of the body and of the request, which differ if it must be converted
-   * @throws GatewayError as `whole` does
+   * @throws GatewayError see `whole`
    */
   steps?(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply>;
   /**
-   * True for an answer of this content type that passes as bytes, such as audio: `push` takes its chunks, and it is complete
-   * when the upstream closes it. Missing where every answer is JSON or events.
+   * True for content types that are passed through as bytes, such as audio: `push` receives the chunks, and the answer is complete when the
+   * upstream closes it. Missing if every answer is JSON or events.
    */
   isBytes?(contentType: string): boolean;
-  /** Takes the next bytes of an event stream and returns the whole events that the client gets for them. */
+  /** Reads the next bytes of an event stream, and returns the complete events for the client. */
   push(chunk: Buffer): Buffer;
   /**
-   * The upstream has closed the stream.
+   * The upstream closed the stream.
    *
-   * @returns the rest for the client
+   * @returns the remaining events for the client
    */
   end(): Buffer;
-  /** True once something of the answer itself has passed: from then on no other route can take over. */
+  /** True once content of the answer was passed on: then no other route can take over. */
   readonly hasContent: boolean;
-  /** Grows with every event that carries something: pings and comments do not, nor does a part of an event. */
+  /** Grows with every event that carries data, but not with pings, comments or partial events. */
   readonly progress: number;
-  /** Characters that the reader keeps of the answer until its end; left out where it keeps none. */
+  /** Characters of the answer that the reader holds until its end; missing if none. */
   readonly held?: number;
-  /** True once all of the answer has passed. A stream that ends before that was cut. */
+  /** True once the answer is complete. A stream that ends before was truncated. */
   readonly isComplete: boolean;
   /**
-   * True when only usage and an end marker can follow, for which the upstream gets a short timeout. False again if more of the
-   * response follows nevertheless: the usual timeouts then apply again.
+   * True if only usage and an end marker can follow, for which the upstream gets a short timeout. Becomes false if more of the response
+   * follows nevertheless; the usual timeouts then apply again.
    */
   readonly isFinished: boolean;
-  /** The error that the upstream reported inside the stream. */
+  /** Error reported by the upstream inside the stream. */
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
-  /** True when the vendor has withheld or cut the answer because of its policy. */
+  /** True if the vendor withheld or truncated the answer under its policy. */
   readonly isPolicyRefusal?: boolean;
   /** Digests of the content, undefined in formats without conversations. Computed on each call. */
   readonly digests?: AnswerDigests | undefined;
-  /** The model that the upstream has named in its answer. */
+  /** Model named in the upstream's answer. */
   readonly answeredModel?: string | undefined;
-  /** Features of the answer that could not be passed on; in the record, and reported to the client if the headers are not sent yet. */
+  /** Features of the answer that could not be passed on; recorded, and reported to the client if the headers were not sent yet. */
   readonly notes?: readonly string[] | undefined;
   /**
-   * The answer as one object of the client's format, exactly as the client gets it. Undefined until it is complete, and
-   * in formats whose answers are not stored.
+   * The answer as one object in the client's format, exactly as the client receives it. Undefined until it is complete, and in formats
+   * whose answers are not stored.
    */
   finished?(): JsonObject | undefined;
-  /** Writes the error that ends the client's stream at this point. */
+  /** Renders the error that ends the client's stream at this point. */
   renderFailure(error: GatewayError): string;
 }
 
-/** SHA-256 over the content of an answer in hexadecimal digits, undefined where it has none; docs/honesty.md. */
+/** SHA-256 of an answer's content in hexadecimal, undefined without content; see docs/honesty.md. */
 export interface AnswerDigests {
-  readonly received: string | undefined; // of what the upstream has sent
-  readonly sent: string | undefined; // of what the client gets
-  /** Why they differ, if they do: names of changes. */
+  readonly received: string | undefined; // of the content sent by the upstream
+  readonly sent: string | undefined; // of the content sent to the client
+  /** Names of changes, if the two differ. */
   readonly changes?: readonly string[];
 }
 
@@ -136,22 +135,22 @@ export interface AnswerKind {
   readonly isStreamRequested: boolean;
 }
 
-/** An answer in the client's format, all of it. */
+/** A complete answer in the client's format. */
 export interface WholeReply {
   readonly contentType: string;
   readonly body: Buffer;
   readonly usage: Usage | undefined;
 }
 
-/** Tokens, as the upstream counted them as a rule; undefined where it did not say. */
+/** Tokens, normally as counted by the upstream; undefined if not reported. */
 export interface Usage {
-  readonly input?: number | undefined; // all prompt tokens, cached ones included
-  readonly output?: number | undefined; // reasoning included
+  readonly input?: number | undefined; // all prompt tokens, including cached ones
+  readonly output?: number | undefined; // includes reasoning
   readonly cacheRead?: number | undefined;
   readonly cacheWrite?: number | undefined;
   readonly reasoning?: number | undefined;
-  /** Images that the Images API made. */
+  /** Images generated by the Images API. */
   readonly images?: number | undefined;
-  /** True when the upstream did not count, and the gateway has guessed. */
+  /** True if the upstream did not count, and the gateway estimated. */
   readonly isEstimated?: boolean | undefined;
 }

@@ -1,29 +1,29 @@
 import type { ReportedError } from './upstream-error.ts';
 
-/** What a vendor has closed: one key, or the account with all its keys. */
+/** What a vendor closed: one key, or the account with all its keys. */
 type ClosedPart = 'key' | 'account';
 
-/** One way in which a vendor says that a key or account is closed, as it documents it. */
+/** A documented way in which a vendor reports that a key or account is closed. */
 export interface Closing {
-  /** The name of the vendor, for people. */
+  /** Display name of the vendor. */
   readonly vendor: string;
-  /** Presets of the upstreams for which it counts. */
+  /** Presets of the upstreams to which this applies. */
   readonly presets: readonly string[];
   readonly part: ClosedPart;
   readonly codes?: ReadonlySet<string>;
   /** Reasons of Google's `ErrorInfo`. */
   readonly reasons?: ReadonlySet<string>;
-  /** Of the whole message: vendors repeat names of the client's, also at its beginning. */
+  /** Matches the whole message, because messages may contain names chosen by the client, even at the start. */
   readonly words?: RegExp;
-  /** The vendor's page that says so. */
+  /** Vendor's page that documents it. */
   readonly source: string;
-  /** Day on which it was read. */
+  /** Day on which the page was read. */
   readonly seen: string;
 }
 
 /**
- * Words and codes by which vendors say that waiting changes nothing, and only they open it again. An invalid key, an unpaid bill and
- * a spent credit are not among them: they cool down.
+ * Wordings and codes with which vendors report that waiting is useless and only they can reopen the key. Invalid keys, unpaid bills and
+ * used-up credit are not included: those keys cool down.
  */
 export const closings: readonly Closing[] = [
   {
@@ -70,7 +70,7 @@ export const closings: readonly Closing[] = [
 ];
 
 /**
- * The closing that an error reports; undefined for any other, such as an unexplained 401.
+ * The closing reported by an error; undefined for other errors, such as an unexplained 401.
  *
  * @param preset name of the upstream's preset
  */

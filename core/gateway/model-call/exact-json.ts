@@ -4,11 +4,11 @@ import { endOfString, isDigitOrDot, quote, skipSpace, someNumber } from '#core/p
 import { runToEnd } from '#core/platform/timing/turn.ts';
 
 /**
- * JSON whose numbers stay as they were written. 64-bit ids exceed double precision: parsed and written again
- * they would be other ids. Such a number is parsed into what `JSON.rawJSON` makes of it, which can only be
- * serialized: so it is requested only where nothing else happens, in the input of tools.
+ * JSON that preserves how numbers are written. 64-bit ids exceed double precision: parsing and serializing would change them. Such a number
+ * is parsed to a `JSON.rawJSON` object, which can only be serialized; this is therefore used only for the input of tools.
  *
- * The numbers are parsed as marked texts and put back afterwards: a reviver that sees their source takes ten times as long.
+ * Numbers are first replaced with marked strings and restored afterwards, because a reviver with access to the source takes ten times as
+ * long.
  */
 declare global {
   interface JSON {
@@ -25,15 +25,15 @@ const minInexactLength = 16; // a double holds all numbers of up to 15 digits
 const longNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Prefix of the string that replaces a number. Random, so that no input contains it. */
 const mark = `#${randomBytes(9).toString('base64url')}:`;
-/** Members of the formats' bodies that hold a tool call's input or a tool's result. */
+/** Members that contain a tool call's input or a tool's result, in all formats. */
 const inputNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
 const inputName = new RegExp(`"(?:${[...inputNames].join('|')})"`);
 
 const maxKeptLength = 1_024;
-/** Characters from which strings are skipped: they may be full of digits. */
+/** Length above which strings are skipped, because they may contain many digits. */
 const largeText = 1_048_576;
 
-/** True when parsing the text may change a number in it: when it has a digit and 15 more digits or dots behind it. */
+/** True if parsing the text may change a number in it, that is, if it has a digit followed by 15 more digits or dots. */
 export function mayHoldLongNumbers(text: string): boolean {
   if (text.length <= largeText) return hasManyDigits(text);
   let length = 0; // of the digits and dots before the index
@@ -47,7 +47,7 @@ export function mayHoldLongNumbers(text: string): boolean {
 }
 
 function hasManyDigits(text: string): boolean {
-  // Every step hits one of this many consecutive characters.
+  // Each step lands within any run of this many characters.
   for (let index = minInexactLength - 1; index < text.length; index += minInexactLength) {
     if (!isDigitOrDot(text.charCodeAt(index))) continue;
     let begin = index;
@@ -61,22 +61,22 @@ function hasManyDigits(text: string): boolean {
   return false;
 }
 
-/** As JSON.parse, for values that are only serialized again. */
+/** Like JSON.parse, for values that are only serialized again. */
 export function parseExact(text: string): unknown {
   return runToEnd(exactSteps(text));
 }
 
-/** As JSON.parse for the body of a request, a reply or an event: the data of calls and tools in it is kept exactly. */
+/** Like JSON.parse for the body of a request, a reply or an event; data of calls and tools is preserved exactly. */
 export function parseExactInputs(text: string): unknown {
   return runToEnd(exactInputSteps(text));
 }
 
-/** The steps of `parseExact`, for a long text. */
+/** `parseExact` in steps, for long texts. */
 export function* exactSteps(text: string): Generator<undefined, unknown> {
   return mayHoldLongNumbers(text) ? yield* parse(text, true) : JSON.parse(text);
 }
 
-/** The steps of `parseExactInputs`, for a long text. */
+/** `parseExactInputs` in steps, for long texts. */
 export function* exactInputSteps(text: string): Generator<undefined, unknown> {
   return mayHoldLongNumbers(text) && inputName.test(text) ? yield* parse(text, false) : JSON.parse(text);
 }
@@ -102,12 +102,12 @@ function markNumbers(text: string): string {
   return marked + text.slice(copied);
 }
 
-/** Malformed input stays unmarked, so that the parser rejects it: a broken number, or a number as a name. */
+/** Malformed input is not marked, so that the parser rejects it: a broken number, or a number as a name. */
 function isToBeMarked(text: string, begin: number, end: number): boolean {
   return longNumber.test(text.slice(begin, end)) && text.charCodeAt(skipSpace(text, end)) !== 0x3a;
 }
 
-/** Restores marked numbers, exactly where they are kept. Changes the value in place. */
+/** Restores marked numbers, exactly where required. Changes the value in place. */
 function settle(value: unknown, isKept: boolean, isAllKept: boolean): unknown {
   if (typeof value === 'string') {
     if (!value.startsWith(mark)) return value;
@@ -124,7 +124,7 @@ function settle(value: unknown, isKept: boolean, isAllKept: boolean): unknown {
   for (const name of Object.keys(members)) {
     const areAllKept = isAllKept || inputNames.has(name);
     const settled = settle(members[name], areAllKept, areAllKept);
-    // A member may be called __proto__, and is not to be taken for one.
+    // `defineProperty`, because a member may be named __proto__.
     if (settled !== members[name])
       Object.defineProperty(members, name, { value: settled, writable: true, enumerable: true, configurable: true });
   }

@@ -3,19 +3,19 @@ import type { Host } from '../host/host.ts';
 import type { Closing } from './closing-words.ts';
 import { keyDigest } from './key-digest.ts';
 
-/** Whether a vendor has closed a key, as requests ask on this instance. */
+/** Whether a vendor closed a key, as checked by requests on this instance. */
 export interface KeyClosure {
   readonly id: string;
-  /** Ms of the monotonic clock until which requests leave the key alone; 0 while it is open. */
+  /** Monotonic ms until which requests do not use the key; 0 while it is open. */
   until: number;
-  /** Time at which this instance saw or heard that it was closed, by the same clock. */
+  /** Monotonic ms when this instance learned that it was closed. */
   since?: number;
 }
 
-/** Time in which answers of requests that were sent before a closure arrive. */
+/** Time in which responses to requests sent before a closure may arrive. */
 const inFlightMs = 60_000;
 
-/** A refusal that closes a key. */
+/** A rejection that closes a key. */
 export interface ReportedClosure {
   readonly upstream: string; // name
   readonly closing: Closing;
@@ -25,15 +25,15 @@ export interface ReportedClosure {
   readonly request: string;
 }
 
-/** Remembers closed keys, for all instances. Must not throw. */
+/** Stores closed keys for all instances. Must not throw. */
 interface ClosureKeeper {
   /** @returns ms until requests may try the key again */
   closed(closure: KeyClosure, report: ReportedClosure): number;
-  /** The vendor has served a request with the key. */
+  /** The vendor served a request with the key. */
   opened(closure: KeyClosure): void;
 }
 
-/** Keys closed by their vendors. Without a keeper no key counts as closed: it cools down like any refused key. */
+/** Keys closed by their vendors. Without a keeper, no key counts as closed: it cools down like any rejected key. */
 export class KeyClosures {
   keeper: ClosureKeeper | undefined;
   readonly #known = new Map<string, KeyClosure>();
@@ -43,7 +43,7 @@ export class KeyClosures {
     this.#monotonic = monotonic;
   }
 
-  /** The closure of a key, always the same object: it is the same key wherever the host is the same. */
+  /** Closure of a key. Always the same object for the same key and host, even across upstreams. */
   of(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): KeyClosure {
     return this.named(keyDigest(upstream, key));
   }
@@ -54,7 +54,7 @@ export class KeyClosures {
     return known;
   }
 
-  /** Closures that this process knows, open ones included. */
+  /** All closures known to this process, including open ones. */
   all(): Iterable<KeyClosure> {
     return this.#known.values();
   }
@@ -63,7 +63,7 @@ export class KeyClosures {
   report(closure: KeyClosure, report: ReportedClosure): boolean {
     if (this.keeper === undefined) return false;
     const now = this.#monotonic();
-    // Requests in flight report the same.
+    // Further requests in flight may report it again.
     if (closure.until <= now) {
       closure.since = now;
       closure.until = now + this.keeper.closed(closure, report);
@@ -71,9 +71,9 @@ export class KeyClosures {
     return true;
   }
 
-  /** The vendor has accepted the key. */
+  /** The vendor accepted the key. */
   accepted(closure: KeyClosure): void {
-    // Answers to requests from before are on their way.
+    // Responses to requests sent before the closure may still arrive.
     if (this.#monotonic() - (closure.since ?? -Infinity) < inFlightMs) return;
     closure.until = 0;
     this.keeper?.opened(closure);

@@ -1,15 +1,15 @@
 import { readdir } from 'node:fs/promises';
 
-const names = /^daypass-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/;
+const namePattern = /^daypass-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/;
 
-/** `daypass-20261126T031700Z.backup`. */
+/** Such as `daypass-20261126T031700Z.backup`. */
 export function backupName(time: Date): string {
   return `daypass-${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.backup`;
 }
 
-/** The time in the name of a backup, epoch ms; undefined for other files, unfinished ones included. */
+/** Epoch ms from the name of a backup; undefined for other files, including unfinished backups. */
 export function timeOfBackup(name: string): number | undefined {
-  const [, year, month, day, hour, minute, second] = names.exec(name) ?? [];
+  const [, year, month, day, hour, minute, second] = namePattern.exec(name) ?? [];
   return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 

@@ -17,7 +17,7 @@ import { createZstdDecompress } from 'node:zlib';
  */
 
 export const magic = Buffer.from('DAYPASS1');
-const maxFrameBytes = 16_777_216; // a reader allocates no more, even for a damaged file
+const maxFrameBytes = 16_777_216; // limits allocation when a damaged file is read
 
 type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
 
@@ -28,33 +28,33 @@ export interface Frame {
 
 export interface BackupHead {
   readonly format: 1;
-  /** Version of the gateway that made it. */
+  /** Version of the gateway that wrote the backup. */
   readonly version: string;
   /** RFC 3339. */
   readonly created_at: string;
 }
 
-/** Everything needed to create the rows' tables. */
+/** Everything needed to create the tables. */
 export interface BackupSchema {
-  /** Names of the applied migrations, in their order. */
+  /** Names of the applied migrations, in order. */
   readonly migrations: readonly string[];
-  /** In an order in which they can be filled: tables that others refer to come first. */
+  /** In fill order: referenced tables come first. */
   readonly tables: readonly BackupTable[];
 }
 
 export interface BackupTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Of a partition: its parent, and the bound as PostgreSQL writes it. */
+  /** For a partition: its parent, and its bound in PostgreSQL's syntax. */
   readonly partition?: { readonly of: string; readonly bound: string } | undefined;
 }
 
-/** A file that is not a complete backup; the message has the reason. */
+/** The file is not a complete backup; the message has the reason. */
 export class DamagedBackup extends Error {
   override readonly name = 'DamagedBackup';
 }
 
-/** Writes frames, and the last one by itself. */
+/** Serializes frames, and appends the final Z frame. */
 export async function* writeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   for await (const { type, content } of frames) {
@@ -82,9 +82,9 @@ export function contentOf<T>({ content }: Frame): T {
 }
 
 /**
- * Reads the frames of a file, without the last one, which proves that all others are whole.
+ * Reads the frames of a file except the final one, which proves that all others are intact.
  *
- * @throws DamagedBackup, after the frames before the damage
+ * @throws DamagedBackup after the frames before the damage
  */
 export async function* readFrames(path: string): AsyncGenerator<Frame> {
   await requireMagic(path);
@@ -92,20 +92,20 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
   const stream = createZstdDecompress();
   source.on('error', (error) => stream.destroy(error)).pipe(stream);
   const hash = createHash('sha256');
-  let rest: Buffer = Buffer.alloc(0);
+  let buffered: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of stream) {
-      rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
-      for (let frame = takeFrame(rest); frame !== undefined; frame = takeFrame(rest)) {
-        const bytes = rest.subarray(0, 5 + frame.content.length);
-        rest = rest.subarray(bytes.length);
+      buffered = buffered.length === 0 ? (chunk as Buffer) : Buffer.concat([buffered, chunk as Buffer]);
+      for (let frame = takeFrame(buffered); frame !== undefined; frame = takeFrame(buffered)) {
+        const bytes = buffered.subarray(0, 5 + frame.content.length);
+        buffered = buffered.subarray(bytes.length);
         if (frame.type === 'Z') return requireHash(frame, hash.digest('hex'));
         hash.update(bytes);
         yield frame;
       }
     }
   } catch (error) {
-    if (error instanceof DamagedBackup || !isOfStream(error)) throw error;
+    if (error instanceof DamagedBackup || !isStreamError(error)) throw error;
     throw new DamagedBackup(`${path} is damaged or incomplete (${error.code})`, { cause: error });
   } finally {
     source.destroy();
@@ -114,7 +114,7 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
   throw new DamagedBackup(`${path} is incomplete: its end is missing`);
 }
 
-function isOfStream(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
+function isStreamError(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
   return error instanceof Error && 'code' in error && /^(Z_|ZSTD_|ERR_)/.test(String(error.code));
 }
 

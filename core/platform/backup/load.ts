@@ -9,20 +9,19 @@ import { copySession, quoteName, quoteTable } from './schema.ts';
 
 interface LoadOptions {
   readonly path: string;
-  /** A database that holds only the tables made by the backup's migrations. */
+  /** A database with only the tables created by the backup's migrations. */
   readonly databaseUrl: string;
-  /** Folder for files of waiting records, which the next start stores. */
+  /** Folder for journal files, whose records the next start stores. */
   readonly journalFolder: string;
   /** Called before each table. */
   onTable(name: string): void;
 }
 
 /**
- * Fills the tables from a backup, in one transaction: all of it, or nothing. Triggers do not fire, because their effects are in the
- * backup; references are checked.
+ * Fills the tables from a backup in one transaction. Triggers do not fire, because their effects are in the backup; references are checked.
  *
  * @returns the number of rows
- * @throws DamagedBackup, or the error of PostgreSQL
+ * @throws DamagedBackup, or PostgreSQL's error
  */
 export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: LoadOptions): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'daypass-restore', keepAlive: true });
@@ -95,16 +94,16 @@ async function load(
   return total;
 }
 
-/** Empties the tables, since migrations may have added rows, and makes the partitions. */
+/** Empties the tables, because migrations may have added rows, and creates the partitions. */
 async function prepareTables(client: pg.Client, { tables }: BackupSchema): Promise<Map<string, BackupTable>> {
   for (const { name, partition } of tables) {
     if (partition === undefined) continue;
-    // The bound is an expression of PostgreSQL: it is from a file whose checksum was right.
+    // The bound is a PostgreSQL expression; it is trusted because the file's checksum was right.
     await client.query(
       `create table if not exists ${quoteName(name)} partition of ${quoteName(partition.of)} ${partition.bound}`,
     );
   }
-  // First: some triggers refuse to empty a table.
+  // Before truncating, which some triggers reject.
   for (const { name } of tables) await client.query(`alter table ${quoteName(name)} disable trigger user`);
   const names = tables.map(({ name }) => quoteName(name)).join(', ');
   if (names !== '') await client.query(`truncate ${names}`);

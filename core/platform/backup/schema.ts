@@ -9,10 +9,10 @@ interface TableRow {
   readonly bound: string | null;
 }
 
-/** Schema of the tables, which may come later in the search path. */
+/** Schema of the tables, which may not be the first in the search path. */
 const schema = `(select relnamespace from pg_class where oid = to_regclass('${migrationTable}'))`;
 
-/** Tables with rows: partitions instead of their parents. The job queue has a schema of its own. */
+/** Tables with rows: partitions instead of their parents. The job queue has its own schema. */
 const tablesQuery = `
   select c.relname as name, p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound,
     array(select a.attname::text from pg_attribute a
@@ -58,7 +58,7 @@ function inFillingOrder(
   }));
 }
 
-/** Last values of sequences, by name; those that were never used are left out. */
+/** Last values of sequences by name, without unused sequences. */
 export async function readSequences(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string }>(
     `select sequencename as name, last_value::text as value from pg_sequences
@@ -67,16 +67,15 @@ export async function readSequences(client: pg.Client): Promise<Record<string, s
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** A name in a statement. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The rows of a table in a statement: `"name" ("column", …)`. */
+/** Table and columns in a statement: `"name" ("column", …)`. */
 export function quoteTable({ name, columns }: BackupTable): string {
   return `${quoteName(name)} (${columns.map(quoteName).join(', ')})`;
 }
 
-/** Format that both sides of a COPY must agree on. */
+/** Session settings that both sides of a COPY must share. */
 export const copySession = `set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1;
   set bytea_output = 'hex'; set client_encoding = 'UTF8'; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0`;

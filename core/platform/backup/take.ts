@@ -14,21 +14,21 @@ import { type Frame, jsonFrame, magic, writeFrames } from './frames.ts';
 import { copySession, quoteTable, readSchema, readSequences } from './schema.ts';
 import { type BackupSummary, verifyBackup } from './verify.ts';
 
-/** Bytes of backup per byte of the database, used until a first backup exists. Measured: a quarter. */
+/** Bytes of backup per byte of the database, until a first backup exists. Measured: a quarter. */
 const usualRatio = 0.4;
-const growth = 1.5; // times the size of the last one
+const growth = 1.5; // relative to the last backup
 const maxFrameBytes = 1_048_576;
 const connectTimeoutMs = 10_000;
-/** Ms for which a table may be locked by others, and for which the copy may make no progress. */
-const lockTimeout = 60_000;
-const stallTimeout = 180_000;
+/** Ms to wait for a table lock. */
+const lockTimeoutMs = 60_000;
+const stallTimeoutMs = 180_000; // without progress of the copy
 
 interface BackupOptions {
   readonly databaseUrl: string;
-  /** Folder of files of waiting records; skipped if it does not exist. */
+  /** Folder of journal files; skipped if it does not exist. */
   readonly journalFolder: string;
   readonly to: string; // folder, created if missing
-  readonly minFreeBytes: number; // on its disk
+  readonly minFreeBytes: number; // to keep free on its disk
   readonly now: Date;
   readonly signal?: AbortSignal;
 }
@@ -39,10 +39,10 @@ export interface TakenBackup extends BackupSummary {
 }
 
 /**
- * Writes one consistent backup while the gateway runs: the records that wait in the journal, then all tables as of one moment. It has
- * its final name only once it is complete, on the disk, and read back.
+ * Writes a consistent backup while the gateway runs: the records in the journal, then all tables as of one moment. The file gets its final
+ * name once it is complete, synced, and verified.
  *
- * @throws Error with the remedy; nothing is left behind
+ * @throws Error with a remedy; nothing is leftovers behind
  */
 export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   const { to, now, databaseUrl } = options;
@@ -76,12 +76,12 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   }
 }
 
-/** Left by a killed process. A backup that runs at this moment fails and is taken again. */
+/** Removes files leftovers by a killed process. A backup running at this moment fails, and is retried. */
 async function removeUnfinished(folder: string): Promise<void> {
   const found = await readdir(folder);
-  const left = found.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
-  // One at a time: each holds a thread of the pool while the disk does not answer.
-  for (const name of left) await rm(join(folder, name), { force: true });
+  const leftovers = found.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
+  // One at a time, because each occupies a thread of the pool while the disk does not respond.
+  for (const name of leftovers) await rm(join(folder, name), { force: true });
 }
 
 async function requireSpace(client: pg.Client, { to, minFreeBytes }: BackupOptions): Promise<void> {
@@ -89,13 +89,13 @@ async function requireSpace(client: pg.Client, { to, minFreeBytes }: BackupOptio
     'select pg_database_size(current_database())::float8 as bytes',
   );
   const latest = (await listBackups(to)).at(-1);
-  const before = latest === undefined ? undefined : await sizeOf(join(to, latest));
-  const wanted = before === undefined ? (rows[0]?.bytes ?? 0) * usualRatio : before * growth;
+  const lastBytes = latest === undefined ? undefined : await sizeOf(join(to, latest));
+  const expectedBytes = lastBytes === undefined ? (rows[0]?.bytes ?? 0) * usualRatio : lastBytes * growth;
   const { bavail, bsize } = await statfs(to);
   const free = bavail * bsize;
-  if (free - wanted >= minFreeBytes) return;
+  if (free - expectedBytes >= minFreeBytes) return;
   throw new Error(
-    `the disk of ${to} has ${megabytes(free)} MB free, and a backup may take ${megabytes(wanted)} MB besides data.min_free_bytes. Free some space, keep fewer backups, or set backup.to to another disk.`,
+    `the disk of ${to} has ${megabytes(free)} MB free, and a backup may take ${megabytes(expectedBytes)} MB besides data.min_free_bytes. Free some space, keep fewer backups, or set backup.to to another disk.`,
   );
 }
 
@@ -117,7 +117,7 @@ async function write(path: string, frames: AsyncIterable<Frame>, signal: AbortSi
   const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
   file.write(magic);
   const stalled = new AbortController();
-  using watch = new StallWatch(() => stalled.abort(new Error(`no progress for ${stallTimeout / 1000} s`)));
+  using watch = new StallWatch(() => stalled.abort(new Error(`no progress for ${stallTimeoutMs / 1000} s`)));
   const signals = AbortSignal.any([stalled.signal, ...(signal === undefined ? [] : [signal])]);
   await pipeline(Readable.from(watch.pass(writeFrames(frames))), compress, file, { signal: signals }).catch(
     (error: unknown) => {
@@ -131,7 +131,7 @@ class StallWatch implements Disposable {
 
   constructor(onStall: () => void) {
     this.#timer = new LagTolerantTimer(onStall);
-    this.#timer.start(stallTimeout);
+    this.#timer.start(stallTimeoutMs);
   }
 
   async *pass<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
@@ -148,10 +148,10 @@ class StallWatch implements Disposable {
 
 async function* framesOf(client: pg.Client, { journalFolder, now }: BackupOptions): AsyncGenerator<Frame> {
   yield jsonFrame('H', { format: 1, version, created_at: now.toISOString() });
-  // Before the snapshot: a record that is shipped meanwhile is in one of both, or in both, which a restore notices by its id.
+  // Before the snapshot: a record stored meanwhile is in one of the two, or in both, which a restore detects by its id.
   yield* journalFrames(journalFolder);
   await client.query(copySession);
-  await client.query(`set lock_timeout = ${lockTimeout}`);
+  await client.query(`set lock_timeout = ${lockTimeoutMs}`);
   await client.query('begin isolation level repeatable read read only');
   const schema = await readSchema(client);
   yield jsonFrame('S', schema);
@@ -169,8 +169,8 @@ async function* framesOf(client: pg.Client, { journalFolder, now }: BackupOption
 
 async function* journalFrames(folder: string): AsyncGenerator<Frame> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries.filter((one) => one.isFile() && !one.name.endsWith('.lock'))) {
-    // Gone when it has been shipped: its records are in the snapshot.
+  for (const entry of entries.filter((candidate) => candidate.isFile() && !candidate.name.endsWith('.lock'))) {
+    // If it is gone, its records were stored, and are in the snapshot.
     const file = await open(join(folder, entry.name)).catch(() => undefined);
     if (file === undefined) continue;
     try {

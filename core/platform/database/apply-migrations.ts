@@ -12,7 +12,7 @@ import {
 } from './migration-files.ts';
 import { applySettings, expectedSettings } from './session.ts';
 
-const tableLockTimeoutMs = 5_000; // later statements on the table wait as long
+const tableLockTimeoutMs = 5_000; // later statements on the table queue behind the lock
 const progressIntervalMs = 10_000;
 
 interface MigrationTarget {
@@ -23,10 +23,10 @@ interface MigrationTarget {
 }
 
 /**
- * Applies the pending ones of these migrations, and returns their names. All files are read before the first is applied.
+ * Applies the pending migrations and returns their names. All files are loaded before the first is applied.
  *
- * Each migration runs in its own transaction: an interrupted start keeps those that are done, and the next start continues there.
- * So the version before must work after each of them, not only after the last (docs/upgrading.md).
+ * Each migration runs in its own transaction: after an interruption, completed ones remain, and the next start continues. The previous
+ * version must therefore work after each migration, not only after the last (docs/upgrading.md).
  */
 export async function applyMigrations(
   target: MigrationTarget,
@@ -64,7 +64,7 @@ async function apply(target: MigrationTarget, { owner, migrations }: MigrationSe
   }
 }
 
-/** Runs without a statement timeout, but gives up on table locks soon. Without a schema, MikroORM looks into `public`. */
+/** Runs without a statement timeout, but with a short one for table locks. Without `schema`, MikroORM uses `public`. */
 async function openOrm(
   { url, schema, hasSessions }: MigrationTarget,
   migrations: MigrationSet['migrations'],

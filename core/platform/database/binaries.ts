@@ -19,11 +19,10 @@ const packages: Readonly<Record<string, string>> = {
 };
 
 /**
- * PostgreSQL as installed by `npm ci`. The package lists its symbolic links for an install script that is not run here;
- * missing links are created. Where that is impossible, or the server's user cannot reach the files, everything is copied to
- * `fallback`.
+ * Finds the PostgreSQL installed by `npm ci`. The package lists its symbolic links for an install script that is not run here; missing
+ * links are created. If that fails, or the server's user cannot reach the files, everything is copied to `fallback`.
  *
- * @throws StartRefused with instructions when there is no PostgreSQL for this machine
+ * @throws StartRefused with instructions if there is no PostgreSQL for this platform
  */
 export async function findBinaries(identity: Identity | undefined, fallback: string): Promise<Binaries> {
   const native = await findPackage();
@@ -31,17 +30,17 @@ export async function findBinaries(identity: Identity | undefined, fallback: str
   if (isReachable && (await makeLinks(native))) return binariesIn(native);
   const copy = join(fallback, await copyName(native));
   if (!(await exists(copy))) {
-    const half = `${copy}.${process.pid}`;
+    const incomplete = `${copy}.${process.pid}`;
     await mkdir(fallback, { recursive: true });
     await chmod(fallback, 0o755);
-    await cp(native, half, { recursive: true, verbatimSymlinks: true });
-    await rename(half, copy).catch(() => rm(half, { recursive: true, force: true }));
+    await cp(native, incomplete, { recursive: true, verbatimSymlinks: true });
+    await rename(incomplete, copy).catch(() => rm(incomplete, { recursive: true, force: true }));
   }
   if (!(await makeLinks(copy))) throw new Error(`PostgreSQL could not be installed in ${copy}`);
   return binariesIn(copy);
 }
 
-/** Differs between versions, so that an update brings its own copy. */
+/** Contains the version, so that each version has its own copy. */
 async function copyName(native: string): Promise<string> {
   const { name, version } = JSON.parse(await readFile(join(dirname(native), 'package.json'), 'utf8')) as {
     name: string;
@@ -75,8 +74,8 @@ function binariesIn(native: string): Binaries {
 }
 
 interface Link {
-  readonly source: string; // what the link points to, from the package's root
-  readonly target: string; // the link itself
+  readonly source: string; // target of the link, from the package's root
+  readonly target: string; // path of the link
 }
 
 async function makeLinks(native: string): Promise<boolean> {

@@ -4,25 +4,22 @@ import { Backoff } from '../timing/backoff.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { applySettings, waitingSettings } from './session.ts';
 
-/** "gateway" in ASCII: the lock of a gateway that must be the only one on its database. */
+/** Lock of a gateway that must be the only one on its database; "gateway" in ASCII. */
 const lockKey = '29099049505154425';
 
 const retriesMs = { first: 50, longest: 5_000 };
 
 const reminderIntervalMs = 60_000;
 
-/**
- * `exclusive`: no other gateway may use the database. `shared`: others may that claim it as `shared`.
- */
+/** `exclusive`: no other gateway may use the database. `shared`: other gateways may, if their claims are `shared` too. */
 type ClaimKind = 'exclusive' | 'shared';
 
 /**
- * Claims a database for this gateway. A gateway without Redis keeps its limits and its cache in memory: with a second one
- * every limit would count twice, so its claim is exclusive. Gateways with Redis share an embedded server; their claims
- * keep it from being stopped under them.
+ * Claims a database for this gateway. A gateway without Redis keeps limits and cache in memory, and a second one would double every limit,
+ * so its claim is exclusive. Gateways with Redis may share an embedded server; their claims keep it from being stopped while in use.
  *
- * The claim is a lock that ends with its connection and is claimed again when that breaks. If another gateway has taken it
- * in between, this one logs that until the other is gone, and continues to serve its callers.
+ * The claim is a lock that ends with its connection, and is reacquired if that breaks. If another gateway took it meanwhile, this one logs
+ * that until the other is gone, and continues to serve.
  */
 export class DatabaseClaim implements AsyncDisposable {
   readonly #url: string;
@@ -40,7 +37,7 @@ export class DatabaseClaim implements AsyncDisposable {
     this.#watching = this.#keep(held);
   }
 
-  /** Undefined when another gateway's claim excludes this one. A claim ends with the process that holds it. */
+  /** Undefined if another gateway's claim excludes this one. A claim ends with the process that holds it. */
   static async make(url: string, kind: ClaimKind, log: Logger): Promise<DatabaseClaim | undefined> {
     const held = await connect(url, 10_000);
     let isOurs = false;
@@ -97,7 +94,7 @@ interface Held {
   readonly lost: Promise<void>;
 }
 
-/** @param timeout ms; a stopping gateway waits as long for an attempt in flight */
+/** @param timeout ms; a stopping gateway waits that long for an attempt in flight */
 async function connect(url: string, timeout: number): Promise<Held> {
   const client = new pg.Client({
     connectionString: url,
@@ -120,7 +117,7 @@ async function connect(url: string, timeout: number): Promise<Held> {
  */
 async function lock(client: pg.Client, kind: ClaimKind): Promise<boolean> {
   const acquire = kind === 'shared' ? 'pg_advisory_lock_shared' : 'pg_advisory_lock';
-  // A gateway that was killed a moment ago may still hold its connection.
+  // A gateway that was just killed may still hold its connection.
   await client.query('SET lock_timeout = 2000');
   try {
     await client.query(`SELECT ${acquire}(${lockKey})`);
@@ -131,7 +128,7 @@ async function lock(client: pg.Client, kind: ClaimKind): Promise<boolean> {
   }
 }
 
-/** True when a gateway has claimed this database, in either kind. */
+/** True if any gateway has claimed this database. */
 export async function isClaimed(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);

@@ -7,7 +7,7 @@ import { wait } from '../timing/wait.ts';
 import type { Identity } from './identity.ts';
 import { hasExited } from './postmaster.ts';
 
-/** Folder for a server that runs as another user without access to the data folder. */
+/** Folder for a server whose user has no access to the data folder. */
 export const systemFolder = '/var/lib/daypass';
 const usualLimits: InitLimits = { look: 1_000, stall: 60_000 };
 const endTimeoutMs = 5_000;
@@ -21,7 +21,7 @@ export async function isCluster(folder: string): Promise<boolean> {
   );
 }
 
-/** Moves a cluster with a lost password away: its data folder was removed, but not its files elsewhere. */
+/** Moves a cluster with a lost password aside: the data folder was removed, but not the cluster elsewhere. */
 export async function moveAside(folder: string, log: Logger): Promise<void> {
   if (!(await isCluster(folder))) return;
   const aside = `${folder}.${Date.now()}`;
@@ -30,12 +30,12 @@ export async function moveAside(folder: string, log: Logger): Promise<void> {
 }
 
 interface InitLimits {
-  readonly look: number; // ms between two checks
-  /** Ms without growth until initialization counts as stuck. A slow disk may take as long as it needs. */
+  readonly look: number; // ms between checks
+  /** Ms without growth after which initialization counts as stuck. A slow disk may take any time. */
   readonly stall: number;
 }
 
-/** Creates an empty cluster. It is renamed into place when complete, so that a crash leaves nothing incomplete. */
+/** Creates an empty cluster. It is renamed into place when complete, so that a crash leaves no partial one. */
 export async function initialize(
   initdb: string,
   { folder, password }: { readonly folder: string; readonly password: string },
@@ -44,7 +44,7 @@ export async function initialize(
   limits: InitLimits = usualLimits,
 ): Promise<void> {
   const incomplete = `${folder}.new`;
-  // Next to the cluster: the next start removes it if this one is killed. A pipe would have to belong to the server's user.
+  // Next to the cluster, so that the next start removes it if this one is killed. A pipe would have to belong to the server's user.
   const passwordFile = `${folder}.password`;
   await Promise.all([incomplete, passwordFile].map((path) => rm(path, { recursive: true, force: true })));
   if (dirname(incomplete) === systemFolder) await openSystemFolder();
@@ -59,7 +59,7 @@ export async function initialize(
   try {
     await running;
   } catch (error) {
-    // It has only been signalled: it would write to the folder of the next start, or remove it.
+    // The process was only signaled: it could still write to, or remove, the folder of the next start.
     const { pid } = running.child;
     if (pid !== undefined && !(await hasExited(pid, endTimeoutMs))) running.child.kill('SIGKILL');
     stopping?.throwIfAborted();
@@ -117,7 +117,7 @@ async function sizeOf(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, names.length);
 }
 
-/** First failure in initdb's output, else its last line, which after a failure is about cleaning up; else how it ended. */
+/** First failure in initdb's output, else its last line (after a failure, that is about cleanup), else how it ended. */
 function reasonOf(error: unknown): string {
   const { stderr, code, signal, message } = error as { [name in 'stderr' | 'code' | 'signal' | 'message']?: unknown };
   const lines = String(stderr ?? '')
@@ -132,7 +132,7 @@ function reasonOf(error: unknown): string {
   return typeof code === 'number' ? `it ended with code ${code} and printed nothing` : String(message);
 }
 
-/** Every user may enter the folder; each of its entries has one owner. */
+/** Every user may enter the folder; its entries have their own owners. */
 async function openSystemFolder(): Promise<void> {
   await mkdir(systemFolder, { recursive: true });
   await chmod(systemFolder, 0o755);

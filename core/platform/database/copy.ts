@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import type pg from 'pg';
 
 /**
- * `COPY` of PostgreSQL, streamed in both directions. The driver hands the messages of the protocol to the object that it runs as a query
- * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY); memory is bounded by one chunk and the socket.
+ * PostgreSQL's `COPY`, streamed in both directions. The driver passes the protocol messages to the object that it runs as a query
+ * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY). Memory is bounded by one chunk and the socket.
  */
 
-/** The driver's connection as COPY uses it; its types lack it. */
+/** The parts of the driver's connection that COPY uses, which its types lack. */
 interface WireConnection {
   readonly stream: Socket;
   query(sql: string): void;
@@ -16,7 +16,7 @@ interface WireConnection {
   sendCopyFail(reason: string): void;
 }
 
-const chunkBytes = 65_536; // rows have a few hundred each
+const chunkBytes = 65_536; // rows have a few hundred bytes each
 
 abstract class CopyCommand {
   readonly #sql: string;
@@ -57,7 +57,7 @@ class CopyOut extends CopyCommand {
 
   override handleCopyData({ chunk }: { readonly chunk: Buffer }, connection: WireConnection): void {
     this.#connection = connection;
-    // A copy: the driver reuses its buffer.
+    // Copied, because the driver reuses its buffer.
     this.#pieces.push(Buffer.from(chunk));
     this.#size += chunk.length;
     if (this.#size < chunkBytes) return;
@@ -81,7 +81,7 @@ class CopyOut extends CopyCommand {
       this.#pieces = [];
       this.#size = 0;
       if (chunk.length > 0) yield chunk;
-      // Also at the end: the next query needs the connection.
+      // Even at the end, because the next query needs the connection.
       this.#connection?.stream.resume();
       if (this.#end !== undefined) break;
     }
@@ -162,7 +162,7 @@ export function copyOut(client: pg.Client, sql: string): { readonly chunks: Asyn
  * Runs `COPY … FROM STDIN`.
  *
  * @returns the number of rows
- * @throws the error of the source or of PostgreSQL
+ * @throws errors of the source or PostgreSQL
  */
 export function copyIn(client: pg.Client, sql: string, chunks: AsyncIterable<Buffer>): Promise<number> {
   const command = new CopyIn(sql, chunks);

@@ -1,40 +1,36 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** The form of ids. PostgreSQL rejects a query that compares one with any other text. */
+/** Format of ids. PostgreSQL rejects queries that compare an id with other text. */
 export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/**
- * The PostgreSQL of the gateway: embedded under the data folder, or the one of DATABASE_URL. Migrated before anything uses
- * it.
- */
+/** The gateway's PostgreSQL: embedded in the data folder, or external (DATABASE_URL). Migrated before first use. */
 export interface Database extends AsyncDisposable {
-  /** `embedded`: runs under the data folder and stops with the gateway. */
+  /** `embedded`: runs in the data folder, and stops with the gateway. */
   readonly kind: 'embedded' | 'external';
-  /** Connection string without a pooler, password included: for sessions of one's own, such as the job queue's. Never logged. */
+  /** Connection string that bypasses a pooler, including the password: for separate sessions, such as the job queue's. Never logged. */
   readonly url: string;
-  /** A fresh entity manager: one for each exchange, job or command. */
+  /** Creates an entity manager; one for each exchange, job or command. */
   fork(): EntityManager;
   /**
-   * Runs one statement outside of any transaction. `?` is a parameter, or several for a list, as in `IN (?)`, which matches
-   * nothing for an empty list. Values are sent apart from the statement, which determines their types. Times are returned
-   * as text.
+   * Runs one statement outside a transaction. `?` is a parameter, or several for a list, as in `IN (?)`, which matches nothing if the list
+   * is empty. Values are sent separately from the statement, which determines their types. Times are returned as text.
    *
-   * @throws Error when the statement fails or takes too long
+   * @throws Error if the statement fails or takes too long
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * The same on connections of their own, for queries that requests of the API and payment providers wait for: hundreds of pages that
-   * open at once, or payments that are settled, take all others.
+   * Like `query`, on reserved connections, for queries that API requests and payment providers wait for: hundreds of pages opened at once,
+   * or payments being settled, can occupy all others.
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * The same in its own transaction, for changes that are acknowledged to others: it is on the disk when this resolves, even behind a pooler that
-   * leaves single statements in a transaction, and for a role with `synchronous_commit = off`.
+   * Like `queryFirst`, in its own transaction, for changes that are acknowledged to others. When it resolves, the change is on disk, even
+   * behind a pooler that leaves single statements in a transaction, and for a role with `synchronous_commit = off`.
    */
   storeFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Reads lists, exports and counts of requests, and nothing else: from a replica, which may be seconds behind and whose role may have no
-   * right to other tables. Money, keys and periods are always read from the primary.
+   * Only for lists, exports and counts of requests: may read from a replica, which can be seconds behind, and whose role may have no access
+   * to other tables. Money, keys and periods are always read from the primary.
    */
   readonly records: RecordReads;
   readonly notifications: Notifications;
@@ -43,28 +39,26 @@ export interface Database extends AsyncDisposable {
 }
 
 export interface RecordReads extends Pick<Database, 'query'> {
-  /** Of DATABASE_READ_URL; undefined without it. */
+  /** The replica of DATABASE_READ_URL, if set. */
   readonly replica?: ReplicaState | undefined;
 }
 
 export interface ReplicaState {
-  /** Ms by which it is behind the primary; undefined while that is unknown. */
+  /** Ms behind the primary; undefined while unknown. */
   readonly lag: number | undefined;
-  /** Reason for reading the primary instead; undefined while the replica is read. */
+  /** Reason for reading from the primary instead; undefined while the replica is used. */
   readonly fault: string | undefined;
-  /** Epoch ms since when the replica is read, or not. */
+  /** Epoch ms when the replica was last put into or out of use. */
   readonly since: number;
 }
 
-/**
- * LISTEN and NOTIFY: every process on this database, including commands, is notified of changed rows when the change commits.
- */
+/** LISTEN and NOTIFY: every process on this database, including commands, is notified of changes when they are committed. */
 export interface Notifications {
   /**
-   * Calls `listener` with each payload on the channel. A broken connection is reopened; `onGap` is called then, because
-   * notifications may have been lost.
+   * Calls `listener` with each payload on the channel. After a broken connection is reopened, `onGap` is called, because notifications may
+   * have been lost.
    */
   listen(channel: string, listener: (payload: string) => void, onGap: () => void): Promise<() => void>;
-  /** False while the connection is down: earlier knowledge may be stale. */
+  /** False while the connection is down: cached values may be stale. */
   readonly isConnected: boolean;
 }

@@ -6,7 +6,7 @@ interface TimeRange {
   readonly until: Date | undefined; // exclusive
 }
 
-/** The range of some days in a time zone, by the rules of the database. */
+/** Time range of some days in a time zone, computed by the database. */
 export async function rangeOfDays(
   database: Pick<Database, 'query'>,
   timeZone: string,

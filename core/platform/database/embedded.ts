@@ -16,12 +16,12 @@ import { isRunning, startServer } from './server-process.ts';
 const stopTimeoutMs = 10_000;
 
 /**
- * A PostgreSQL that belongs to a data folder. It runs as a separate process and survives a crash of the gateway; the next
- * gateway reconnects to it.
+ * A PostgreSQL server that belongs to a data folder. It runs as a separate process and survives a crash of the gateway; the next gateway
+ * reconnects to it.
  */
 export class EmbeddedPostgres {
   readonly url: string;
-  /** True when this process has started it. */
+  /** True if this process started the server. */
   readonly isOurs: boolean;
   readonly #dataFolder: string;
   readonly #access: ServerAccess;
@@ -44,44 +44,44 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Connects to the server of this folder, starts it if needed, and creates it the first time.
+   * Connects to the server of this folder; starts it if needed, and creates it the first time.
    *
-   * @param stopping ends the start when it aborts, and the server with it
+   * @param stopping aborts the start, and stops the server
    */
   static async open(dataFolder: string, log: Logger, stopping?: AbortSignal): Promise<EmbeddedPostgres> {
     const file = join(dataFolder, 'postgres.json');
-    const own = resolve(dataFolder, 'postgres');
-    await requireReadable(dataFolder, [file, own]);
+    const defaultFolder = resolve(dataFolder, 'postgres');
+    await requireReadable(dataFolder, [file, defaultFolder]);
     await prepareDataFolder(dataFolder);
     await using _lock = await lockFolder(dataFolder, log, stopping);
-    const known = await readAccess(dataFolder);
-    const identity = await serverIdentity(known?.folder ?? own);
-    if (known !== undefined && (await isRunning(known, log, stopping)))
-      return new EmbeddedPostgres(dataFolder, known, identity, false, log);
-    const folder = known?.folder ?? (await placeFor(dataFolder, identity));
+    const stored = await readAccess(dataFolder);
+    const identity = await serverIdentity(stored?.folder ?? defaultFolder);
+    if (stored !== undefined && (await isRunning(stored, log, stopping)))
+      return new EmbeddedPostgres(dataFolder, stored, identity, false, log);
+    const folder = stored?.folder ?? (await folderFor(dataFolder, identity));
     const access = {
       folder,
-      password: known?.password ?? randomBytes(24).toString('base64url'),
-      port: await freePort(known?.port),
+      password: stored?.password ?? randomBytes(24).toString('base64url'),
+      port: await freePort(stored?.port),
     };
     const { initdb, postgres } = await findBinaries(identity, systemFolder);
-    if (known === undefined) await moveAside(folder, log);
-    // Before the cluster is created: a crash in between must not leave one with an unknown password.
+    if (stored === undefined) await moveAside(folder, log);
+    // Before the cluster is created: a crash in between must not leave a cluster with an unknown password.
     await writeAccess(file, access);
     if (!(await isCluster(folder))) await initialize(initdb, access, identity, stopping);
     await startServer({ postgres, access, identity, logFile: logFileOf(dataFolder), log, signal: stopping });
     return new EmbeddedPostgres(dataFolder, access, identity, true, log);
   }
 
-  /** True while the process of the server exists. */
+  /** True while the server process exists. */
   async isAlive(): Promise<boolean> {
     return (await postmasterPid(this.#access.folder)) !== undefined;
   }
 
   /**
-   * Starts the server again on its port when it has died. Does nothing when it runs.
+   * Restarts the server on its port if it died.
    *
-   * @throws Error when it does not start; the reason of the signal
+   * @throws Error if it does not start; the reason of the signal
    */
   async revive(stopping: AbortSignal): Promise<void> {
     await using _lock = await lockFolder(this.#dataFolder, this.#log, stopping);
@@ -98,7 +98,7 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Stops the server; by force when it does not stop in time.
+   * Stops the server, by force after the timeout.
    *
    * @param timeout ms
    */
@@ -122,10 +122,11 @@ function lockFolder(dataFolder: string, log: Logger, stopping: AbortSignal | und
 }
 
 /** `<data>/postgres`, unless the server's user cannot enter it. */
-async function placeFor(dataFolder: string, identity: Identity | undefined): Promise<string> {
-  const own = resolve(dataFolder, 'postgres');
-  if (identity === undefined || (await canReach(dirname(own), identity).catch(() => false))) return own;
-  const hash = createHash('sha256').update(own).digest('hex').slice(0, 16);
+async function folderFor(dataFolder: string, identity: Identity | undefined): Promise<string> {
+  const defaultFolder = resolve(dataFolder, 'postgres');
+  if (identity === undefined || (await canReach(dirname(defaultFolder), identity).catch(() => false)))
+    return defaultFolder;
+  const hash = createHash('sha256').update(defaultFolder).digest('hex').slice(0, 16);
   await writeFile(
     join(dataFolder, 'POSTGRES-IS-ELSEWHERE.txt'),
     `PostgreSQL runs as the user ${identity.name}, which cannot access this folder.\nIts files are in ${systemFolder}/${hash}.\n`,

@@ -8,30 +8,30 @@ const lockTimeoutMs = 120_000;
 const logAfterMs = 1_000;
 
 /**
- * Acquires a lock among the processes of this machine: a file with the pid of its holder. The lock of a dead process is
- * stale and is removed.
+ * Acquires a lock among the processes of this machine: a file with the pid of its holder. The lock of a dead process is stale, and is
+ * removed.
  *
- * @param signal ends the wait when it aborts
+ * @param signal aborts the wait
  */
 export async function acquireFileLock(file: string, log: Logger, signal?: AbortSignal): Promise<AsyncDisposable> {
-  const began = performance.now();
-  const mine = `${file}.${process.pid}.${began}`;
-  let isSaid = false;
+  const startedAt = performance.now();
+  const ownFile = `${file}.${process.pid}.${startedAt}`;
+  let isLogged = false;
   try {
-    await writeFile(mine, String(process.pid));
-    // A link appears with its content: no process sees a lock without a pid.
-    while (!(await makeLink(mine, file))) {
+    await writeFile(ownFile, String(process.pid));
+    // A link appears together with its content, so no process sees a lock without a pid.
+    while (!(await makeLink(ownFile, file))) {
       signal?.throwIfAborted();
-      const waited = performance.now() - began;
+      const waited = performance.now() - startedAt;
       if (waited > lockTimeoutMs) throw new Error(`Another process is setting up the database and holds ${file}.`);
-      if (!isSaid && waited > logAfterMs)
+      if (!isLogged && waited > logAfterMs)
         log.info(`another process is setting up the database and holds ${file}; waiting`);
-      isSaid ||= waited > logAfterMs;
+      isLogged ||= waited > logAfterMs;
       if (!(await isHeld(file))) await rm(file, { force: true });
       else await sleep(25);
     }
   } finally {
-    await rm(mine, { force: true });
+    await rm(ownFile, { force: true });
   }
   return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
 }
@@ -52,7 +52,7 @@ async function isHeld(file: string): Promise<boolean> {
   return pid === process.pid ? isOfThisRun(file) : isTaken(pid);
 }
 
-/** A restarted container reuses pids: the lock may be that of the previous process. */
+/** Restarted containers reuse pids: the lock may belong to a previous process. */
 async function isOfThisRun(file: string): Promise<boolean> {
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.NEGATIVE_INFINITY }));
   return mtimeMs >= performance.timeOrigin;

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StartRefused } from '../errors/start-refused.ts';
 
-/** A user of this machine other than the gateway's. */
+/** A user of this machine, other than the gateway's. */
 export interface Identity {
   readonly name: string;
   readonly uid: number;
@@ -16,11 +16,11 @@ const candidates = ['daypass', 'postgres', 'nobody'];
 const run = promisify(execFile);
 
 /**
- * The user that PostgreSQL runs as, since it refuses to run as root: the owner of its files, or one of `candidates` for new ones. Undefined
- * when the gateway is not root.
+ * The user that runs PostgreSQL, which refuses to run as root: the owner of its files, or one of `candidates` for a new cluster. Undefined
+ * unless the gateway is root.
  *
  * @param folder of the server; may be missing
- * @throws StartRefused when none of the users exists
+ * @throws StartRefused if none of the users exists
  */
 export async function serverIdentity(folder: string): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -40,15 +40,15 @@ async function ownerOf(path: string): Promise<Identity | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   const { uid, gid } = found;
-  const named = await run('id', ['-nu', String(uid)]).catch(() => undefined);
-  return { name: named?.stdout.trim() ?? String(uid), uid, gid };
+  const idOutput = await run('id', ['-nu', String(uid)]).catch(() => undefined);
+  return { name: idOutput?.stdout.trim() ?? String(uid), uid, gid };
 }
 
 /**
- * Refuses files that another user has made, before anything is taken for missing and made anew.
+ * Rejects files of another user, which would otherwise seem missing and be created again.
  *
  * @param paths may be missing
- * @throws StartRefused with their owner
+ * @throws StartRefused naming the owner
  */
 export async function requireReadable(dataFolder: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
@@ -63,7 +63,7 @@ export async function requireReadable(dataFolder: string, paths: readonly string
   }
 }
 
-/** User name of this process; its number where the system has no name for it, as in a container. */
+/** User name of this process; its number if the system has no name for it, as in a container. */
 function ownName(): string {
   try {
     return userInfo().username;
@@ -81,7 +81,7 @@ async function lookUp(name: string): Promise<Identity | undefined> {
   }
 }
 
-/** True when the user can read a file and enter every folder above it. */
+/** True if the user can read the file and enter every folder above it. */
 export async function canReach(file: string, identity: Identity): Promise<boolean> {
   if (!(await allows(file, identity, 0o4))) return false;
   for (let folder = dirname(file); ; folder = dirname(folder)) {
@@ -90,7 +90,7 @@ export async function canReach(file: string, identity: Identity): Promise<boolea
   }
 }
 
-/** @param bits of `rwx`, as in the last digit of a mode */
+/** @param bits `rwx`, as in the last digit of a mode */
 async function allows(path: string, { uid, gid }: Identity, bits: number): Promise<boolean> {
   const { mode, uid: owner, gid: group } = await stat(path);
   const shift = owner === uid ? 6 : group === gid ? 3 : 0;

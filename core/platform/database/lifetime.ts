@@ -12,15 +12,15 @@ interface LifetimeOptions {
 }
 
 /**
- * The duties of a process to its database: a gateway claims it, and starts its embedded server again when that
- * dies; at the end the embedded server is stopped, unless another gateway uses it.
+ * Duties of a process towards its database: a gateway claims it, and restarts its embedded server if that dies; at the end the embedded
+ * server is stopped, unless another gateway uses it.
  */
 export class Lifetime {
   readonly #url: string;
   readonly #log: Logger;
   readonly #options: LifetimeOptions;
   readonly #embedded: EmbeddedPostgres | undefined;
-  #beginning: Promise<void> | undefined;
+  #starting: Promise<void> | undefined;
   #hasEnded = false;
   #claim: DatabaseClaim | undefined;
   #restarter: ServerRestarter | undefined;
@@ -36,22 +36,22 @@ export class Lifetime {
     return this.#embedded !== undefined;
   }
 
-  /** @throws Error when an embedded server has lost its files: it responds for up to a minute, but its data is gone */
+  /** @throws Error if an embedded server lost its files: it responds for up to a minute, but its data is gone */
   async check(): Promise<void> {
     if (this.#embedded !== undefined && !(await this.#embedded.isAlive()))
       throw new Error('the embedded PostgreSQL does not run, or its files were removed');
   }
 
-  /** @throws StartRefused when another gateway uses the database that it cannot be shared with */
+  /** @throws StartRefused if another gateway uses the database and it cannot be shared */
   begin(): Promise<void> {
-    this.#beginning = this.#begin();
-    return this.#beginning;
+    this.#starting = this.#begin();
+    return this.#starting;
   }
 
-  /** @param stopTimeout ms for the embedded server to stop, before it is forced to, and for a beginning to settle */
+  /** @param stopTimeout ms for `begin` to settle, and for the embedded server to stop before it is forced to */
   async end(stopTimeout = Infinity): Promise<void> {
-    // A claim that is just being made would be taken for another gateway's.
-    if (this.#beginning !== undefined) await firstOrTimeout([this.#beginning.catch(() => undefined)], stopTimeout);
+    // A claim still being made would be mistaken for another gateway's.
+    if (this.#starting !== undefined) await firstOrTimeout([this.#starting.catch(() => undefined)], stopTimeout);
     this.#hasEnded = true;
     const hadClaim = this.#claim !== undefined;
     await this.#restarter?.[Symbol.asyncDispose]();
@@ -66,14 +66,14 @@ export class Lifetime {
     if (!isShared || this.isEmbedded) {
       const claim = await DatabaseClaim.make(this.#url, isShared ? 'shared' : 'exclusive', this.#log);
       if (claim === undefined) throw new StartRefused(this.#explainRefusal());
-      // `end` did not wait until now.
+      // `end` timed out before this.
       if (this.#hasEnded) return claim[Symbol.asyncDispose]();
       this.#claim = claim;
     }
     if (this.#embedded !== undefined) this.#restarter = new ServerRestarter(this.#embedded, this.#log);
   }
 
-  /** A process stops the server that it started or claimed, unless another gateway has connected since. */
+  /** A process stops a server that it started or claimed, unless another gateway connected since. */
   async #mayStop({ isOurs, url }: EmbeddedPostgres, hadClaim: boolean): Promise<boolean> {
     if (hadClaim && !this.#options.isShared) return true;
     return (isOurs || hadClaim) && !(await isClaimed(url).catch(() => true));

@@ -2,13 +2,13 @@ import type pg from 'pg';
 
 const returnGraceMs = 500;
 
-const readTimeout = 'Query read timeout'; // pg's message for `query_timeout`
+const readTimeout = 'Query read timeout'; // pg's error message for `query_timeout`
 
 /**
- * Releases clients whose connection is lost. Kysely never releases the client of a transaction whose BEGIN, COMMIT or ROLLBACK
- * failed: it would occupy its place in the pool until the process ends, and block closing the pool.
+ * Releases clients whose connection was lost. Kysely never releases the client of a transaction whose BEGIN, COMMIT or ROLLBACK failed: it
+ * would occupy its place in the pool until the process ends, and block closing the pool.
  *
- * A connection on which a query timed out is closed, because its next reply may belong to that query.
+ * Connections on which a query timed out are closed, because the next response may belong to that query.
  */
 export function releaseLostClients(pool: pg.Pool): void {
   const inUse = new Set<pg.PoolClient>();
@@ -26,7 +26,7 @@ export function releaseLostClients(pool: pg.Pool): void {
 
 function reclaim(client: pg.PoolClient, inUse: ReadonlySet<pg.PoolClient>): void {
   if (inUse.has(client)) client.release(true);
-  // Its user may come later, and a second release throws.
+  // Its user may still release it, and a second release throws.
   client.release = () => undefined;
 }
 
@@ -44,7 +44,7 @@ function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === readTimeout;
 }
 
-/** Without the goodbye message: the other side does not answer. */
+/** Sends no termination message, because the other side does not respond. */
 function close(client: pg.PoolClient): void {
   (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
 }

@@ -4,17 +4,17 @@ import type { Logger } from '../logger.ts';
 import { listMigrations, migrationConnection, migrationTable } from './migration-files.ts';
 import type { PluginTables } from './tables.ts';
 
-/** "daypass" in ASCII, cut to eight bytes: the lock under which one process at a time migrates. */
+/** Lock under which one process at a time migrates; "daypass" in ASCII, as eight bytes. */
 const lockKey = '7233193826951295840';
 const reminderIntervalMs = 10_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Applies pending migrations, core's first, and returns their names. Any number of processes may call it at once: one
- * migrates, the others wait. The lock ends with its transaction, so a dead process does not hold it.
+ * Applies pending migrations, core's first, and returns their names. Any number of processes may call it concurrently: one migrates, the
+ * others wait. The lock ends with its transaction, so a dead process does not hold it.
  *
- * @param hasSessions false through a pooler that gives each transaction any connection
- * @throws StartRefused for a new database that cannot hold every text, and for one without a schema to create tables in
+ * @param hasSessions false through a transaction-mode pooler
+ * @throws StartRefused for a new database that cannot store all text, or without a schema for its tables
  */
 export async function migrate(
   url: string,
@@ -27,7 +27,7 @@ export async function migrate(
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // Usually nothing is: a start then needs neither the lock nor the migrations and what runs them.
+    // Usually nothing is pending: then neither the lock nor the migration code is needed.
     const mistake = await findEncodingMistake(client);
     const applied = await readApplied(client);
     if (mistake !== undefined) {
@@ -48,7 +48,7 @@ export async function migrate(
 /**
  * Schema for the tables of an empty database.
  *
- * @throws StartRefused as `migrate`
+ * @throws StartRefused see `migrate`
  */
 export async function findMigrationTarget(url: string): Promise<{ url: string; schema: string; hasSessions: true }> {
   const client = new pg.Client({ connectionString: url, ...migrationConnection });
@@ -70,7 +70,7 @@ async function readApplied(client: pg.Client): Promise<ReadonlySet<string> | und
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Reason why a database cannot hold every text, with the remedy; undefined if it can. */
+/** Why a database cannot store all text, with the remedy; undefined if it can. */
 export async function findEncodingMistake(
   client: pg.Client,
 ): Promise<{ readonly reason: string; readonly advice: string } | undefined> {
@@ -86,9 +86,9 @@ export async function findEncodingMistake(
 }
 
 /**
- * The schema of the tables: that of the table of migrations, else the first one of the search path that exists.
+ * Schema of the tables: that of the migration table, or else the first existing one in the search path.
  *
- * @throws StartRefused when no table can be created there
+ * @throws StartRefused if no tables can be created there
  */
 async function requireSchema(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ schema: string | null; path: string; role: string; creates: boolean | null }>(
@@ -109,14 +109,14 @@ async function requireSchema(client: pg.Client): Promise<string> {
 }
 
 /**
- * Begins the transaction that has the lock. Waits for as long as another process migrates, which may take hours for a large database: its
- * connection ends with it, and the lock with that.
+ * Starts the transaction that holds the lock. Waits without limit while another process migrates, which may take hours for a large
+ * database; if that process dies, its connection and the lock end too.
  */
 async function lock(client: pg.Client, log: Logger): Promise<void> {
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   let isFirst = true;
   while (!(await tryToLock(client, isFirst ? 0 : reminderIntervalMs))) {
-    const seconds = Math.round((performance.now() - begunAt) / 1000);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
     const since = isFirst ? '' : ` since ${seconds} s`;
     log.info(`another process is migrating the database; waiting for it${since}`);
     isFirst = false;

@@ -10,19 +10,19 @@ interface MigrationClass {
   readonly since?: string;
 }
 
-/** The files of one owner's migrations, by name and in their order. */
+/** Migration files of one owner, by name and in order. */
 export interface MigrationFiles {
-  /** The plugin that they belong to; undefined for core. */
+  /** Name of the plugin; undefined for core. */
   readonly owner: string | undefined;
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Migrations of one owner, in their order. */
+/** Migrations of one owner, in order. */
 export interface MigrationSet extends Pick<MigrationFiles, 'owner'> {
   readonly migrations: readonly { readonly name: string; readonly class: MigrationClass }[];
 }
 
-/** Lists the applied migrations by name. */
+/** Table with the names of the applied migrations. */
 export const migrationTable = 'migration';
 
 export const migrationConnection = {
@@ -34,9 +34,9 @@ export const migrationConnection = {
 const coreFolder = join(import.meta.dirname, '..', '..', '..', 'migrations');
 
 /**
- * The migrations of core, then those of each plugin. Names of plugins' migrations begin with the plugin's name and a slash.
+ * Migrations of core, then of each plugin. Names of a plugin's migrations start with the plugin's name and a slash.
  *
- * @throws Error naming the folder that has none
+ * @throws Error naming the folder without migrations
  */
 export async function listMigrations(plugins: Iterable<PluginTables>): Promise<MigrationFiles[]> {
   return Promise.all([
@@ -49,11 +49,14 @@ export async function listMigrations(plugins: Iterable<PluginTables>): Promise<M
 
 async function readFolder(folder: string, owner: string | undefined): Promise<MigrationFiles> {
   const files = await readdir(folder).catch((): string[] => []);
-  const found = files.filter((file) => /^Migration.*(?<!\.d)\.[tj]s$/.test(file));
-  if (found.length === 0)
+  const migrationNames = files.filter((file) => /^Migration.*(?<!\.d)\.[tj]s$/.test(file));
+  if (migrationNames.length === 0)
     throw new Error(`tables "${owner}": no file Migration<digits>_<words>.ts or .js in ${folder}`);
   const prefix = owner === undefined ? '' : `${owner}/`;
-  return { owner, files: new Map(found.toSorted().map((file) => [prefix + parse(file).name, join(folder, file)])) };
+  return {
+    owner,
+    files: new Map(migrationNames.toSorted().map((file) => [prefix + parse(file).name, join(folder, file)])),
+  };
 }
 
 /** @throws Error naming the file that is not a migration */

@@ -15,11 +15,11 @@ interface Listener {
 }
 
 const retriesMs = { first: 100, longest: 5_000 };
-/** Ms between messages to itself, which prove that the connection delivers, and until one must have arrived. */
-const proofs = { every: 20_000, within: 5_000 };
-const proofChannel = 'daypass_proof';
+/** Ms between test notifications that this process sends to itself, and until each must have arrived. */
+const deliveryTests = { every: 20_000, within: 5_000 };
+const testChannel = 'daypass_proof';
 
-/** One connection that listens, opened for the first listener and reopened whenever it breaks. */
+/** A listening connection, opened for the first listener and reopened whenever it breaks. */
 export class PostgresNotifications implements Notifications, AsyncDisposable {
   readonly #url: string;
   readonly #log: Logger;
@@ -32,19 +32,19 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
 
   #delivers = false;
   #hasWarned = false;
-  #awaited: { readonly payload: string; readonly onHeard: () => void } | undefined;
+  #pendingTest: { readonly payload: string; readonly onHeard: () => void } | undefined;
   readonly #isDeaf: boolean;
-  readonly #proofs: typeof proofs;
+  readonly #testTimes: typeof deliveryTests;
 
   /**
-   * @param isDeaf nothing is delivered by this URL, although LISTEN succeeds
-   * @param proofsEvery tests set their own
+   * @param isDeaf true if nothing is delivered through this URL, although LISTEN succeeds
+   * @param testTimes set by tests
    */
-  constructor(url: string, log: Logger, isDeaf = false, proofsEvery = proofs) {
+  constructor(url: string, log: Logger, isDeaf = false, testTimes = deliveryTests) {
     this.#url = url;
     this.#log = log;
     this.#isDeaf = isDeaf;
-    this.#proofs = proofsEvery;
+    this.#testTimes = testTimes;
   }
 
   get isConnected(): boolean {
@@ -64,7 +64,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
       inBackground(this.#log, 'listening to the database', () => this.#stayConnected(resolve));
     }
     await this.#firstTry.promise;
-    // If the connection breaks here, the next one listens and reports the gap.
+    // If the connection breaks here, the next one subscribes and reports the gap.
     await this.#client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`).catch(() => undefined);
     return () => this.#listeners.delete(listener);
   }
@@ -116,7 +116,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     client.on('notification', ({ channel, payload }) => this.#deliver(channel, payload ?? ''));
     try {
       await client.connect();
-      await this.#inTime(this.#listenOn(client), over.signal);
+      await this.#withDeadline(this.#listenOn(client), over.signal);
       inBackground(this.#log, 'listening to the database', () => this.#watch(client, over.signal, lose));
       return { lost };
     } catch (error) {
@@ -127,43 +127,43 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
 
   async #listenOn(client: pg.Client): Promise<void> {
     if (!this.#isDeaf) await applySettings(client, waitingSettings);
-    // Queries keep their order: a listener that is added from here on sends its LISTEN after these.
+    // Queries run in order: a listener added from here on sends its LISTEN after these.
     this.#client = client;
-    const channels = new Set([proofChannel, ...Array.from(this.#listeners, (listener) => listener.channel)]);
+    const channels = new Set([testChannel, ...Array.from(this.#listeners, (listener) => listener.channel)]);
     for (const channel of channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
     this.#isListening = this.#client === client;
-    if (!this.#isDeaf) await this.#prove(client);
+    if (!this.#isDeaf) await this.#testDelivery(client);
   }
 
-  /** Drops a connection that a middlebox has cut silently: it would receive no notification and report no error. */
+  /** Drops a connection that a middlebox cut silently: it would receive no notifications and report no error. */
   async #watch(client: pg.Client, lost: AbortSignal, lose: () => void): Promise<void> {
     if (this.#isDeaf) return;
     const signal = AbortSignal.any([lost, this.#closing.signal]);
     for (;;) {
-      await wait(this.#proofs.every, signal);
+      await wait(this.#testTimes.every, signal);
       if (signal.aborted) return;
       const wasDeaf = !this.#delivers;
-      await this.#inTime(this.#prove(client), signal).catch(lose);
+      await this.#withDeadline(this.#testDelivery(client), signal).catch(lose);
       if (wasDeaf && this.#delivers) for (const { onGap } of this.#listeners) onGap();
     }
   }
 
-  #inTime(work: Promise<void>, signal: AbortSignal): Promise<void> {
-    const most = 2 * this.#proofs.within;
-    return withDeadline(work, most, `no answer within ${most} ms`, signal);
+  #withDeadline(work: Promise<void>, signal: AbortSignal): Promise<void> {
+    const deadline = 2 * this.#testTimes.within;
+    return withDeadline(work, deadline, `no answer within ${deadline} ms`, signal);
   }
 
   /**
-   * Sends the connection a message. An answer alone proves nothing: a pooler in transaction mode answers, and delivers nothing.
+   * Sends a notification to itself. A response alone proves nothing: a pooler in transaction mode responds, but delivers nothing.
    *
    * @throws the query's error
    */
-  async #prove(client: pg.Client): Promise<void> {
+  async #testDelivery(client: pg.Client): Promise<void> {
     const { promise: heard, resolve: onHeard } = Promise.withResolvers<void>();
     const payload = randomUUID();
-    this.#awaited = { payload, onHeard };
-    await client.query('SELECT pg_notify($1, $2)', [proofChannel, payload]);
-    const delivers = (await firstOrTimeout([heard], this.#proofs.within)) !== timedOut;
+    this.#pendingTest = { payload, onHeard };
+    await client.query('SELECT pg_notify($1, $2)', [testChannel, payload]);
+    const delivers = (await firstOrTimeout([heard], this.#testTimes.within)) !== timedOut;
     if (this.#client !== client) return;
     this.#delivers = delivers;
     if (!delivers && !this.#hasWarned)
@@ -174,7 +174,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   }
 
   #deliver(channel: string, payload: string): void {
-    if (channel === proofChannel && payload === this.#awaited?.payload) this.#awaited.onHeard();
+    if (channel === testChannel && payload === this.#pendingTest?.payload) this.#pendingTest.onHeard();
     for (const listener of this.#listeners) if (listener.channel === channel) listener.onPayload(payload);
   }
 }

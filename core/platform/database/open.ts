@@ -20,7 +20,7 @@ import { waitForDatabase } from './wait.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 
 interface OpenDatabaseOptions {
-  /** DATABASE_URL; the embedded server is used without it. */
+  /** DATABASE_URL; by default, the embedded server is used. */
   readonly url?: string | undefined;
   /** DATABASE_DIRECT_URL: the same database without the pooler of `url`, for work that needs a session. Default: `url`. */
   readonly directUrl?: string | undefined;
@@ -28,14 +28,14 @@ interface OpenDatabaseOptions {
   readonly readUrl?: string | undefined;
   readonly dataFolder: string;
   readonly log: Logger;
-  /** `serve`: for a gateway. `command`: for a short command that may run next to a gateway. */
+  /** `serve`: for a gateway. `command`: for a command that may run next to a gateway. */
   readonly mode: 'serve' | 'command';
   readonly isShared: boolean;
   /** Processes of this machine that form one gateway and share its connection limit. Default: 1. */
   readonly processes?: number;
-  readonly entities?: Entities; // of core; default: none, so that only SQL reaches its tables
+  readonly entities?: Entities; // of core; default: none, so that only SQL can use its tables
   readonly tables?: Iterable<PluginTables>;
-  /** Seconds to wait for a database of `url` that cannot be reached; 0, the default, does not wait. */
+  /** Seconds to wait while the database of `url` is unreachable; default: 0. */
   readonly wait?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -53,9 +53,9 @@ const connectionOptions = {
   application_name: 'daypass',
   keepAlive: true,
 };
-/** A URL that points to the primary by mistake must not write. */
+/** In case the URL points to the primary by mistake. */
 const readOnly = { default_transaction_read_only: 'on' };
-/** Ms; PostgreSQL itself ends longer statements, lock waits and idle transactions. */
+/** Ms after which PostgreSQL ends statements, lock waits and idle transactions. */
 const sessionSettings = {
   ...expectedSettings,
   statement_timeout: deadlines.query,
@@ -69,7 +69,7 @@ const abandonTimeoutMs = 5_000;
 /**
  * Opens the database and migrates it.
  *
- * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
+ * @throws Error if it is unreachable, or is used by another gateway and cannot be shared
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const { url, wait = 0, log, signal } = options;
@@ -79,7 +79,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     try {
       return await openNow({ ...options, wait: left });
     } catch (error) {
-      // It went away while it was being opened, as in its restart.
+      // The database became unavailable while it was being opened, for example because it restarted.
       if (url === undefined || left === 0 || signal?.aborted === true || !isUnreachable(error)) throw error;
       log.warn(
         `the database went away while it was being opened (${describeConnectionError(error)}): waiting for it again`,
@@ -112,7 +112,7 @@ async function openNow(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const direct = directUrl ?? url;
   const lifetime = new Lifetime(direct, log, options, embedded);
   try {
-    // An aborted start leaves only connections behind, which end with the process.
+    // An aborted start leaves only connections, which end with the process.
     await unlessAborted(lifetime.begin(), signal);
     const names = await unlessAborted(migrate(direct, log, tables, pooler !== 'transaction' || direct !== url), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
@@ -163,7 +163,7 @@ async function loadEntities(ofCore: Entities = [], tables: readonly PluginTables
 
 interface PoolSettings {
   readonly url: string;
-  /** A pooler rejects session settings: the role carries them (docs/scaling.md). */
+  /** A pooler rejects session settings; the role must have them (docs/scaling.md). */
   readonly isPooled: boolean;
   readonly size: number;
 }
@@ -181,7 +181,7 @@ async function openOrm({ url, isPooled, size }: PoolSettings, entities: Entities
       onPoolCreated: releaseLostClients,
     },
     discovery: { warnWhenNoEntities: false },
-    // Failures reach the caller; the pool's own messages about lost connections would only repeat them.
+    // Failures reach the caller; the pool's messages about lost connections would repeat them.
     logger: () => undefined,
   });
 }
@@ -196,15 +196,15 @@ function createPool({ url, isPooled }: PoolSettings, size: number, more: Session
     idleTimeoutMillis: idleTimeout,
   };
   const pool = new pg.Pool({ ...options, connectionString: url });
-  // An idle connection was lost; the next query opens another one.
+  // An idle connection was lost; the next query opens a new one.
   pool.on('error', () => undefined);
   releaseLostClients(pool);
   return pool;
 }
 
-/** A database with the operations reserved to its process. */
+/** A database with operations for the process that opened it. */
 export interface OpenedDatabase extends Database {
-  /** Stops an embedded server that no other gateway uses, under the queries that run. Takes a few seconds at most. */
+  /** Stops an embedded server that no other gateway uses, even while queries run. Takes a few seconds at most. */
   abandon(): Promise<void>;
 }
 
@@ -214,21 +214,21 @@ class PostgresDatabase implements OpenedDatabase {
   readonly notifications: PostgresNotifications;
   readonly #orm: MikroORM;
   readonly #log: Logger;
-  readonly #first: pg.Pool;
+  readonly #priorityPool: pg.Pool;
   readonly #lifetime: Lifetime;
   #replica: (RecordReads & AsyncDisposable) | undefined;
 
   /**
-   * @param url without a pooler
-   * @param isDeaf the only route is a pooler that delivers no notifications
+   * @param url bypasses any pooler
+   * @param isDeaf the only connection is through a pooler that delivers no notifications
    */
-  constructor(orm: MikroORM, first: pg.Pool, url: string, log: Logger, lifetime: Lifetime, isDeaf: boolean) {
+  constructor(orm: MikroORM, priorityPool: pg.Pool, url: string, log: Logger, lifetime: Lifetime, isDeaf: boolean) {
     this.kind = lifetime.isEmbedded ? 'embedded' : 'external';
     this.url = url;
     this.notifications = new PostgresNotifications(url, log, isDeaf);
     this.#orm = orm;
     this.#log = log;
-    this.#first = first;
+    this.#priorityPool = priorityPool;
     this.#lifetime = lifetime;
   }
 
@@ -237,19 +237,19 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    // Bypasses the ORM, which writes parameters into the text of the statement.
+    // Bypasses the ORM, which inserts parameters into the text of the statement.
     const pool = await this.#orm.em.getConnection().getNativeClient();
     const { rows } = await pool.query(bind(sql, parameters));
     return rows as Row[];
   }
 
   async queryFirst<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const { rows } = await this.#first.query(bind(sql, parameters));
+    const { rows } = await this.#priorityPool.query(bind(sql, parameters));
     return rows as Row[];
   }
 
   async storeFirst<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const { rows } = await queryWithin(this.#first, durable, bind(sql, parameters));
+    const { rows } = await queryWithin(this.#priorityPool, durable, bind(sql, parameters));
     return rows as Row[];
   }
 
@@ -258,9 +258,9 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   /**
-   * From now on, records are read by these connections to a replica.
+   * Reads records through these connections to a replica.
    *
-   * @param isPooled where no setting can be sent, each transaction begins read-only
+   * @param isPooled if no settings can be sent, each transaction is started read-only
    */
   async readFrom(pool: pg.Pool, isPooled: boolean): Promise<void> {
     const { Replica } = await import('./replica.ts');
@@ -281,14 +281,14 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async abandon(): Promise<void> {
-    const late = `PostgreSQL did not stop within ${abandonTimeoutMs} ms`;
-    await withDeadline(this.#lifetime.end(failedStopTimeoutMs), abandonTimeoutMs, late);
+    const timeoutMessage = `PostgreSQL did not stop within ${abandonTimeoutMs} ms`;
+    await withDeadline(this.#lifetime.end(failedStopTimeoutMs), abandonTimeoutMs, timeoutMessage);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.notifications[Symbol.asyncDispose]();
     await this.#replica?.[Symbol.asyncDispose]();
-    await this.#first.end();
+    await this.#priorityPool.end();
     await this.#orm.close(true);
     await this.#lifetime.end();
   }
@@ -296,7 +296,7 @@ class PostgresDatabase implements OpenedDatabase {
 
 /**
  * @param name of the variable
- * @throws StartRefused, without the URL, which may contain a password, when it is not a PostgreSQL URL
+ * @throws StartRefused if it is not a PostgreSQL URL; without the URL, which may contain a password
  */
 export function checkUrl(url: string, name = 'DATABASE_URL'): void {
   const protocol = URL.parse(url)?.protocol;
@@ -306,15 +306,15 @@ export function checkUrl(url: string, name = 'DATABASE_URL'): void {
 }
 
 /**
- * Names the database of a connection error, without the password. Other errors are returned unchanged.
+ * Adds the database to a connection error, without the password. Other errors are returned unchanged.
  *
- * @param variable that has the URL
+ * @param variable that contains the URL
  */
 function explainFailure(error: unknown, url: string, variable: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { host, pathname } = new URL(url);
   return new Error(`The database ${host || 'localhost'}${pathname} of ${variable} could not be opened`, {
-    // When all addresses of a host refuse, the driver throws one error without a message.
+    // If all addresses of a host refuse, the driver throws an error without a message.
     cause: error.message === '' ? new Error(String(error.code)) : error,
   });
 }

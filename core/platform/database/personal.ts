@@ -1,21 +1,21 @@
-/** A column's personal data: an additional option of MikroORM's entity properties. */
+/** Marks personal data in a column: an additional option of MikroORM's entity properties. */
 export interface PersonalOption {
-  /** True: removed with the account. Undecided where the type of the column says it: numbers, times, ids, states. */
+  /** True: removed with the account. Undefined if the type of the column decides: numbers, times, ids, states. */
   readonly isPersonal?: boolean;
-  /**
-   * Takes the place of a removed value, not of null. Without it the value becomes null, and a row whose value must not be null is
-   * deleted.
-   */
+  /** Replaces a removed value, but not null. By default the value becomes null, and rows that must not be null are deleted. */
   readonly replacement?: string;
-  /** A digest, or a note of the operator: left out of the owner's export. */
+  /** A digest, or an operator's note: omitted from the owner's export. */
   readonly isHidden?: boolean;
-  /** True: stays when the account is deleted, because the law asks for it. In the owner's export like the others. */
+  /** True: kept when the account is deleted, because the law requires it. Included in the owner's export. */
   readonly isRetained?: boolean;
-  /** Condition on the rows of an account, with its id as the only parameter, where no column account_id and no relation says it. */
+  /**
+   * SQL condition for the rows of an account, with its id as the only parameter; needed if neither a column account_id nor a relation
+   * identifies them.
+   */
   readonly ofAccount?: string;
 }
 
-/** Marks a column that is about a customer. Deletion and download of an account, and the documentation, follow from it. */
+/** Marks a column with data about a customer. Account deletion, the owner's export and the documentation follow from it. */
 export function personal<Column extends object>(
   column: Column,
   options: Omit<PersonalOption, 'isPersonal'> = {},
@@ -23,7 +23,7 @@ export function personal<Column extends object>(
   return decide(column, { isPersonal: true, ...options });
 }
 
-/** Marks a text, JSON or bytes that are not about a customer, or that must outlive the account. */
+/** Marks text, JSON or bytes that are not about a customer, or must outlive the account. */
 export function impersonal<Column extends object>(column: Column): Column {
   return decide(column, { isPersonal: false });
 }

@@ -7,7 +7,7 @@ type PoolerMode = 'session' | 'transaction' | 'statement';
 
 const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
 
-/** Undefined without a pooler, and if the server does not answer: opening the database reports that. */
+/** Detects a pooler. Undefined without one, or if the server does not respond, which opening the database reports. */
 export async function findPooler(url: string): Promise<PoolerMode | undefined> {
   const clients = [1, 2].map(() => new pg.Client({ connectionString: url, ...connection }));
   for (const client of clients) client.on('error', () => undefined);
@@ -15,13 +15,13 @@ export async function findPooler(url: string): Promise<PoolerMode | undefined> {
   try {
     await first.connect();
     const idle = await backendOf(first);
-    // The protocol names the process that a cancellation would reach: the pooler's.
+    // The protocol reports the process id for cancellations: with a pooler, the pooler's.
     const { processID } = first as unknown as { readonly processID: number | null };
     if (idle === processID) return undefined;
     await second.connect();
     const begun = await second.query('BEGIN').catch((error: unknown) => error);
     if (begun instanceof Error) return /statement pooling/.test(begun.message) ? 'statement' : undefined;
-    // Between transactions, a session keeps its process, and shares it in no other mode.
+    // In session mode, a client keeps its server process between transactions; in transaction mode, others can get it.
     return (await backendOf(second)) === idle ? 'transaction' : 'session';
   } catch {
     return undefined;
@@ -37,26 +37,26 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 
 interface PooledUrls {
   readonly mode: PoolerMode | undefined; // of DATABASE_URL
-  readonly directUrl: string | undefined; // if it differs from DATABASE_URL
-  readonly isShared: boolean; // Redis has the jobs, and other gateways may use the database
+  readonly directUrl: string | undefined; // only if it differs from DATABASE_URL
+  readonly isShared: boolean; // jobs are in Redis, and other gateways may use the database
 }
 
 /**
- * Rejects settings that cannot work through a pooler, and logs those that work worse.
+ * Rejects configurations that cannot work through a pooler, and logs those that work less well.
  *
- * @throws StartRefused with the mode
+ * @throws StartRefused naming the mode
  */
 export async function requireUsablePooler({ mode, directUrl, isShared }: PooledUrls, log: Logger): Promise<void> {
   if (mode === 'statement') throw refuse('DATABASE_URL', mode, 'set it to transaction or session');
   if (directUrl !== undefined) {
-    const ofDirect = await findPooler(directUrl);
-    if (ofDirect === 'transaction' || ofDirect === 'statement')
-      throw refuse('DATABASE_DIRECT_URL', ofDirect, 'set the variable to the URL of PostgreSQL itself');
+    const directMode = await findPooler(directUrl);
+    if (directMode === 'transaction' || directMode === 'statement')
+      throw refuse('DATABASE_DIRECT_URL', directMode, 'set the variable to the URL of PostgreSQL itself');
     return;
   }
   if (mode !== 'transaction') return;
   const remedy = 'set DATABASE_DIRECT_URL to the URL of PostgreSQL itself';
-  // Its queue of jobs and its lock need a session.
+  // The job queue and the claim need a session.
   if (!isShared) throw refuse('DATABASE_URL', mode, `${remedy}, or REDIS_URL`);
   log.error(
     `DATABASE_URL leads to a connection pooler in transaction mode, and DATABASE_DIRECT_URL is not set: ${remedy}; otherwise blocked accounts and replaced keys keep working for seconds`,
@@ -70,8 +70,8 @@ function refuse(variable: string, mode: PoolerMode, remedy: string): StartRefuse
 }
 
 /**
- * Refuses a pooler that leaves single statements in a transaction, as Pgpool-II does in its mode `raw`: others wait for their locks, and
- * what was answered is lost with the connection. `findPooler` does not notice it.
+ * Rejects a pooler that leaves single statements in a transaction, like Pgpool-II in `raw` mode: their locks block others, and acknowledged
+ * changes are lost with the connection. `findPooler` does not detect it.
  *
  * @param url of a migrated database
  * @throws StartRefused
@@ -93,7 +93,7 @@ export async function requireEndedStatements(url: string, variable: string): Pro
   );
 }
 
-/** Logs deviating settings of the role that a pooler prevents the gateway from setting. */
+/** Logs role settings that deviate from the required ones, which the gateway cannot set through a pooler. */
 export async function warnOfRoleSettings(url: string, log: Logger): Promise<void> {
   const client = new pg.Client({ connectionString: url, ...connection });
   client.on('error', () => undefined);
@@ -110,7 +110,7 @@ export async function warnOfRoleSettings(url: string, log: Logger): Promise<void
           `the role of DATABASE_URL has ${name} = '${value}', which the gateway cannot change through a pooler: ALTER ROLE "${role}" SET ${name} = '${expected}'`,
         );
   } catch {
-    // Left to the users of the database.
+    // Later users of the database report the failure.
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The running server of this folder; undefined when there is none.
+ * Pid of the running server of this folder; undefined if there is none.
  *
- * @throws when that cannot be read, for example because descriptors have run out
+ * @throws if the pid cannot be read, for example because file descriptors are exhausted
  */
 export async function postmasterPid(folder: string): Promise<number | undefined> {
   const pid = await readPid(folder);
@@ -13,9 +13,8 @@ export async function postmasterPid(folder: string): Promise<number | undefined>
 }
 
 /**
- * Removes the pid file of a server that no longer runs, where its pid belongs to another process, as after a crash of the
- * machine: PostgreSQL would wait for that process. Otherwise the file stays, because the server removes it itself, once the
- * last process of its predecessor has let go of their shared memory.
+ * Removes the pid file of a dead server if its pid now belongs to another process, as after a machine crash: PostgreSQL would wait for that
+ * process. Otherwise the file stays, because the new server removes it itself, once the last old process detached from their shared memory.
  */
 export async function removeStalePid(folder: string): Promise<void> {
   const pid = await readPid(folder);
@@ -29,9 +28,9 @@ async function readPid(folder: string): Promise<number | undefined> {
 }
 
 /**
- * A file's text; '' if it does not exist.
+ * Text of a file; empty if it does not exist.
  *
- * @throws when it cannot be read, which says nothing about its content
+ * @throws if it cannot be read, which proves nothing about its content
  */
 export function readIfPresent(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -40,7 +39,7 @@ export function readIfPresent(file: string): Promise<string> {
   });
 }
 
-/** Whether there is a process of this id, also a zombie, or one of another user. */
+/** True if a process with this id exists, even as a zombie or of another user. */
 export function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -52,15 +51,15 @@ export function isTaken(pid: number): boolean {
 
 async function isAlive(pid: number): Promise<boolean> {
   if (!isTaken(pid)) return false;
-  // Where no init process reaps orphans, as in many containers, a dead process keeps its pid as a zombie.
+  // Without an init process that reaps orphans, as in many containers, a dead process keeps its pid as a zombie.
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !status.slice(status.lastIndexOf(')')).startsWith(') Z');
 }
 
-/** Identifies a server by its working directory or, where that is not readable, by its process name, or else its pid. */
+/** Identifies a server by its working directory; if that is unreadable, by its process name, or else by its pid. */
 async function isServerOf(pid: number, folder: string): Promise<boolean> {
-  const place = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
-  if (place !== undefined) return place === (await realpath(folder).catch(() => folder));
+  const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  if (workingDirectory !== undefined) return workingDirectory === (await realpath(folder).catch(() => folder));
   const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'postgres');
   return name.trim().startsWith('postgres');
 }
@@ -69,7 +68,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has exited.
+    // The process has exited.
   }
 }
 

@@ -7,10 +7,10 @@ import type { Database, RecordReads, ReplicaState } from './database.ts';
 import { epoch } from './rows.ts';
 
 const intervalMs = 5_000;
-/** Ms for a measurement; the short one is for the primary's part of it, and for closing. */
+/** Ms for a measurement; the short deadline is for the primary's part, and for closing. */
 const deadline = 3_000;
 const shortDeadline = 1_000;
-/** Ms by which the replica may be behind; the primary is read otherwise. */
+/** Maximum lag in ms; beyond it, the primary is read. */
 export const mostLag = 30_000;
 const maxSamples = 720; // an hour
 const reminderIntervalMs = 60_000;
@@ -44,7 +44,7 @@ interface PrimaryRow extends Pick<ReplicaRow, 'system' | 'started' | 'lsn'> {
   readonly time: number;
 }
 
-/** WAL position: written, or replayed on a replica. Subtracted, as the driver has no type for it. */
+/** WAL position: written, or on a replica replayed. Converted to a number by subtraction, because the driver lacks the type. */
 const position = `(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END - '0/0')::text AS lsn`;
 const identity = `(SELECT system_identifier::text FROM pg_control_system()) AS system, pg_postmaster_start_time()::text AS started`;
 const askPrimary = `SELECT ${identity}, ${position}, ${epoch('clock_timestamp()')} AS time`;
@@ -52,11 +52,11 @@ const askReplica = `SELECT ${identity}, ${position}, pg_is_in_recovery() AS is_r
   ${epoch('pg_last_xact_replay_timestamp()')} AS replayed_at`;
 
 /**
- * A streaming replica, for lists, exports and counts of requests. While it is down or more than 30 s behind, and for statements that
- * it refuses, the primary is read.
+ * A streaming replica for lists, exports and counts of requests. The primary is read while the replica is down or more than 30 s behind,
+ * and for statements that fail on it.
  *
- * Its lag is found in two ways, neither of which is too low: since when the primary has written more than is replayed, by measurements of
- * this process, and since when the last replayed transaction was committed, which alone would grow while nothing is written.
+ * Its lag is the lower of two upper bounds: the time since the primary has been ahead of what is replayed now, as measured by this process,
+ * and the time since the last replayed transaction was committed, which alone would grow while nothing is written.
  */
 export class Replica implements RecordReads, AsyncDisposable {
   readonly #options: ReplicaOptions;
@@ -64,8 +64,8 @@ export class Replica implements RecordReads, AsyncDisposable {
   readonly #samples: Sample[] = [];
   readonly #reminder = new Throttle(reminderIntervalMs);
   readonly #timer: NodeJS.Timeout;
-  readonly #first: Promise<void>;
-  /** Rejects when a measurement gets no answer: waiting statements then go to the primary. */
+  readonly #firstMeasurement: Promise<void>;
+  /** Rejects if a measurement gets no response: pending statements are then sent to the primary. */
   #silence = silence();
   #isClosed = false;
   #state: ReplicaState = { lag: undefined, fault: undefined, since: Date.now() };
@@ -73,7 +73,7 @@ export class Replica implements RecordReads, AsyncDisposable {
   constructor(options: ReplicaOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#first = this.measure();
+    this.#firstMeasurement = this.measure();
     this.#timer = setInterval(
       () => inBackground(options.log, 'measuring the lag of the replica', () => this.measure()),
       intervalMs,
@@ -86,12 +86,12 @@ export class Replica implements RecordReads, AsyncDisposable {
 
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     const { primary, replica, log } = this.#options;
-    await this.#first;
+    await this.#firstMeasurement;
     if (this.#state.fault !== undefined) return primary<Row>(sql, parameters);
     try {
       return await Promise.race([replica<Row>(sql, parameters), this.#silence.promise]);
     } catch (error) {
-      // A statement that times out there would time out on the primary too.
+      // A statement that times out on the replica would time out on the primary too.
       if (isTimeout(error)) throw error;
       if (this.#reminder.pass())
         log.warn(
@@ -123,7 +123,7 @@ export class Replica implements RecordReads, AsyncDisposable {
 
   async #measure(): Promise<void> {
     const { primary, replica } = this.#options;
-    // While the primary is away, nothing new is known.
+    // While the primary is unreachable, the lag is unknown.
     const [written] = await withDeadline(primary<PrimaryRow>(askPrimary), shortDeadline, 'late').catch(() => []);
     const at = this.#now();
     const [replayed] = await replica<ReplicaRow>(askReplica);
@@ -144,7 +144,7 @@ export class Replica implements RecordReads, AsyncDisposable {
     );
   }
 
-  /** Ms since the primary's position was at most what is replayed now; infinite without a measurement of that time. */
+  /** Ms since the primary's position was at most the position replayed now; Infinity without a measurement from then. */
   #measuredLag(written: Sample, replayed: bigint): number {
     const samples = this.#samples;
     samples.push(written);
@@ -175,7 +175,7 @@ function silence(): PromiseWithResolvers<never> {
   return resolvers;
 }
 
-/** Ended by `statement_timeout` on the server, or by the driver. */
+/** True if the server ended the statement (`statement_timeout`), or the driver did. */
 function isTimeout(error: unknown): boolean {
   return (
     error instanceof Error && (('code' in error && error.code === '57014') || error.message === 'Query read timeout')

@@ -1,14 +1,15 @@
 import type { EntitySchemaWithMeta, InferKyselyTable } from '@mikro-orm/postgresql';
 
 /**
- * Columns of a table as SQL returns them here: times as epoch ms, by `epoch` or `epochs`; large numbers as `float8`. Give the entity as
- * a type, so that nothing loads MikroORM: `Row<typeof Session, 'id' | 'created_at'>`.
+ * Row of a table as returned by SQL here: times as epoch ms, by `epoch` or `epochs`; large numbers as `float8`. Pass the entity as a type
+ * only, so that MikroORM is not loaded: `Row<typeof Session, 'id'
+ * 'created_at'>`.
  */
 export type Row<Entity extends EntitySchemaWithMeta, Column extends keyof InferKyselyTable<Entity>> = {
   readonly [Name in Column]: Value<InferKyselyTable<Entity>[Name]>;
 };
 
-/** The same with the names of the entity, for statements that select `provider_reference as "providerReference"`. */
+/** Like `Row`, with the entity's property names, for statements that select `provider_reference as "providerReference"`. */
 export type Fields<Entity extends EntitySchemaWithMeta, Field extends keyof ByField<Entity>> = {
   readonly [Name in Field]: Value<ByField<Entity>[Name]>;
 };
@@ -18,8 +19,8 @@ type Value<Given> = Given extends { readonly __select__: infer Selected } ? Time
 type Time<Given> = Given extends Date ? number : Given;
 
 /**
- * A row as other code reads it: `order_id` under `orderId`, undefined for null, and times, by epoch ms under a name in `_at` or
- * `_until`, as dates.
+ * A row as used by other code: `order_id` as `orderId`, undefined instead of null, and times (columns ending in `_at` or `_until`, in epoch
+ * ms) as dates.
  */
 export type RecordOf<Columns> = {
   readonly [Name in keyof Columns & string as CamelCase<Name>]: Read<Name, Columns[Name]>;
@@ -39,18 +40,18 @@ export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns
   return Object.fromEntries(fields) as RecordOf<Columns>;
 }
 
-/** A time as epoch ms, independent of the session's time zone and date style. */
+/** SQL for a time as epoch ms, independent of the session's time zone and date style. */
 export function epoch(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;
 }
 
-/** The same for columns, each under its own name: `o.paid_at` as `paid_at`. */
+/** Like `epoch`, for columns that keep their names: `o.paid_at` as `paid_at`. */
 export function epochs(...columns: readonly string[]): string {
   return columns.map((column) => `${epoch(column)} as ${column.slice(column.indexOf('.') + 1)}`).join(', ');
 }
 
 /**
- * Columns of a table as `Row` describes them: those in `_at` and `_until` are times.
+ * SQL for the columns of a `Row`; those ending in `_at` and `_until` are times.
  *
  * @param alias of the table
  */

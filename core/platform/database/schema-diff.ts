@@ -1,6 +1,6 @@
 import { type Options, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 
-/** Names indexes and constraints as PostgreSQL does, which named those of the migrations. */
+/** Names indexes and constraints like PostgreSQL, whose default names the migrations use. */
 export class GatewayNaming extends UnderscoreNamingStrategy {
   override indexName(...parameters: Parameters<UnderscoreNamingStrategy['indexName']>): string {
     return super
@@ -11,8 +11,8 @@ export class GatewayNaming extends UnderscoreNamingStrategy {
 }
 
 /**
- * What entities cannot express, ignored by a diff of entities and database: partitions of a day, triggers, functions, the
- * list of migrations, and the schema of BullMQ, which migrates it itself. Two more constraints are listed in .ci/entity-rules.ts.
+ * What entities cannot express, and a diff of entities and database must ignore: daily partitions, triggers, functions, the migration
+ * table, and the schema of BullMQ, which migrates it itself. Two more constraints are listed in .ci/entity-rules.ts.
  */
 export const schemaGenerator = {
   ignoreSchema: ['bullmq'],

@@ -4,11 +4,11 @@ import pg from 'pg';
 import { isCluster } from './cluster.ts';
 import { postmasterPid } from './postmaster.ts';
 
-/** Address and password of the embedded server; kept between starts in a file that only its owner can read. */
+/** Address and password of the embedded server, stored in a file that only its owner can read. */
 export interface ServerAccess {
   readonly port: number;
   readonly password: string;
-  /** The server's own folder. */
+  /** Folder of the cluster. */
   readonly folder: string;
 }
 
@@ -16,27 +16,30 @@ export function urlOf({ port, password }: ServerAccess): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
-/** Of the server of a data folder. Its usual folder takes precedence over the path in the file, as the data folder may have moved. */
+/**
+ * Reads the access data of a data folder's server. The default folder takes precedence over the path in the file, because the data folder
+ * may have been moved.
+ */
 export async function readAccess(dataFolder: string): Promise<ServerAccess | undefined> {
-  const own = resolve(dataFolder, 'postgres');
+  const defaultFolder = resolve(dataFolder, 'postgres');
   try {
     const access = JSON.parse(await readFile(join(dataFolder, 'postgres.json'), 'utf8')) as ServerAccess;
-    return (await isCluster(own)) ? { ...access, folder: own } : access;
+    return (await isCluster(defaultFolder)) ? { ...access, folder: defaultFolder } : access;
   } catch {
     return undefined;
   }
 }
 
-/** Atomic: a crash leaves the old file or the new one. */
+/** Writes atomically: a crash leaves either the old or the new file. */
 export async function writeAccess(file: string, access: ServerAccess): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify(access, null, 2), { mode: 0o600 });
   await rename(`${file}.new`, file);
 }
 
 /**
- * True when this server responds, and not another one on the same port.
+ * True if this server responds, and not another one on the same port.
  *
- * @throws Error when it refuses the password: it will not accept it later either
+ * @throws Error if it rejects the password, which it would do later too
  */
 export async function answers(access: ServerAccess): Promise<boolean> {
   if ((await postmasterPid(access.folder)) === undefined) return false;

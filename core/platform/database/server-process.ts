@@ -9,7 +9,7 @@ import { answers, type ServerAccess } from './server-access.ts';
 
 const timeouts = { start: 60_000, exit: 2_000 }; // ms; `start` includes crash recovery
 const pollIntervalMs = 25;
-const quietTime = 2_000; // ms until a wait is logged
+const logAfterMs = 2_000; // ms before a wait is logged
 const maxLogBytes = 10 * 1024 * 1024;
 
 const settings: readonly string[] = [
@@ -35,7 +35,7 @@ interface ServerStart {
 }
 
 /**
- * Starts the server and waits until it responds. A server that does not is stopped again.
+ * Starts the server and waits until it responds; otherwise stops it again.
  *
  * @throws Error with the end of the server's log; the reason of the signal
  */
@@ -51,7 +51,7 @@ export async function startServer(start: ServerStart): Promise<void> {
   const options = settings.flatMap((setting) => ['-c', setting]);
   const server = spawn(postgres, ['-D', access.folder, '-p', String(access.port), ...options], {
     ...processOf(identity),
-    // Ctrl-C in the terminal must reach only the gateway, which needs its database to finish.
+    // Ctrl-C in the terminal must reach only the gateway, which needs its database until it has finished.
     detached: true,
     stdio: ['ignore', output.fd, output.fd],
   });
@@ -85,10 +85,9 @@ async function waitUntilReady({ access, log, signal: stopping }: ServerStart): P
 }
 
 /**
- * True when this server is up. Waits while it is starting, recovering or stopping: a second one on its folder would not
- * start.
+ * True if this server runs. Waits while it is starting, recovering or stopping, because a second one would not start on its folder.
  *
- * @throws Error when it runs and refuses the connection; the reason of the signal
+ * @throws Error if it runs but refuses the connection; the reason of the signal
  */
 export async function isRunning(access: ServerAccess, log: Logger, stopping?: AbortSignal): Promise<boolean> {
   const hasProcess = async () => (await postmasterPid(access.folder)) !== undefined;
@@ -106,14 +105,14 @@ async function untilReady(
   stopping: AbortSignal | undefined,
   isWorthWaiting: () => boolean | Promise<boolean>,
 ): Promise<boolean> {
-  const began = performance.now();
-  let isSaid = false;
+  const startedAt = performance.now();
+  let isLogged = false;
   while (!(await answers(access))) {
     stopping?.throwIfAborted();
-    const waited = performance.now() - began;
+    const waited = performance.now() - startedAt;
     if (!(await isWorthWaiting()) || waited > timeouts.start) return false;
-    if (!isSaid && waited > quietTime) {
-      isSaid = true;
+    if (!isLogged && waited > logAfterMs) {
+      isLogged = true;
       log.info(`PostgreSQL in ${access.folder} is starting, recovering or stopping; waiting for it`);
     }
     await sleep(pollIntervalMs);

@@ -8,25 +8,25 @@ interface RestartableServer {
   revive(signal: AbortSignal): Promise<void>;
 }
 
-/** Ms: between checks, between attempts to start, and of uptime until a server counts as recovered. */
-const timing = { look: 1_000, retries: { first: 200, longest: 30_000 }, recovered: 60_000 };
+/** Ms between checks, between restarts, and of uptime until a server counts as recovered. */
+const timing = { check: 1_000, retries: { first: 200, longest: 30_000 }, recovered: 60_000 };
 
 /**
- * Restarts the embedded server when it dies while the gateway runs, for example by the OOM killer or on a full disk. Restarts back
- * off while the server keeps dying.
+ * Restarts the embedded server if it dies while the gateway runs, for example because of the OOM killer or a full disk. Backs off while the
+ * server keeps dying.
  */
 export class ServerRestarter implements AsyncDisposable {
   readonly #server: RestartableServer;
   readonly #log: Logger;
-  readonly #lookInterval: number;
+  readonly #checkInterval: number;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
 
-  /** @param lookInterval ms */
-  constructor(server: RestartableServer, log: Logger, lookInterval = timing.look) {
+  /** @param checkInterval ms */
+  constructor(server: RestartableServer, log: Logger, checkInterval = timing.check) {
     this.#server = server;
     this.#log = log;
-    this.#lookInterval = lookInterval;
+    this.#checkInterval = checkInterval;
     this.#watching = this.#watch();
   }
 
@@ -40,7 +40,7 @@ export class ServerRestarter implements AsyncDisposable {
     const backoff = new Backoff(timing.retries);
     let aliveSince = performance.now();
     while (!signal.aborted) {
-      await wait(this.#lookInterval, signal);
+      await wait(this.#checkInterval, signal);
       if (signal.aborted) return;
       if (await this.#isAlive()) {
         if (performance.now() - aliveSince > timing.recovered) backoff.reset();
@@ -53,7 +53,7 @@ export class ServerRestarter implements AsyncDisposable {
     }
   }
 
-  /** A server that cannot be checked, for lack of file descriptors for example, is not started twice. */
+  /** A server that cannot be checked, for example for lack of file descriptors, counts as alive, so that it is not started twice. */
   async #isAlive(): Promise<boolean> {
     try {
       return await this.#server.isAlive();

@@ -1,25 +1,28 @@
 import pg from 'pg';
 
-/** Settings of a session, by name. */
+/** Session settings by name. */
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
-/** Settings that statements rely on, overriding those of the role and the database: retries are written for this isolation, and times are read in this style. */
+/**
+ * Settings that statements rely on, overriding those of the role and the database: retries assume this isolation level, and times are
+ * parsed in this style.
+ */
 export const expectedSettings = { datestyle: 'ISO', default_transaction_isolation: 'read committed' };
 
-/** The same for sessions that wait for something, such as a notification. */
+/** For sessions that wait for something, such as a notification. */
 export const waitingSettings = { ...expectedSettings, idle_session_timeout: 0 };
 
 /**
- * Makes commits wait for the disk where the role's do not. Replicas that a role waits for stay.
+ * SQL that makes commits wait for the disk if the role's do not. A role's waiting for replicas is kept.
  *
- * @param isLocal to the transaction
+ * @param isLocal true for the current transaction only
  */
 export const durableCommits = (isLocal: boolean) =>
   `CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', ${isLocal}) END`;
 
 /**
- * Sets them in a session that has just begun, if the server has settings of these names. They are not sent with its start: the `options`
- * of a URL would replace them, and PgBouncer rejects unknown ones.
+ * Applies settings to a new session, if the server knows them. They are not sent as start parameters, because `options` in the URL would
+ * replace them, and PgBouncer rejects unknown ones.
  */
 export async function applySettings(client: pg.ClientBase, settings: SessionSettings): Promise<void> {
   const calls = Object.entries(settings).map(([name, value]) => {
@@ -30,7 +33,7 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
 }
 
 /**
- * Settings of a role that differ from those that statements rely on, with the required values.
+ * Session settings that deviate from `expectedSettings`, with the required values.
  *
  * @param settings of a session
  */

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { durableCommits } from './session.ts';
 
-/** Begins a transaction whose commit waits for the disk. */
+/** Starts a transaction whose commit waits for the disk. */
 export const durable = `BEGIN; SELECT ${durableCommits(true)}`;
 
-/** @param begin the statements that begin the transaction */
+/** @param begin statements that start the transaction */
 export async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuery): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -17,12 +17,12 @@ export async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuer
     failure = error as Error;
     throw error;
   } finally {
-    // One that has failed is in a transaction still.
+    // After a failure, the client is still in a transaction: passing the error closes it.
     client.release(failure);
   }
 }
 
-/** A quoted text or name, a comment or a dollar-quoted body: question marks in them are not placeholders. */
+/** Quoted text or names, comments and dollar-quoted bodies, in which question marks are not placeholders. */
 const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
 const token = new RegExp(`${quoted}|\\?`, 'g');
 
@@ -32,10 +32,9 @@ interface BoundQuery {
 }
 
 /**
- * `?` becomes `$1`, `$2` and so on, and for a list as many as it has elements. An empty list becomes `NULL`, so that
- * `IN (?)` matches nothing.
+ * Replaces `?` with `$1`, `$2` and so on; for a list, with one per element. An empty list becomes `NULL`, so that `IN (?)` matches nothing.
  *
- * @throws Error when the number of parameters differs from the placeholders
+ * @throws Error if the number of parameters does not match the placeholders
  */
 export function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
   const values: unknown[] = [];

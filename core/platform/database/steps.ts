@@ -1,16 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** Makes the steps of a plugin known to a database that has its tables. */
+/** Registers the steps of a plugin with a database that has its tables. */
 export type KeepSteps = (configuration: EntityManager['config']) => void;
 
 /**
- * Steps of a plugin within core's own transactions, because rows of both must be consistent: money, and the goods that it buys.
- * The interface of the steps states the locks that are held then, and those that may be taken.
+ * Steps of a plugin within core's transactions, because rows of both must be consistent: money, and the goods that it buys. The interface
+ * of the steps states which locks are held then, and which may be taken.
  */
 export class Steps<S extends object> {
   readonly #loaders = new WeakMap<EntityManager['config'], () => Promise<S>>();
 
-  /** For `steps` of the plugin's tables. */
+  /** Value for `steps` of the plugin's tables. */
   by(load: () => Promise<S>): KeepSteps {
     return (configuration) => {
       if (this.#loaders.has(configuration)) throw new Error('two plugins do the same steps');
@@ -18,7 +18,7 @@ export class Steps<S extends object> {
     };
   }
 
-  /** Loads those of the database of a transaction; undefined where no plugin does them. */
+  /** Loader of the steps registered for the transaction's database; undefined if no plugin registered any. */
   of({ config }: Pick<EntityManager, 'config'>): (() => Promise<S>) | undefined {
     return this.#loaders.get(config);
   }

@@ -5,29 +5,29 @@ import type { KeepSteps } from './steps.ts';
 export type Entities = NonNullable<Options['entities']>;
 
 /**
- * The tables of one plugin: its entities, and the migrations that create their tables.
+ * Tables of one plugin: its entities, and the migrations that create them.
  *
- * Migrations run after those of core, in the order of their file names, at `daypass start` and `daypass migrate`. Each
- * is recorded as `name/Migration…`, so two plugins may use the same file name. Tables stay when the plugin is removed.
+ * Migrations run after core's, in the order of their file names, at `daypass start` and `daypass migrate`. Each is recorded as
+ * `name/Migration…`, so two plugins may use the same file name. Tables remain when the plugin is removed.
  */
 export interface PluginTables {
-  /** Snake_case and unique. Every table of the plugin has this name, or begins with it and an underscore. */
+  /** Snake_case and unique. Every table of the plugin has this name, or starts with it and an underscore. */
   readonly name: string;
-  /** A function loads them when the database is opened. */
+  /** A function is called to load them when the database is opened. */
   readonly entities: Entities | (() => Promise<Entities>);
   /**
-   * Folder of files named `Migration<digits>_<words>`, `.ts` or `.js`. Each exports a class named like its file, which extends
-   * `Migration`. A file is never changed once it has been released. Omitted where other migrations create the tables.
+   * Folder of files named `Migration<digits>_<words>`, `.ts` or `.js`. Each exports a class named like its file that extends `Migration`.
+   * Released files never change. Omitted if other migrations create the tables.
    */
   readonly migrations?: URL;
-  /** Callbacks within core's own transactions, which keep these tables consistent with core's. */
+  /** Callbacks within core's transactions, which keep these tables consistent with core's. */
   readonly steps?: KeepSteps;
 }
 
 /**
- * Loads MikroORM where there are entities. Those that are loaded later are not checked.
+ * Loads MikroORM if there are entities. Entities that are loaded later are not checked.
  *
- * @throws Error naming the table that is outside the plugin's name space
+ * @throws Error naming a table outside the plugin's namespace
  */
 export async function checkTableNames({ name, entities }: PluginTables): Promise<void> {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`tables "${name}": the name must be snake_case`);

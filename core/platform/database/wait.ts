@@ -16,9 +16,9 @@ interface DatabaseWait {
 }
 
 /**
- * Seconds of DATABASE_WAIT.
+ * Seconds from DATABASE_WAIT.
  *
- * @throws StartRefused when it is not a number of seconds
+ * @throws StartRefused if it is not a number of seconds
  */
 export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
   const text = environment['DATABASE_WAIT'] || '0';
@@ -29,10 +29,10 @@ export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
 }
 
 /**
- * Waits while the database cannot be reached: refused, unknown, silent or starting. Other failures, and a wait that is over, are left to
- * the opening of the database, which reports them.
+ * Waits while the database is unreachable: refused, unknown, silent or starting. Other failures, and a timeout, are reported later by
+ * opening the database.
  *
- * @param variable that has the URL, for the log
+ * @param variable that contains the URL, for the log
  * @throws the signal's reason
  */
 export async function waitForDatabase(
@@ -40,8 +40,8 @@ export async function waitForDatabase(
   variable: string,
   { limit, log, signal, intervals: { attempts, lines } = intervals }: DatabaseWait,
 ): Promise<void> {
-  const begunAt = performance.now();
-  const waited = () => Math.round((performance.now() - begunAt) / 1000);
+  const startedAt = performance.now();
+  const waited = () => Math.round((performance.now() - startedAt) / 1000);
   let reason: string | undefined;
   const { host, pathname } = new URL(url);
   const report = () =>

@@ -2,20 +2,20 @@ import type { Logger } from '../logger.ts';
 import { defineSentences } from '../sentences.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-/** Reason for an unavailable dependency: the English sentence, which pages recognise. */
+/** English sentence for an unavailable dependency, which pages can translate. */
 export const connectionReason = defineSentences(en);
 
 type ReasonKey = Parameters<typeof connectionReason>[0];
 
 /**
- * Reasons by error codes of the system, of PostgreSQL and of the drivers, safe to show to any caller. Names of commands, and what a pooler
- * said, are the groups of the patterns, by the names of the placeholders.
+ * Reasons by error codes of the system, PostgreSQL and the drivers, safe to show to any caller. Named groups of the patterns fill the
+ * placeholders: names of commands, and a pooler's message.
  */
 const reasons: readonly (readonly [RegExp, ReasonKey])[] = [
   [/\bECONNREFUSED\b/, 'connection.reason.refused_connection'],
   [/\b(ENOTFOUND|EAI_AGAIN)\b/, 'connection.reason.unknown_host'],
   [/\b(EHOSTUNREACH|ENETUNREACH)\b/, 'connection.reason.no_way'],
-  // From PgBouncer, with the same code for all that it refuses.
+  // From PgBouncer, which uses one code for all rejections.
   [/^08P01 .*?(?<said>[ -!#-~]{1,120})/, 'connection.reason.pooler'],
   [/\b(ETIMEDOUT|ESOCKETTIMEDOUT)\b|timed? ?out|timeout|in time/i, 'connection.reason.silent'],
   [/\b(28P01|28000|NOAUTH|WRONGPASS)\b/, 'connection.reason.authentication'],
@@ -28,16 +28,16 @@ const reasons: readonly (readonly [RegExp, ReasonKey])[] = [
     'connection.reason.lost',
   ],
   [/its files were removed/, 'connection.reason.removed'],
-  // From ioredis, for commands while it has no connection.
+  // From ioredis, for commands while it is not connected.
   [
     /isn't writeable|isn't ready|max retries per request|startup nodes|refresh slots cache/,
     'connection.reason.not_connected',
   ],
-  // Of Redis Cluster, and of a URL of the other form.
+  // From Redis Cluster, and for a URL of the wrong kind.
   [/\bCLUSTERDOWN\b|slots without a node/, 'connection.reason.slots'],
   [/^ ?MOVED\b/, 'connection.reason.is_cluster'],
   [/cluster support disabled/, 'connection.reason.no_cluster'],
-  [/^\b$/, 'connection.reason.proxy'], // found by `findCommandProxy`, which has no error to match
+  [/^\b$/, 'connection.reason.proxy'], // detected by `findCommandProxy`, without an error to match
 ];
 
 const refusals: readonly (readonly [RegExp, ReasonKey])[] = [
@@ -49,12 +49,12 @@ const refusals: readonly (readonly [RegExp, ReasonKey])[] = [
   [/\bMISCONF\b/, 'connection.reason.not_saving'],
 ];
 
-/** True for failures of the database or of Redis, as opposed to mistakes in the code. */
+/** True for failures of the database or Redis, as opposed to bugs. */
 export function isConnectionError(thrown: unknown): boolean {
   return findMessage(thrown) !== undefined;
 }
 
-const passing = new Set<ReasonKey>([
+const unreachableKeys = new Set<ReasonKey>([
   'connection.reason.refused_connection',
   'connection.reason.unknown_host',
   'connection.reason.no_way',
@@ -64,11 +64,11 @@ const passing = new Set<ReasonKey>([
   'connection.reason.starting',
   'connection.reason.lost',
 ]);
-const passingReasons = reasons.filter(([, key]) => passing.has(key));
+const unreachableReasons = reasons.filter(([, key]) => unreachableKeys.has(key));
 
-/** True while a dependency cannot be reached, as opposed to one that refuses the login, say. */
+/** True if a dependency is unreachable, as opposed to, for example, rejecting the login. */
 export function isUnreachable(thrown: unknown): boolean {
-  return findReason(thrown, passingReasons) !== undefined;
+  return findReason(thrown, unreachableReasons) !== undefined;
 }
 
 /** True for an error of a single Redis command, such as a missing permission or full memory; others may succeed. */
@@ -76,17 +76,17 @@ export function isRefusedCommand(thrown: unknown): boolean {
   return findReason(thrown, refusals) !== undefined;
 }
 
-/** Reason for an unavailable dependency. Messages of drivers are never repeated: they contain addresses, names and queries. */
+/** Reason for an unavailable dependency. Driver messages are never repeated, because they contain addresses, names and queries. */
 export function describeConnectionError(thrown: unknown): string {
   return findMessage(thrown) ?? connectionReason('connection.reason.unknown');
 }
 
-/** The message of an error, or why the dependency behind it is unavailable. */
+/** Reason if the message is about an unavailable dependency; otherwise the message. */
 export function describeFailure(message: string): string {
   return findMessage(new Error(message)) ?? message;
 }
 
-/** Logs an error; without its stack where a dependency is down, which says no more than the reason. */
+/** Logs an error. If a dependency is down, the stack is omitted, because it adds nothing to the reason. */
 export function logFailure(log: Logger, message: string, thrown: unknown): void {
   const reason = findMessage(thrown);
   if (reason === undefined) log.error(message, thrown);
@@ -97,13 +97,13 @@ function findMessage(thrown: unknown): string | undefined {
   return findReason(thrown, [...refusals, ...reasons]);
 }
 
-function findReason(thrown: unknown, known: typeof reasons): string | undefined {
+function findReason(thrown: unknown, candidates: typeof reasons): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const { message } = error;
-    // A cause may be one of these sentences already.
-    if (known.some(([, key]) => ownSentences.get(key)?.test(message) === true)) return message;
+    // A cause may already be one of these sentences.
+    if (candidates.some(([, key]) => ownSentences.get(key)?.test(message) === true)) return message;
     const text = `${'code' in error ? String(error.code) : ''} ${message}`;
-    for (const [pattern, key] of known) {
+    for (const [pattern, key] of candidates) {
       const found = pattern.exec(text);
       if (found !== null) return connectionReason(key, found.groups);
     }

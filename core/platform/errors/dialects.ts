@@ -10,20 +10,20 @@ interface ErrorWords {
   readonly code: string | null;
 }
 
-/** An error code in the words of the vendors that have own ones for it. Google has one for each status. */
+/** An error code in the terms of the vendors that have their own. Google has one per status. */
 export interface KindWords {
   readonly openai: ErrorWords;
-  readonly anthropic: string; // its type
+  readonly anthropic: string; // Anthropic's error type
 }
 
-/** An upstream's refusal, to be rendered in the client's dialect. */
+/** An upstream's rejection, to be rendered in the client's dialect. */
 export interface UpstreamRefusal {
   readonly status: number;
   readonly type?: string | undefined;
   readonly code?: string | undefined;
-  /** The prompt exceeds the context: tools shorten it when they see their vendor's message. */
+  /** The prompt exceeds the context: tools shorten it when they recognize their vendor's message. */
   readonly isContextOverflow?: boolean | undefined;
-  /** The vendor refused the request because of its policy. */
+  /** The vendor rejected the request under its policy. */
   readonly isPolicyRefusal?: boolean | undefined;
 }
 
@@ -36,36 +36,40 @@ interface WrittenError extends ErrorWords {
 }
 
 interface DialectTraits {
-  /** SDKs and tools, for people. */
+  /** SDKs and tools, as shown to people. */
   readonly clients: string;
-  /** What their base URL ends in. */
+  /** End of their base URL. */
   readonly basePath: '' | '/v1';
-  /** Carries the key, besides `Authorization: Bearer`. */
+  /** Header that may carry the key, besides `Authorization: Bearer`. */
   readonly keyHeader?: string;
-  /** Change the meaning of a body. */
+  /** Headers that change the meaning of a body. */
   readonly versionHeaders: readonly string[];
-  /** Requests per period, how many can be sent at once now, and when that is the whole burst again. */
+  /** Headers for the requests per period, for those that can be sent at once now, and for when that is the full burst again. */
   readonly limitHeaders: readonly [limit: string, remaining: string, reset: string];
-  /** How that is written: `6m0s`, or the time in RFC 3339. */
+  /** Format of the reset: `6m0s`, or an RFC 3339 time. */
   readonly resetAs: 'duration' | 'time';
-  /** True for requests that only clients of this vendor send. */
+  /** True for requests that only this vendor's clients send. */
   isCaller(headers: IncomingHttpHeaders, path: string): boolean;
-  /** @param status that the client gets */
+  /** @param status sent to the client */
   words(kind: KindWords, refusal: UpstreamRefusal | undefined, status: number): ErrorWords;
-  /** Wording of "prompt too long" that the vendor's tools match; undefined where they match the code. */
-  readonly overflow?: { readonly known: RegExp; readonly own: string };
-  /** The body has a member for the parameter at fault. */
+  /** Wording of "prompt too long" that the vendor's tools match; undefined if they match the code. */
+  readonly overflow?: { readonly pattern: RegExp; readonly phrase: string };
+  /** True if the body has a member for the invalid parameter. */
   readonly hasParam: boolean;
-  /** The vendor sends 422, for which its SDKs have a class. */
+  /** True if the vendor sends 422, for which its SDKs have a class. */
   readonly sends422: boolean;
   errorBody(error: WrittenError): object;
-  /** Of `errorBody`. */
+  /** Schema of `errorBody`. */
   readonly errorSchema: JsonSchema;
-  /** @param data a line of an event stream, and what ends the event */
+  /**
+   * Renders the end of an event stream.
+   *
+   * @param data data line of the error, including the end of the event
+   */
   endStream(data: string): string;
 }
 
-/** Types of the Anthropic API's errors, by status. Source: Anthropic API reference, "Errors". */
+/** Error types of the Anthropic API by status. Source: Anthropic API reference, "Errors". */
 const anthropicTypes: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -78,7 +82,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
 };
 const anthropicWords = new Set(Object.values(anthropicTypes));
 
-/** `status` of Google's errors, by HTTP status. Source: google.rpc.Code. */
+/** `status` of Google's errors by HTTP status. Source: google.rpc.Code. */
 const googleStatuses: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -95,7 +99,7 @@ const googleStatuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** Maps an upstream's error type to Anthropic's. OpenAI has one type for all invalid requests. */
+/** Maps an upstream's error type to Anthropic's. OpenAI has one type for allRequired invalid requests. */
 function anthropicType(refusal: UpstreamRefusal | undefined): string | undefined {
   const type = refusal?.type;
   if (type !== undefined && type !== 'invalid_request_error' && anthropicWords.has(type)) return type;
@@ -116,7 +120,7 @@ function openaiCode(refusal: UpstreamRefusal | undefined): string | undefined {
 
 const text = { type: 'string' } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
-const all = (properties: NonNullable<JsonSchema['properties']>): JsonSchema => ({
+const allRequired = (properties: NonNullable<JsonSchema['properties']>): JsonSchema => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
@@ -128,7 +132,7 @@ const openaiLimits = [
   'x-ratelimit-reset-requests',
 ] as const;
 
-/** What the clients of a vendor send and read, whatever the format. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
+/** What a vendor's clients send and expect in any format. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
 export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
   openai: {
     clients: 'OpenAI SDK, Codex',
@@ -144,7 +148,9 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
     hasParam: true,
     sends422: true,
     errorBody: ({ message, type, param = null, code }) => ({ error: { message, type, param, code } }),
-    errorSchema: all({ error: all({ message: text, type: text, param: textOrNull, code: textOrNull }) }),
+    errorSchema: allRequired({
+      error: allRequired({ message: text, type: text, param: textOrNull, code: textOrNull }),
+    }),
     endStream: (data) => `${data}data: [DONE]\n\n`,
   },
   anthropic: {
@@ -164,7 +170,7 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
       (headers['x-api-key'] !== undefined && headers.authorization === undefined) ||
       /claude-cli|claude-code|^Anthropic\//.test(headers['user-agent'] ?? ''),
     words: ({ anthropic }, refusal) => ({ type: anthropicType(refusal) ?? anthropic, code: null }),
-    overflow: { known: /^prompt is too long/, own: 'prompt is too long' },
+    overflow: { pattern: /^prompt is too long/, phrase: 'prompt is too long' },
     hasParam: false,
     sends422: false,
     errorBody: ({ type, message, details, id }) => ({
@@ -172,7 +178,11 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
       error: { type, message, ...(details && { details }) },
       request_id: id,
     }),
-    errorSchema: all({ type: { const: 'error' }, error: all({ type: text, message: text }), request_id: text }),
+    errorSchema: allRequired({
+      type: { const: 'error' },
+      error: allRequired({ type: text, message: text }),
+      request_id: text,
+    }),
     endStream: (data) => `event: error\n${data}`,
   },
   google: {
@@ -180,7 +190,7 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
     basePath: '',
     keyHeader: 'x-goog-api-key',
     versionHeaders: [],
-    // Google has none.
+    // Google has no such headers.
     limitHeaders: openaiLimits,
     resetAs: 'duration',
     // Only Google's clients use this version.
@@ -193,13 +203,13 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
       code: null,
     }),
     overflow: {
-      known: /input token count.*exceeds the maximum/,
-      own: 'The input token count exceeds the maximum number of tokens allowed',
+      pattern: /input token count.*exceeds the maximum/,
+      phrase: 'The input token count exceeds the maximum number of tokens allowed',
     },
     hasParam: false,
     sends422: false,
     errorBody: ({ status, message, type }) => ({ error: { code: status, message, status: type } }),
-    errorSchema: all({ error: all({ code: { type: 'integer' }, message: text, status: text }) }),
+    errorSchema: allRequired({ error: allRequired({ code: { type: 'integer' }, message: text, status: text }) }),
     endStream: (data) => data,
   },
 };

@@ -1,11 +1,11 @@
 import type { ErrorCode, GatewayError } from './table.ts';
 
 /**
- * How the message of a transient error begins inside a stream. A status cannot ask for a retry there, so clients look for
- * words: `connection error`, `connection reset`, `server error`, `stream timed out`, `rate limit`. With these, they
- * recover as they do when the connection is cut. What each client looks for: docs/clients.md.
+ * Prefixes for transient errors inside a stream. A status cannot request a retry there, so clients match phrases: `connection error`,
+ * `connection reset`, `server error`, `stream timed out`, `rate limit`. These make them recover as if the connection was cut. What each
+ * client matches: docs/clients.md.
  */
-const openings: Partial<Readonly<Record<ErrorCode, string>>> = {
+const prefixes: Partial<Readonly<Record<ErrorCode, string>>> = {
   upstream_failed: 'Connection error: connection reset by the upstream.',
   upstream_timeout: 'Connection error: stream timed out, connection reset.',
   unavailable: 'Connection error: server error of the upstream, connection reset.',
@@ -15,14 +15,14 @@ const openings: Partial<Readonly<Record<ErrorCode, string>>> = {
 };
 
 /**
- * The message of an error inside a stream.
+ * Message of an error inside a stream.
  *
- * @param message as sent outside of streams
+ * @param message as sent outside streams
  */
 export function streamMessage({ code, details: { retryAfter } }: GatewayError, message: string): string {
-  const opening = openings[code];
-  if (opening === undefined) return message;
+  const prefix = prefixes[code];
+  if (prefix === undefined) return message;
   // A stream cannot carry Retry-After; Codex parses the wait from these words.
   const wait = code === 'rate_limited' && retryAfter !== undefined ? ` Try again in ${Math.ceil(retryAfter)}s.` : '';
-  return `${opening}${wait} ${message}`;
+  return `${prefix}${wait} ${message}`;
 }

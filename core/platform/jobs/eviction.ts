@@ -4,7 +4,7 @@ import { readInfo } from '../shared/redis-client.ts';
 const timeout = 5_000; // ms
 
 /**
- * Eviction policy of a Redis; undefined if it never evicts keys.
+ * Eviction policy of a Redis server; undefined if it never evicts keys.
  *
  * @param info output of INFO
  */
@@ -14,7 +14,7 @@ export function evictionPolicy(info: string): string | undefined {
   return policy === 'noeviction' || Number(field('maxmemory') ?? 0) === 0 ? undefined : policy;
 }
 
-/** Warns when jobs may vanish from their Redis. An unreachable one is reported by its users. */
+/** Warns if jobs may vanish from their Redis. */
 export async function warnOfEviction(url: string, log: Logger): Promise<void> {
   try {
     const { servers } = await readInfo(url, timeout);
@@ -24,6 +24,6 @@ export async function warnOfEviction(url: string, log: Logger): Promise<void> {
       `the Redis of the job queue evicts keys (maxmemory-policy ${policy}): set it to noeviction, or set REDIS_QUEUE_URL to one that has it; jobs vanish otherwise when its memory is full`,
     );
   } catch {
-    // As above.
+    // An unreachable Redis is reported by its users.
   }
 }

@@ -2,25 +2,25 @@ import type { JsonSchema } from '../schema.ts';
 import type { JsonObject } from '../json.ts';
 
 /**
- * A job is a plain function that may run twice, late, or after its subject is gone. It speeds work up and is never its only
- * record: work that must happen is found again from the database.
+ * A plain function that may run twice, late, or after its subject is gone. A job speeds work up, but is never the only record of it:
+ * mandatory work is found again in the database.
  */
 export interface Job<Context, Data extends JsonObject = JsonObject> {
   /** Kebab-case; unique in the gateway. */
   readonly name: string;
   readonly description: string;
-  /** Schema of its data; missing for jobs without data. */
+  /** Schema of the data; missing for jobs without data. */
   readonly data?: JsonSchema;
   /** Schedule: `every` N seconds, starting immediately, or at the times of a cron `pattern` (UTC). */
   readonly schedule?: { readonly every: number } | { readonly pattern: string };
-  /** Attempts before the job is kept as failed; default 5, with backoff. */
+  /** Attempts before the job is stored as failed; default 5, with backoff. */
   readonly attempts?: number;
-  /** Seconds before the second attempt, doubled for each one after it; default 2. */
+  /** Seconds before the second attempt, doubled for each further one; default 2. */
   readonly backoff?: number;
   run(data: Data, context: Context): Promise<void>;
 }
 
-/** @throws Error for a schedule that is neither an interval nor has the fields of a cron pattern */
+/** @throws Error if the schedule is neither an interval nor has the fields of a cron pattern */
 export function checkSchedule({ name, schedule }: Pick<Job<never>, 'name' | 'schedule'>): void {
   if (schedule === undefined) return;
   const { every, pattern } = { ...(schedule as { readonly every?: unknown; readonly pattern?: unknown }) };

@@ -1,20 +1,20 @@
 import type { JsonObject } from '../json.ts';
 
-/** BullMQ on Redis when there is Redis, on PostgreSQL otherwise. */
+/** Job queue: BullMQ on Redis if configured, otherwise on PostgreSQL. */
 export interface Jobs extends AsyncDisposable {
   readonly backend: 'postgres' | 'redis';
   /**
-   * Enqueues a job. Not part of the caller's transaction.
+   * Enqueues a job, outside the caller's transaction.
    *
-   * @param options.id same id, same job, while its record exists; no colon
+   * @param options.id jobs with the same id are one job while its record exists; no colon
    * @param options.delay seconds
-   * @throws Error when the queue does not respond within two seconds
+   * @throws Error if the queue does not respond within two seconds
    */
   add(name: string, data: JsonObject, options?: { id?: string; delay?: number }): Promise<void>;
-  /** @throws Error when the queue does not respond within two seconds */
+  /** @throws Error if the queue does not respond within two seconds */
   state(): Promise<QueueState>;
   readonly schedules: ScheduleState;
-  /** Of the queue as this process sees it, since it last worked; undefined while it works, and where it is only added to. */
+  /** Failure of the queue as seen by this process; undefined while it works, or if this process only adds jobs. */
   readonly failure?: QueueFailure | undefined;
 }
 
@@ -25,18 +25,18 @@ export interface QueueFailure {
 
 /** State of repeated jobs as seen by this process. */
 export interface ScheduleState {
-  /** Start (epoch ms) of the time in which jobs miss their schedules, although they were scheduled anew. */
+  /** Names of jobs that keep missing their schedules although they were rescheduled -> since when (epoch ms). */
   readonly late: ReadonlyMap<string, number>;
-  /** Number of times that this process has scheduled a job anew. */
+  /** Number of times this process rescheduled a job. */
   readonly rescheduled: number;
 }
 
 /** State of the queue, for operators. */
 export interface QueueState {
-  /** Jobs that could run, and wait for a worker. */
+  /** Jobs that are due and wait for a worker. */
   readonly waiting: number;
   readonly running: number;
-  /** Ms that the oldest waiting job has waited. */
+  /** Ms that the oldest waiting job has been due. */
   readonly longestWait: number;
   /** Jobs that failed permanently in the last 24 hours, newest first; at most 100. */
   readonly failed: readonly FailedJob[];
@@ -48,7 +48,7 @@ export interface FailedJob {
   readonly failedAt: number; // epoch ms
 }
 
-/** Thrown by `run` when a retry is useless. */
+/** Thrown by `run` if a retry is useless. */
 export class UnrecoverableJobError extends Error {
   override readonly name = 'UnrecoverableJobError';
 }

@@ -16,38 +16,38 @@ export interface OpenJobsOptions<Context = unknown> {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
   readonly definitions: ReadonlyMap<string, Job<Context>>;
-  /** Host that jobs run with, read when they run. */
+  /** Context for jobs, called for each run. */
   readonly host: () => Context;
   readonly log: Logger;
-  /** Prefix of the queue's keys in Redis; different for gateways that share a Redis but not their jobs. */
+  /** Prefix of the queue's keys in Redis; gateways that share a Redis but not their jobs need different ones. */
   readonly prefix?: string;
-  /** Ms between two looks for schedules that the store has lost. */
+  /** Ms between checks for schedules that the store lost. */
   readonly restoreEvery?: number;
 }
 
 /** The queue of this process. */
 export interface JobQueue extends Jobs {
   /**
-   * Updates the schedules to the definitions and works in the background, as soon as the queue is up: requests are served
-   * without it. To be called once there is a host for jobs to run with.
+   * Applies the schedules and starts working in the background once the queue is up; requests are served without it. Call it when the
+   * context for jobs exists.
    */
   work(): void;
 }
 
 const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 }; // ms
 const retriesMs = { first: 500, longest: 30_000 };
-/** Ms between checks for schedules that the store has lost, as a flushed Redis has. */
-const usualRestore = 60_000;
-const kept: JobsOptions = {
+/** Default ms between checks for schedules that the store lost, like a flushed Redis. */
+const restoreIntervalMs = 60_000;
+const retention: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },
   removeOnFail: { age: 7 * 86_400, count: 1_000 },
 };
 const ajv = new Ajv({ strict: true });
 
 /**
- * Opens the queue, to which jobs can be added at once.
+ * Opens the queue. Jobs can be added immediately.
  *
- * @throws Error for a cron pattern that cannot be read: it would keep all jobs from being scheduled
+ * @throws Error for an invalid cron pattern, which would keep all jobs from being scheduled
  */
 export function openJobs<Context>(options: OpenJobsOptions<Context>): JobQueue {
   for (const definition of options.definitions.values()) checkPattern(definition);
@@ -60,8 +60,8 @@ export function openJobs<Context>(options: OpenJobsOptions<Context>): JobQueue {
 }
 
 /**
- * The queue of all processes that agree on the jobs. While one version replaces another, or instances have different plugins,
- * each would fail the runs of jobs that it does not know, or whose data it does not understand.
+ * Queue shared by processes with the same job definitions. During an upgrade, or if instances have different plugins, each would fail runs
+ * of jobs that it does not know, or whose data it does not understand.
  */
 function queueNameOf(definitions: Iterable<Job<never>>): string {
   const contract = [...definitions]
@@ -87,7 +87,7 @@ class QueueJobs<Context> implements JobQueue {
   readonly #failures: QueueFailures;
   readonly #noteFailure: (error: Error) => void;
   #queue: KitQueue | undefined;
-  /** Calls in flight: closing a queue during a call would leave the call pending until its deadline. */
+  /** Number of calls in flight. Closing a queue during a call would leave the call pending until its deadline. */
   readonly #calls = new WeakMap<KitQueue, number>();
   #worker: KitWorker | undefined;
   #starting: Promise<void> | undefined;
@@ -101,7 +101,7 @@ class QueueJobs<Context> implements JobQueue {
     this.schedules = new Schedules({ definitions: options.definitions.values(), optionsOf, log: options.log });
     this.#failures = new QueueFailures(options.log);
     this.#noteFailure = (error) => {
-      // Connections report errors while they close; no caller is waiting any more.
+      // Connections report errors while closing, when no caller waits any more.
       if (!this.#closing.signal.aborted) this.#failures.note(error);
     };
   }
@@ -120,23 +120,23 @@ class QueueJobs<Context> implements JobQueue {
   }
 
   async #startWorking(signal: AbortSignal): Promise<void> {
-    await this.#ask(deadlines.schedule, (queue) => this.schedules.apply(queue), signal);
+    await this.#withQueue(deadlines.schedule, (queue) => this.schedules.apply(queue), signal);
     const worker = this.#openWorker();
     try {
       await withDeadline(worker.waitUntilReady(), deadlines.worker, lateMessage(deadlines.worker), signal);
     } catch (error) {
-      // A worker whose first connection failed never recovers: the next attempt opens another.
+      // A worker whose first connection failed never recovers; the next attempt opens a new one.
       worker.close().catch(() => undefined);
       throw error;
     }
     this.#worker = worker;
     worker.run().catch(this.#noteFailure);
     this.#restoring = setInterval(() => {
-      this.#ask(deadlines.schedule, (queue) => this.schedules.restore(queue, signal)).catch((error: unknown) => {
+      this.#withQueue(deadlines.schedule, (queue) => this.schedules.restore(queue, signal)).catch((error: unknown) => {
         this.schedules.forget();
         this.#noteFailure(toError(error));
       });
-    }, this.#options.restoreEvery ?? usualRestore).unref();
+    }, this.#options.restoreEvery ?? restoreIntervalMs).unref();
   }
 
   #openWorker(): KitWorker {
@@ -156,18 +156,18 @@ class QueueJobs<Context> implements JobQueue {
     const options: JobsOptions = {
       ...optionsOf(definition),
       ...(id !== undefined && { jobId: id }),
-      // PostgreSQL refuses parts of a millisecond. Rounded up, the job is not early.
+      // PostgreSQL rejects fractions of a millisecond. Rounded up, so that the job is not early.
       ...(delay !== undefined && { delay: Math.ceil(delay * 1000) }),
     };
-    await this.#ask(deadlines.add, (queue) => queue.add(name, data, options)).catch((error: unknown) => {
-      // Callers whose job a sweep replaces say nothing.
+    await this.#withQueue(deadlines.add, (queue) => queue.add(name, data, options)).catch((error: unknown) => {
+      // Noted here, because callers whose job is replaced by a sweep ignore the error.
       this.#noteFailure(toError(error));
       throw error;
     });
   }
 
   async state(): Promise<QueueState> {
-    return this.#ask(deadlines.add, readQueueState);
+    return this.#withQueue(deadlines.add, readQueueState);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -177,30 +177,30 @@ class QueueJobs<Context> implements JobQueue {
     const { close } = deadlines;
     const settled = Promise.resolve();
     await withDeadline(this.#worker?.close() ?? settled, close, lateMessage(close)).catch(() => {
-      // Not waited for: a job that never ends must not keep the process.
+      // Not awaited: a job that never ends must not keep the process alive.
       this.#worker?.disconnect().catch(this.#noteFailure);
     });
     await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#noteFailure);
   }
 
-  /** Work that the queue has not started by the deadline is dropped: its caller has already failed. */
-  async #ask<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  /** Runs work on the queue. Work not started by the deadline is dropped, because its caller has already failed. */
+  async #withQueue<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
     this.#calls.set(queue, (this.#calls.get(queue) ?? 0) + 1);
     let isLate = false;
-    const ask = async () => {
+    const run = async () => {
       try {
         await queue.waitUntilReady();
         if (isLate) throw new Error('the job queue responded too late');
         return await work(queue);
       } catch (error) {
-        // A queue whose first connection failed never recovers: the next caller opens another.
+        // A queue whose first connection failed never recovers; the next caller opens a new one.
         if (this.#queue === queue && !isLate) this.#queue = undefined;
         throw error;
       }
     };
     try {
-      return await withDeadline(ask(), milliseconds, lateMessage(milliseconds), signal);
+      return await withDeadline(run(), milliseconds, lateMessage(milliseconds), signal);
     } finally {
       isLate = true;
       this.#release(queue);
@@ -242,7 +242,7 @@ class QueueJobs<Context> implements JobQueue {
 }
 
 function optionsOf({ attempts = 5, backoff = 2 }: Job<never>): JobsOptions {
-  return { ...kept, attempts, backoff: { type: 'exponential', delay: backoff * 1000, jitter: 0.3 } };
+  return { ...retention, attempts, backoff: { type: 'exponential', delay: backoff * 1000, jitter: 0.3 } };
 }
 
 function checkData({ name, data: schema }: Job<never>, data: JsonObject): void {

@@ -4,9 +4,9 @@ import { Throttle } from '../timing/throttle.ts';
 import type { QueueFailure } from './jobs.ts';
 
 const reminderIntervalMs = 60_000;
-const longestReason = 200; // characters of a foreign message
+const maxReasonLength = 200; // characters of a third-party message
 
-/** Failures of a queue since a worker of this process last got an answer. */
+/** Failures of a queue since a worker of this process last got a response. */
 export class QueueFailures {
   readonly #log: Logger;
   readonly #reminder = new Throttle(reminderIntervalMs);
@@ -21,12 +21,12 @@ export class QueueFailures {
   }
 
   note({ message }: Error): void {
-    const reason = describeFailure(message).slice(0, longestReason);
+    const reason = describeFailure(message).slice(0, maxReasonLength);
     this.#current = { reason, since: this.#current?.since ?? performance.now() };
     if (this.#reminder.pass()) this.#log.warn(`the job queue failed: ${message}`);
   }
 
-  /** A worker has asked for a job and got an answer. */
+  /** A worker asked for a job and got a response. */
   clear(): void {
     this.#current = undefined;
   }

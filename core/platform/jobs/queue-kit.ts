@@ -20,7 +20,7 @@ import { type RedisAddress, redisAddress } from '../shared/redis-url.ts';
 import type { Jobs, FailedJob, QueueState } from './jobs.ts';
 import { Backoff } from '../timing/backoff.ts';
 
-/** The part of BullMQ that is used, the same on both of its stores. */
+/** The parts of BullMQ that are used, with the same interface for both stores. */
 export interface QueueKit {
   readonly backend: Jobs['backend'];
   queue(): KitQueue;
@@ -34,7 +34,7 @@ export interface KitQueue {
   removeJobScheduler(id: string): Promise<boolean>;
   upsertJobScheduler(id: string, repeat: object, template: object): Promise<unknown>;
   getJobCounts(...types: ('wait' | 'active' | 'prioritized')[]): Promise<Record<string, number>>;
-  /** @param end of the range, inclusive; negative counts from the last one */
+  /** @param end inclusive; negative values count from the end */
   getWaiting(start: number, end: number): Promise<Job[]>;
   getFailed(start: number, end: number): Promise<Job[]>;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -43,15 +43,15 @@ export interface KitQueue {
 
 export interface KitScheduler {
   readonly key: string;
-  /** Epoch ms of the run that is planned. */
+  /** Epoch ms of the planned run. */
   readonly next?: number | undefined;
 }
 
 export interface KitWorker {
-  /** Rejects when the store cannot be reached; the worker is of no use then. */
+  /** Rejects if the store is unreachable; the worker is unusable then. */
   waitUntilReady(): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** The store has answered a request for a job, with one or without. */
+  /** The store responded to a request for a job, whether or not there was one. */
   on(event: 'fetched', listener: () => void): unknown;
   on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
   run(): Promise<void>;
@@ -73,11 +73,11 @@ export function postgresKit(connectionString: string, queueName: string): QueueK
   };
 }
 
-/** Settings of the pool that BullMQ opens. */
+/** Settings for the pool that BullMQ opens. */
 export function jobsPool(connectionString: string) {
   return {
     connectionString,
-    // As many as jobs run at once, and two for the worker's looks at the queue: jobs that all fall due at a full minute waited.
+    // One for each concurrent job, and two for the worker's polling: otherwise jobs that all fall due at a full minute wait.
     max: workerOptions.concurrency + 2,
     connectionTimeoutMillis: 5_000,
     application_name: 'daypass-jobs',
@@ -86,8 +86,8 @@ export function jobsPool(connectionString: string) {
 }
 
 /**
- * BullMQ takes clients from its pool without an `error` listener, and removes all listeners of the one that listens before it
- * ends it: a connection that broke at such a moment would end the process. The next query still fails, and is retried.
+ * BullMQ uses clients of its pool without an `error` listener, and removes all listeners of the listening one before ending it: a
+ * connection that breaks at such a moment would end the process. The next query still fails, and is retried.
  */
 class JobsClient extends pg.Client {
   readonly #settings: SessionSettings;
@@ -95,7 +95,7 @@ class JobsClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     const { options = '', ...given } = typeof config === 'string' ? { connectionString: config } : { ...config };
     super(given);
-    // BullMQ pins its schema by `options`, which those of a URL would replace, and PgBouncer refuses.
+    // BullMQ sets its schema in `options`, which `options` in the URL would replace, and PgBouncer rejects.
     const path = /-c search_path=(\S+)/.exec(options)?.[1];
     this.#settings = { ...waitingSettings, ...(path !== undefined && { search_path: path }) };
     this.on('error', ignore);
@@ -121,7 +121,7 @@ class JobsClient extends pg.Client {
 
 function ignore(): void {}
 
-/** BullMQ takes the listening client from this module and not from the pool's settings. */
+/** BullMQ takes the class of the listening client from `pgModule`, not from the pool's settings. */
 const createBackend: typeof createPostgresBackend = (...given) => {
   const backend = createPostgresBackend(...given);
   const { connection } = backend as unknown as { connection: { pgModule: object } };
@@ -156,13 +156,13 @@ export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): Qu
   };
 }
 
-/** Same as BullMQ's own, except for the class. */
+/** Same as BullMQ's own function, except for the class. */
 function createClient({ url, ...given }: RedisOptions & { readonly url?: string }): IRedisClient {
   const options = given as Omit<RedisOptions, 'replyMapping'>;
   return createIORedisClient(url === undefined ? new SelectingRedis(options) : new SelectingRedis(url, options));
 }
 
-/** BullMQ reads the version with INFO and fails where that is refused; the next queue then skips it, and delays are whole seconds. */
+/** BullMQ reads the version with INFO, and fails if that is not permitted; the next queue then skips it, and delays are whole seconds. */
 class VersionCheck {
   options: { readonly skipVersionCheck?: true } = {};
 
@@ -174,7 +174,7 @@ class VersionCheck {
   }
 }
 
-/** BullMQ's scripts take many keys: the braces keep the whole queue on one node. */
+/** BullMQ's scripts use many keys; the braces in the prefix keep the whole queue on one node. */
 function clusterKit(address: RedisAddress, queueName: string, plainPrefix: string): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
   const Paced = pausingWorker(Worker as never);
@@ -191,32 +191,32 @@ function clusterKit(address: RedisAddress, queueName: string, plainPrefix: strin
     queue() {
       const connection = connect();
       const queue = new Queue(queueName, { connection, prefix, ...version.options });
-      return owning(version.watch(queue as unknown as KitQueue), connection);
+      return closingConnection(version.watch(queue as unknown as KitQueue), connection);
     },
     worker(process) {
       const connection = connect();
       const worker = new Paced(queueName, process, { connection, prefix, ...workerOptions, ...version.options });
-      return owning(worker as unknown as KitWorker, connection);
+      return closingConnection(worker as unknown as KitWorker, connection);
     },
   };
 }
 
-/** BullMQ closes only connections that it opened itself. */
-function owning<Part extends KitQueue | KitWorker>(part: Part, connection: Cluster): Part {
+/** Closes the connection with the part, because BullMQ closes only connections that it opened itself. */
+function closingConnection<Part extends KitQueue | KitWorker>(part: Part, connection: Cluster): Part {
   const close = part.close.bind(part);
   part.close = () => close().finally(() => connection.disconnect());
   return part;
 }
 
-/** A job that is lost with its process runs again, up to five times: by contract jobs may run twice. */
+/** A job lost with its process runs again, up to five times; by contract, jobs may run twice. */
 const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
 
 const retriesMs = { first: 100, longest: 5_000 };
 
 /**
- * A worker that pauses after a failure to fetch a job. BullMQ pauses only after ECONNREFUSED and asks again at once after
- * any other failure: "the database system is starting up" would be asked in a busy loop, and a connection that never
- * became ready fails without any I/O, so that the event loop would not turn any more.
+ * A worker that backs off after failing to fetch a job. BullMQ pauses only after ECONNREFUSED and retries immediately after any other
+ * failure: it would poll a starting PostgreSQL in a busy loop, and a connection that never became ready fails without any I/O, which would
+ * block the event loop.
  */
 function pausingWorker(Base: typeof Worker): typeof Worker {
   return class PacedWorker extends Base {
@@ -242,13 +242,13 @@ function pausingWorker(Base: typeof Worker): typeof Worker {
   } as typeof Worker;
 }
 
-const failures = { most: 100, age: 24 * 3_600_000 };
+const failures = { max: 100, age: 24 * 3_600_000 };
 
 export async function readQueueState(queue: KitQueue): Promise<QueueState> {
   const [counts, waiting, failed] = await Promise.all([
     queue.getJobCounts('wait', 'active', 'prioritized'),
     queue.getWaiting(0, 0),
-    queue.getFailed(0, failures.most - 1),
+    queue.getFailed(0, failures.max - 1),
   ]);
   const now = Date.now();
   const recent = failed.map(describe).filter(({ failedAt }) => now - failedAt < failures.age);
@@ -256,7 +256,7 @@ export async function readQueueState(queue: KitQueue): Promise<QueueState> {
     waiting: (counts['wait'] ?? 0) + (counts['prioritized'] ?? 0),
     running: counts['active'] ?? 0,
     longestWait: Math.max(0, ...waiting.map((job) => now - dueAt(job))),
-    failed: recent.sort((one, other) => other.failedAt - one.failedAt),
+    failed: recent.sort((a, b) => b.failedAt - a.failedAt),
   };
 }
 

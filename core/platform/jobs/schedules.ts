@@ -18,9 +18,9 @@ interface SeenRun {
 }
 
 /**
- * Keeps the schedules in the queue as the definitions are. BullMQ plans runs by the wall clock of the process that ran the last one:
- * after a clock was set back, the next runs are as far away as it was set. So what counts is whether a planned run gives way to the
- * next one, by a clock that is never set.
+ * Keeps the schedules in the queue in line with the definitions. BullMQ plans runs by the wall clock of the process that ran the last one:
+ * after that clock was set back, the next run is too far in the future. Therefore the check is whether planned runs are replaced by later
+ * ones in time, by a monotonic clock.
  */
 export class Schedules implements ScheduleState {
   readonly late = new Map<string, number>();
@@ -34,7 +34,7 @@ export class Schedules implements ScheduleState {
     this.#scheduled = [...options.definitions].filter(isScheduled);
   }
 
-  /** Puts the schedules into the queue, which has no others: it belongs to these definitions. */
+  /** Writes the schedules to the queue. There are no others, because the queue belongs to these definitions. */
   async apply(queue: KitQueue): Promise<void> {
     const known = await readSchedulers(queue);
     for (const job of this.#scheduled) {
@@ -43,7 +43,7 @@ export class Schedules implements ScheduleState {
     }
   }
 
-  /** Restores lost schedules, and those that have missed their periods. */
+  /** Restores lost schedules, and reschedules jobs that missed their periods. */
   async restore(queue: KitQueue, signal: AbortSignal): Promise<void> {
     const known = await readSchedulers(queue);
     if (signal.aborted) return;
@@ -53,15 +53,15 @@ export class Schedules implements ScheduleState {
       await this.apply(queue);
     }
     const late = this.#scheduled.filter((job) => this.#isLate(job, known.get(job.name)));
-    if (late.length > 0) await this.#scheduleAnew(queue, late, known);
+    if (late.length > 0) await this.#reschedule(queue, late, known);
   }
 
-  /** There was no check for a while: an unchanged run in that time is no fault of its schedule. */
+  /** Call after a gap in the checks: a run that stayed planned meanwhile does not prove that its schedule is stuck. */
   forget(): void {
     this.#seen.clear();
   }
 
-  async #scheduleAnew(queue: KitQueue, late: readonly ScheduledJob[], before: Schedulers): Promise<void> {
+  async #reschedule(queue: KitQueue, late: readonly ScheduledJob[], before: Schedulers): Promise<void> {
     const names = late.map(({ name }) => name);
     this.#options.log.warn(
       `jobs have missed ${toleratedMisses} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, nothing is to be done.`,
@@ -69,20 +69,20 @@ export class Schedules implements ScheduleState {
     for (const job of late) await this.#set(queue, job, before.get(job.name), true);
     this.rescheduled += late.length;
     const known = await readSchedulers(queue);
-    // Not runs: the next look shows whether they give way.
+    // These are plans, not runs: the next check shows whether they are replaced.
     for (const name of names) {
       this.#note(name, known.get(name));
       this.late.set(name, this.late.get(name) ?? Date.now());
     }
   }
 
-  /** True if the planned run is the same as in the last check and should not be. */
+  /** True if the planned run is still the same as in the last check, but should have been replaced. */
   #isLate(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
     const seen = this.#seen.get(job.name);
     const isSame = seen !== undefined && seen.next === scheduler?.next;
     const isFar = isFarAway(job, scheduler);
     if (isSame && (isFar || performance.now() - seen.since > toleratedMisses * periodOf(job))) return true;
-    // A run that lies ahead is in order too: a job that has run when it was scheduled anew may have hours until the next one.
+    // A run in the near future is fine too: a job that ran when it was rescheduled may have hours until the next run.
     const isAhead = !isFar && (scheduler?.next ?? 0) > Date.now();
     if (isAhead || (seen !== undefined && !isSame)) this.late.delete(job.name);
     if (!isSame) this.#note(job.name, scheduler);
@@ -94,13 +94,13 @@ export class Schedules implements ScheduleState {
     else this.#seen.set(name, { next: scheduler.next, since: performance.now() });
   }
 
-  async #set(queue: KitQueue, job: ScheduledJob, known: KitScheduler | undefined, isAnew: boolean): Promise<void> {
+  async #set(queue: KitQueue, job: ScheduledJob, known: KitScheduler | undefined, isRecreated: boolean): Promise<void> {
     const { name, schedule } = job;
-    // An interval that is in the queue keeps the time of its next run otherwise.
-    if (isAnew && known !== undefined) await queue.removeJobScheduler(known.key);
-    const key = isAnew ? nextKey(name, known) : (known?.key ?? name);
+    // Otherwise an interval already in the queue keeps the time of its next run.
+    if (isRecreated && known !== undefined) await queue.removeJobScheduler(known.key);
+    const key = isRecreated ? nextKey(name, known) : (known?.key ?? name);
     const repeat = 'every' in schedule ? { every: schedule.every * 1000 } : { pattern: schedule.pattern, tz: 'UTC' };
-    // A run that is over would be in the way of another one at the same time, after the clock was set back.
+    // A completed run would block another one at the same time, after the clock was set back.
     const opts = { ...this.#options.optionsOf(job), removeOnComplete: true };
     await queue.upsertJobScheduler(key, repeat, { name, data: {}, opts });
   }
@@ -120,11 +120,11 @@ async function readSchedulers(queue: KitQueue): Promise<Schedulers> {
   );
 }
 
-const generation = /~(\d+)$/; // suffix of a scheduler's key after it was created anew
+const generation = /~(\d+)$/; // suffix of a scheduler's key after it was recreated
 
 /**
- * The key of a scheduler made anew: its runs have ids of their own. Failed runs are kept for operators, those of times to which the
- * clock was set back would be in the way of new ones, and BullMQ refuses to remove them.
+ * Key of a recreated scheduler, whose runs need new ids. Failed runs are kept for operators; after the clock was set back, those at the
+ * same times would block new ones, and BullMQ refuses to remove them.
  */
 function nextKey(name: string, known: KitScheduler | undefined): string {
   return `${name}~${Number(generation.exec(known?.key ?? '')?.[1] ?? 0) + 1}`;
@@ -141,7 +141,7 @@ function periodOf({ schedule }: ScheduledJob): number {
   return second - first;
 }
 
-/** @throws Error for a pattern that cannot be read */
+/** @throws Error for an invalid pattern */
 export function timesOf(pattern: string): [first: number, second: number] {
   const after = (time: number) => getNextMillis(time, { pattern, tz: 'UTC' }) ?? time;
   const first = after(Date.now());

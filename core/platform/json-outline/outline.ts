@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { bounds } from '../bounds.ts';
 
 /**
- * A JSON text without the middle of its long strings, which are most of a prompt. Strings of up to 64 bytes and those in the two
- * outermost levels are whole; of others, up to 32 bytes are there, and a mark that makes them another string than any short one.
- * All else is as it was, so that parsing it takes a small part of the time and says as much about the structure.
+ * A JSON text without the middle of its long strings, which make up most of a prompt. Strings of up to 64 bytes, and those in the two
+ * outermost levels, are complete; others are cut to 32 bytes and a mark that distinguishes them from any short string. Everything else is
+ * unchanged, so parsing takes a fraction of the time and reveals the same structure.
  */
 interface Outline {
   readonly text: string;
   /** Bytes at the end of the text that equal the end of the original. */
   readonly uncut: number;
-  /** Escaped characters in all strings of the original; a few for each 64 KB count twice. */
+  /** Escaped characters in all strings of the original; a few per 64 KB are counted twice. */
   readonly escapes: number;
 }
 
 /** Compiled from scanner.as by `npm run build:scanner`. */
 export const scannerFile = join(import.meta.dirname, 'scanner.wasm');
 
-/** Bytes that the scanner takes at once, and where it writes; see scanner.as. */
-const block = 65_536;
-const output = 131_072;
+/** Bytes that the scanner reads at once. */
+const blockBytes = 65_536;
+const outputOffset = 131_072; // where the scanner writes, see scanner.as
 
 declare const WebAssembly: {
   readonly Module: new (bytes: Buffer) => object;
@@ -34,15 +34,15 @@ interface Scanner {
   readonly uncut: { readonly value: number };
   readonly escapes: { readonly value: number };
   start(): void;
-  /** @returns bytes read; -1 for a text without an outline */
+  /** @returns bytes read; -1 if the text has no outline */
   shorten(length: number, isLast: boolean): number;
 }
 
 let loaded: { readonly scanner: Scanner; readonly bytes: Buffer } | undefined;
 
-/** Values of an array in the second level of a JSON text, each with a comma behind it, whose outline is made once and used in many texts. */
+/** Values of an array in the second level of a JSON text, each followed by a comma, whose outline is made once and used in many texts. */
 export interface OutlinedItems {
-  /** Undefined where the bytes have to be looked through with the text that they are in. */
+  /** Undefined if the bytes must be scanned together with the text that contains them. */
   readonly outline: ItemsOutline | undefined;
 }
 
@@ -51,19 +51,19 @@ export interface ItemsOutline extends Outline {
 }
 
 /**
- * The outline of a JSON text. Parsing it proves that the text is JSON in valid UTF-8: all of it but long strings is in the
- * outline, and those have been looked through.
+ * Outline of a JSON text. Parsing it proves that the text is valid JSON in UTF-8: the outline contains everything except long strings,
+ * which were scanned.
  *
  * @param text in any number of pieces
- * @param known pieces that have an outline already
- * @returns undefined for a text with an invalid string, or a long one in the outermost levels, or whose outline is longer than
- *   `bounds.jsonOutline`: read all of it
+ * @param known pieces that already have an outline
+ * @returns undefined for a text with an invalid string, with a long one in the outermost levels, or whose outline exceeds
+ * `bounds.jsonOutline`: parse all of it
  */
 export function outlineOf(
   text: readonly Buffer[],
-  known: ReadonlyMap<Buffer, OutlinedItems> = none,
+  known: ReadonlyMap<Buffer, OutlinedItems> = noItems,
 ): Outline | undefined {
-  // First of all: making one uses the scanner.
+  // Before `start`, because creating an outline uses the scanner.
   const outlines = known.size === 0 ? [] : text.map((piece) => known.get(piece)?.outline);
   loaded ??= load();
   loaded.scanner.start();
@@ -77,7 +77,7 @@ export function outlineOf(
   return { ...whole, escapes: whole.escapes + loaded.scanner.escapes.value };
 }
 
-/** Outline of so many bytes of JSON values, each with a comma behind it. */
+/** Outline of JSON values, each followed by a comma. */
 export function outlineOfItems(items: Buffer): ItemsOutline | undefined {
   const outline = outlineOf([itemsOpening, items, itemsEnding]);
   if (outline === undefined) return undefined;
@@ -92,7 +92,7 @@ function endOfUnknown(outlines: readonly unknown[], begin: number, last: number)
   return end;
 }
 
-const none: ReadonlyMap<Buffer, OutlinedItems> = new Map();
+const noItems: ReadonlyMap<Buffer, OutlinedItems> = new Map();
 const itemsOpening = Buffer.from('{"":[');
 const itemsEnding = Buffer.from(']}');
 
@@ -106,24 +106,24 @@ function append({ text, size, uncut, escapes }: ItemsOutline, to: Growing): true
 }
 
 /**
- * Appends the outline of pieces that end outside of strings.
+ * Appends the outline of pieces that end outside strings.
  *
- * @returns false if they have none, or one over the limit
+ * @returns false if they have noItems, or one over the limit
  */
 function shorten(text: readonly Buffer[], to: Growing): boolean {
   if (loaded === undefined) return false;
   const { scanner, bytes } = loaded;
-  const left = new Pieces(text);
-  while (left.size > 0) {
-    const length = left.copyTo(bytes, block);
-    const isLast = length === left.size;
+  const remaining = new Pieces(text);
+  while (remaining.size > 0) {
+    const length = remaining.copyTo(bytes, blockBytes);
+    const isLast = length === remaining.size;
     const scanned = scanner.shorten(length, isLast);
-    // Inside of a long string, a block may end in a character: it is given again with the next one.
+    // Inside a long string, a block may end within a character, which is scanned again with the next block.
     const read = isLast ? scanned : scanned - cutCharacter(bytes, scanned);
     if (read <= 0 || !isUtf8(bytes.subarray(0, read))) return false;
-    left.skip(read);
-    // A block ends between characters.
-    to.text += bytes.toString('utf8', output, output + scanner.written.value);
+    remaining.skip(read);
+    // The output ends between characters.
+    to.text += bytes.toString('utf8', outputOffset, outputOffset + scanner.written.value);
     if (to.text.length > bounds.jsonOutline) return false;
     to.uncut = scanner.uncut.value === -1 ? to.uncut + scanner.written.value : scanner.uncut.value;
   }
@@ -133,7 +133,7 @@ function shorten(text: readonly Buffer[], to: Growing): boolean {
 class Pieces {
   readonly #pieces: readonly Buffer[];
   #index = 0;
-  #offset = 0; // in the piece at the index
+  #offset = 0; // in the current piece
   size: number;
 
   constructor(pieces: readonly Buffer[]) {
@@ -141,11 +141,11 @@ class Pieces {
     this.size = pieces.reduce((sum, { length }) => sum + length, 0);
   }
 
-  copyTo(target: Buffer, most: number): number {
+  copyTo(target: Buffer, maxBytes: number): number {
     let copied = 0;
-    for (let index = this.#index, offset = this.#offset; copied < most && index < this.#pieces.length; index++) {
+    for (let index = this.#index, offset = this.#offset; copied < maxBytes && index < this.#pieces.length; index++) {
       const piece = this.#pieces[index] as Buffer;
-      copied += piece.copy(target, copied, offset, Math.min(piece.length, offset + most - copied));
+      copied += piece.copy(target, copied, offset, Math.min(piece.length, offset + maxBytes - copied));
       offset = 0;
     }
     return copied;
@@ -161,7 +161,7 @@ class Pieces {
   }
 }
 
-/** Bytes at the end that are the beginning of a character of more. */
+/** Number of bytes at the end that start an incomplete character. */
 function cutCharacter(bytes: Buffer, end: number): number {
   for (let size = 1; size <= Math.min(3, end); size++) {
     const byte = bytes[end - size] ?? 0;

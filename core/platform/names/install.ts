@@ -10,8 +10,8 @@ type Callback = (error: Error | null, address?: string | LookupAddress[], family
 const namesBehind = new WeakMap<typeof dns.lookup, Names>();
 
 /**
- * Replaces `dns.lookup` for the whole process. Every connection by name asks it: those of undici, PostgreSQL, Redis, mail,
- * sign-in and payment providers, `fetch`, and those of third-party plugins. Disposed, Node's is back.
+ * Replaces `dns.lookup` for the whole process. Every connection to a host name uses it: undici, PostgreSQL, Redis, mail, sign-in and
+ * payment providers, `fetch`, and third-party plugins. Disposing restores the original.
  */
 export function installNames(log: Logger): Disposable {
   const original = dns.lookup;
@@ -28,17 +28,17 @@ export function installNames(log: Logger): Disposable {
   };
 }
 
-/** The next use looks the name up again. Call when no connection could be opened to its addresses. */
+/** Makes the next use look the name up again. Call it if no connection could be opened to its addresses. */
 export function expireName(hostname: string): void {
   namesBehind.get(dns.lookup)?.expire(hostname);
 }
 
-/** For each name in use that cannot be resolved, the start of its failures (`performance.now()`). */
+/** Start of the failures (`performance.now()`) of each name in use that cannot be resolved. */
 export function failingNames(): readonly number[] {
   return namesBehind.get(dns.lookup)?.failing() ?? [];
 }
 
-/** A `dns.lookup` that finds names in `names`, and leaves the rest, such as IP addresses, to the original. */
+/** Creates a `dns.lookup` that resolves names with `names`, and leaves the rest, such as IP addresses, to the original. */
 export function createLookup(names: Pick<Names, 'find'>, original: typeof dns.lookup): typeof dns.lookup {
   const lookup = (hostname: string, given: LookupOptions | number | Callback, last?: Callback) => {
     const callback = typeof given === 'function' ? given : last;
@@ -79,7 +79,7 @@ function replaceLookup(lookup: typeof dns.lookup): void {
   syncBuiltinESMExports();
 }
 
-/** With these, `util.promisify` knows that the callback has two results. */
+/** Symbols that tell `util.promisify` that the callback has two results. */
 function ownSymbols(lookup: typeof dns.lookup): object {
   const values = lookup as unknown as Readonly<Record<symbol, unknown>>;
   return Object.fromEntries(Object.getOwnPropertySymbols(lookup).map((symbol) => [symbol, values[symbol]]));

@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 import { firstOrTimeout, timedOut, withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
 
-/** A host name, with the options of `dns.lookup` that its answer depends on. */
+/** A host name with the options of `dns.lookup` that affect the result. */
 export interface Question {
   readonly hostname: string;
   readonly family: number; // 0: both
@@ -12,37 +12,37 @@ export interface Question {
   readonly order: 'ipv4first' | 'ipv6first' | 'verbatim' | undefined;
 }
 
-/** Asks the system. Rejects with its error, with `code`. */
+/** Asks the system. Rejects with the system's error, which has a `code`. */
 export type Resolve = (question: Question) => Promise<readonly LookupAddress[]>;
 
 /** Ms. */
 const times = {
-  /** A result is used without another lookup. getaddrinfo does not return the TTL. */
+  /** How long a result is used without another lookup. getaddrinfo does not return the TTL. */
   fresh: 30_000,
-  /** After that, it is used while lookups are slow or fail. */
-  kept: 3_600_000,
-  /** A lookup counts as slow: callers get the cached result. */
+  /** How much longer it is used while lookups are slow or fail. */
+  stale: 3_600_000,
+  /** When a lookup counts as slow: callers then get the cached result. */
   slow: 200,
-  /** Callers without a cached result get an error. */
+  /** When callers without a cached result get an error. */
   deadline: 5_000,
-  /** Until the next lookup after a failed one; the cached result is used. */
+  /** Pause after a failed lookup, while the cached result is used. */
   pause: 5_000,
-  /** A lookup counts as lost, and another one may start. */
+  /** When a lookup counts as lost, and another may start. */
   lost: 120_000,
   logInterval: 60_000,
-  /** A name that fails for this long is reported, if it was in use within `inUse`. */
+  /** A name that has failed for this long is reported, if it was used within `inUse`. */
   alarm: 60_000,
   inUse: 300_000,
 };
 
-/** A name that has no address, or whose address could not be found in time. Code and `syscall` are those of getaddrinfo. */
+/** A name without an address, or one that was not resolved in time. `code` and `syscall` are those of getaddrinfo. */
 export class NameError extends Error {
   override readonly name = 'NameError';
   readonly syscall = 'getaddrinfo';
   readonly code: string;
   readonly hostname: string;
 
-  /** @param failure error of getaddrinfo; undefined after a timeout */
+  /** @param failure getaddrinfo's error; undefined after a timeout */
   constructor(hostname: string, failure?: unknown) {
     const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'EAI_AGAIN';
     const reason = failure === undefined ? 'the name server has not responded' : code;
@@ -54,7 +54,7 @@ export class NameError extends Error {
 
 interface Entry {
   addresses: readonly LookupAddress[];
-  answeredAt: number; // on the clock of performance.now(), as the following
+  answeredAt: number; // performance.now(), like the other times here
   askAgainAt: number;
   lookup: { readonly startedAt: number; readonly result: Promise<unknown> } | undefined;
   usedAt: number;
@@ -63,8 +63,8 @@ interface Entry {
 }
 
 /**
- * The addresses of host names, as the system returns them. One lookup of a name is in flight at a time. Its last answer is
- * kept: a name server that is slow or down does not affect known names for an hour.
+ * Addresses of host names as returned by the system. At most one lookup of a name is in flight at a time. The last result is cached: a slow
+ * or unreachable name server does not affect known names for an hour.
  */
 export class Names {
   readonly #resolve: Resolve;
@@ -84,33 +84,30 @@ export class Names {
     if (now < entry.askAgainAt) return entry.addresses;
     entry.lookup ??= { startedAt: now, result: this.#ask(question, entry) };
     const { startedAt, result } = entry.lookup;
-    const wait = isKept(entry) ? startedAt + times.slow - now : times.deadline;
+    const wait = isUsable(entry) ? startedAt + times.slow - now : times.deadline;
     const failure = wait > 0 ? await firstOrTimeout([result], wait) : timedOut;
-    if (isKept(entry)) return entry.addresses;
+    if (isUsable(entry)) return entry.addresses;
     throw new NameError(question.hostname, failure === timedOut ? undefined : failure);
   }
 
-  /** The next use looks the name up again. Call when no connection could be opened to its addresses. */
+  /** Makes the next use look the name up again. Call it if no connection could be opened to its addresses. */
   expire(hostname: string): void {
     for (const [key, entry] of this.#entries) if (key.startsWith(`${hostname} `)) entry.askAgainAt = 0;
   }
 
-  /**
-   * For each name in use that has been failing for a minute while its last answer is used: since when, on the clock of
-   * performance.now().
-   */
+  /** Start of the failures (performance.now()) of each name in use that has failed for a minute while its cached result is used. */
   failing(): number[] {
     const now = performance.now();
     return this.#entries
       .values()
-      .filter((entry) => isKept(entry) && now - entry.usedAt < times.inUse)
+      .filter((entry) => isUsable(entry) && now - entry.usedAt < times.inUse)
       .map(({ failingSince, lookup }) => failingSince ?? lookup?.startedAt ?? now)
       .filter((since) => now - since >= times.alarm)
       .toArray();
   }
 
   /**
-   * Never rejects.
+   * Looks a name up. Never rejects.
    *
    * @returns the error of a failed lookup
    */
@@ -119,21 +116,21 @@ export class Names {
     try {
       const addresses = await withDeadline(this.#resolve(question), times.lost, 'no answer');
       const now = performance.now();
-      if (now - startedAt > times.deadline) this.#reportKept(question, entry, 'the name server is slow');
+      if (now - startedAt > times.deadline) this.#reportCachedUse(question, entry, 'the name server is slow');
       Object.assign(entry, { addresses, answeredAt: now, askAgainAt: now + times.fresh, failingSince: undefined });
       return undefined;
     } catch (error) {
-      this.#reportKept(question, entry, new NameError(question.hostname, error).code);
+      this.#reportCachedUse(question, entry, new NameError(question.hostname, error).code);
       entry.failingSince ??= startedAt;
-      if (isKept(entry)) entry.askAgainAt = performance.now() + times.pause;
+      if (isUsable(entry)) entry.askAgainAt = performance.now() + times.pause;
       return error;
     } finally {
       entry.lookup = undefined;
     }
   }
 
-  #reportKept({ hostname }: Question, entry: Entry, reason: string): void {
-    if (!isKept(entry) || !entry.logging.pass()) return;
+  #reportCachedUse({ hostname }: Question, entry: Entry, reason: string): void {
+    if (!isUsable(entry) || !entry.logging.pass()) return;
     const age = Math.round((performance.now() - entry.answeredAt) / 1000);
     this.#log.warn(
       `the name "${hostname}" could not be resolved in time (${reason}); its addresses of ${age} s ago stay in use for up to an hour`,
@@ -142,8 +139,8 @@ export class Names {
 
   #entryOf({ hostname, family, hints, order }: Question): Entry {
     const key = `${hostname} ${family} ${hints} ${order}`;
-    const known = this.#entries.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#entries.get(key);
+    if (existing !== undefined) return existing;
     const oldest = this.#entries.size < bounds.names ? undefined : this.#entries.keys().next().value;
     if (oldest !== undefined) this.#entries.delete(oldest);
     const entry = createEntry();
@@ -157,6 +154,6 @@ function createEntry(): Entry {
   return { addresses: [], ...never, logging: new Throttle(times.logInterval) };
 }
 
-function isKept({ addresses, answeredAt }: Entry): boolean {
-  return addresses.length > 0 && performance.now() < answeredAt + times.fresh + times.kept;
+function isUsable({ addresses, answeredAt }: Entry): boolean {
+  return addresses.length > 0 && performance.now() < answeredAt + times.fresh + times.stale;
 }

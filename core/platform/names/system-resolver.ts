@@ -8,12 +8,12 @@ import type { Question, Resolve } from './names.ts';
 
 const overdueAfterMs = 200;
 const idleTimeoutMs = 60_000;
-const startInterval = 5_000; // ms, for a helper that exits at once
+const startInterval = 5_000; // ms between starts, in case a helper exits immediately
 
 /**
- * Asks the system with getaddrinfo, which blocks a thread for as long as the name server takes and cannot be cancelled. Node
- * has two threads for it, so two slow names would delay all others. Lookups therefore move to a helper process with 128
- * such threads while one is overdue. The answer is that of getaddrinfo in both: hosts file, nsswitch, search domains.
+ * Resolves names with getaddrinfo, which blocks a thread until the name server responds and cannot be cancelled. Node has two threads for
+ * it, so two slow names would delay all others. While a lookup is overdue, lookups therefore move to a helper process with 128 such
+ * threads. Both use getaddrinfo, and thus the hosts file, nsswitch and search domains.
  */
 export class SystemResolver implements Disposable {
   readonly #lookup = dns.lookup; // Node's own, read before it is replaced
@@ -35,7 +35,7 @@ export class SystemResolver implements Disposable {
     const timer = new LagTolerantTimer(() => {
       isOverdue = true;
       this.#overdue++;
-      // The first answer counts. Without a helper, that of this process.
+      // The first answer wins; without a helper, the one from this process.
       this.#helper.ask(question).then((addresses) => addresses !== undefined && resolve(addresses), reject);
     });
     timer.start(overdueAfterMs);
@@ -63,7 +63,7 @@ class LookupHelper {
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
-  /** @returns undefined if no helper can start: the system is out of processes, memory or file descriptors */
+  /** @returns undefined if no helper can start because the system lacks processes, memory or file descriptors */
   async ask(question: Question): Promise<readonly LookupAddress[] | undefined> {
     this.#child ??= this.#start();
     if (this.#child === undefined) return undefined;
@@ -88,7 +88,7 @@ class LookupHelper {
     if (!this.#starts.pass()) return undefined;
     try {
       const child = fork(join(import.meta.dirname, 'lookup-helper.mjs'), [], {
-        // libuv lets lookups have half of the threads.
+        // libuv limits lookups to half of the threads.
         env: { ...process.env, UV_THREADPOOL_SIZE: String(2 * bounds.nameLookups) },
         execArgv: ['--disable-sigusr1'],
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -96,7 +96,7 @@ class LookupHelper {
       const onEnd = () => this.#child === child && this.end();
       child.on('message', (answer) => this.#receive(answer as HelperAnswer));
       child.on('error', onEnd).on('exit', onEnd).on('disconnect', onEnd);
-      // A question that waits has a timer; the helper itself keeps no process running.
+      // The helper must not keep the process running; pending questions have timers.
       child.unref();
       child.channel?.unref();
       return child;

@@ -6,16 +6,16 @@ import { wait } from '../timing/wait.ts';
 import { type Fallback, LateReply, ReplyWatch } from './reply-watch.ts';
 import { SharedUnavailable } from './shared.ts';
 
-/** All in time close an open circuit; none in time opens a closed one. */
+/** If all replies are in time, an open circuit closes; if none is, a closed one opens. */
 const probesPerRound = 3;
 const roundIntervalMs = 100;
 const lateProbeTimeoutMs = 2_000;
 
 interface CircuitOptions {
   readonly name?: string;
-  /** A small write, so that it succeeds only where the commands of requests do. */
+  /** A small write, so that it succeeds only if the commands of requests do. */
   readonly probe: () => Promise<unknown>;
-  /** Replaces a connection that accepts commands and answers none. */
+  /** Replaces a connection that accepts commands but does not reply. */
   readonly replaceConnection: () => void;
   /** Called when the circuit closes, before any command is sent again. */
   readonly onClose: () => void;
@@ -23,8 +23,8 @@ interface CircuitOptions {
 }
 
 /**
- * The circuit breaker around Redis. While it is closed, commands wait for their replies (see `ReplyWatch`). Missing or late
- * replies and a lost connection open it: commands then fail immediately, and background probes close it again.
+ * Circuit breaker around Redis. While closed, commands wait for their replies (see `ReplyWatch`). Missing or late replies and a lost
+ * connection open it: commands then fail immediately, and background probes close it again.
  */
 export class Circuit implements Disposable {
   readonly #options: CircuitOptions;
@@ -43,7 +43,7 @@ export class Circuit implements Disposable {
     return this.#reason !== undefined;
   }
 
-  /** @throws SharedUnavailable while it is open */
+  /** @throws SharedUnavailable while the circuit is open */
   check(): void {
     if (this.#reason !== undefined) throw unavailable(new Error(this.#reason));
   }
@@ -52,33 +52,33 @@ export class Circuit implements Disposable {
    * Sends a command and waits for its reply.
    *
    * @param command not called while the circuit is open
-   * @param fallback decides for a caller that should not wait long; others wait until the circuit opens
+   * @param fallback used for callers that should not wait long; others wait until the circuit opens
    * @throws SharedUnavailable
    */
   async run<T>(command: () => Promise<T>, fallback?: Fallback<T>): Promise<T> {
     this.check();
     try {
-      // After a late reply, callers do not wait for the next one until a probe was in time.
+      // After a late reply, callers do not wait for the next one until a probe succeeded in time.
       const { value, isLate } = await this.#watch.wait(command, fallback, this.#isProbing);
       if (isLate) this.#probe();
       return value;
     } catch (error) {
       if (error instanceof LateReply) this.#probe();
-      // An error that Redis replied with concerns its command alone, unless a probe gets it as well.
+      // An error reply concerns only its command, unless a probe gets it too.
       else if (isRefusedCommand(error)) this.#probe();
       else if (isConnectionError(error)) this.open(error);
       throw unavailable(error);
     }
   }
 
-  /** Lets commands fail at once, those that wait as well, until probes are answered in time. */
+  /** Makes commands, including waiting ones, fail immediately until probes succeed in time. */
   open(error: unknown): void {
     this.#reason = describeConnectionError(error);
     this.#watch.fail(new LateReply());
     this.#probe();
   }
 
-  /** Starts probing. Resolves when Redis has answered in time, or after the given ms. */
+  /** Starts probing. Resolves when Redis replied in time, or after the given ms. */
   async start(milliseconds: number): Promise<void> {
     this.#probe();
     await firstOrTimeout([this.#firstClose.promise], milliseconds);
@@ -101,10 +101,10 @@ export class Circuit implements Disposable {
   async #probeUntilInTime(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const failure = await this.#failureOfProbes();
+      const failure = await this.#runProbes();
       if (failure === undefined) return this.#close();
       if (!this.isOpen) this.open(failure);
-      // A server that answers has the better reason than the connection had.
+      // An error reply is a better reason than the connection's error.
       else if (isRefusedCommand(failure)) this.#reason = describeConnectionError(failure);
       this.#report();
       await wait(roundIntervalMs, signal);
@@ -120,24 +120,24 @@ export class Circuit implements Disposable {
     this.#firstClose.resolve();
   }
 
-  /** Only a failure that a probe confirms is logged. */
+  /** Logs a failure, once a probe confirmed it. */
   #report(): void {
     if (this.#isLogged || this.#closing.signal.aborted) return;
     this.#isLogged = true;
     this.#options.log.warn(`${this.#options.name ?? 'Redis'} is down: ${this.#reason}`);
   }
 
-  async #failureOfProbes(): Promise<unknown> {
+  async #runProbes(): Promise<unknown> {
     let failure: unknown;
     for (let sent = 0; sent < probesPerRound; sent++) {
-      failure = await this.#failureOfProbe();
+      failure = await this.#runProbe();
       if (this.isOpen ? failure !== undefined : !(failure instanceof LateReply)) break;
     }
     return failure;
   }
 
-  /** Waits for a late probe too, so that two never run at once. */
-  async #failureOfProbe(): Promise<unknown> {
+  /** Waits for a late probe too, so that two never run concurrently. */
+  async #runProbe(): Promise<unknown> {
     const reply = this.#options.probe();
     try {
       const { isLate } = await this.#watch.wait(() => reply, giveUp);
@@ -156,7 +156,7 @@ function giveUp(): never {
   throw new LateReply();
 }
 
-/** The driver's error is its cause. Errors of a script keep their message. */
+/** Wraps the driver's error as the cause. Script errors keep their message. */
 export function unavailable(error: unknown): SharedUnavailable {
   const reason = isConnectionError(error) || !(error instanceof Error) ? describeConnectionError(error) : error.message;
   return new SharedUnavailable(`Redis did not respond: ${reason}`, { cause: error });

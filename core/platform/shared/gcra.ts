@@ -1,22 +1,21 @@
 import type { Limits, Take } from './shared.ts';
 
 /**
- * GCRA, the generic cell rate algorithm (ITU-T I.371): each request moves a key's "theoretical arrival time" forward by
- * one emission interval; a request conforms while that time is then at most one burst ahead of now. `take.lua` does the
- * same arithmetic.
+ * GCRA, the generic cell rate algorithm (ITU-T I.371): each request advances a key's "theoretical arrival time" by one emission interval; a
+ * request conforms if that time is then at most one burst ahead of now. `take.lua` does the same arithmetic.
  *
- * Times are whole µs: fractions of them would add up to a burst that is one request too small. A debt is the time from
- * now to the theoretical arrival time.
+ * Times are whole µs: fractions would add up to a burst that is one request too small. A debt is the time from now to the theoretical
+ * arrival time.
  */
 
-/** µs between requests at the full rate. Rounded up: never more than the limit. */
+/** µs between requests at the full rate. Rounded up, so that the limit is never exceeded. */
 export function intervalOf({ limit, period }: Limits): number {
   return Math.ceil((period * 1_000_000) / limit);
 }
 
 /**
- * Caps the stored theoretical arrival time at one burst from now; the result is stored even when the request is refused.
- * A larger value remains after limits have changed or the clock was set back, and would refuse the key until it passed.
+ * Caps the stored theoretical arrival time at one burst from now; the result is stored even if the request is rejected. A larger value,
+ * left after limits changed or the clock was set back, would block the key until it passed.
  *
  * @param arrival as stored; 0 for a new key
  */
@@ -24,12 +23,12 @@ export function capArrival(arrival: number, now: number, limits: Limits): number
   return Math.min(arrival, now + limits.burst * intervalOf(limits));
 }
 
-/** The debt of a key. */
+/** Debt of a key in µs. */
 export function debtOf(arrival: number, now: number): number {
   return Math.max(0, arrival - now);
 }
 
-/** µs until a key with this debt may send a request; 0 or less when it may now. */
+/** µs until a key with this debt may send a request; 0 or less if it may now. */
 export function waitOf(debt: number, limits: Limits): number {
   return debt + intervalOf(limits) - limits.burst * intervalOf(limits);
 }

@@ -17,7 +17,7 @@ interface Group {
   bytes: number;
 }
 
-/** Groups of a gateway with one process. All of them together have a bound as well. */
+/** Groups of a gateway with one process, with a common size limit for all groups. */
 export class MemoryGroups implements GroupCache {
   readonly #now: () => number;
   readonly #groups = new Map<string, Group>();
@@ -25,7 +25,7 @@ export class MemoryGroups implements GroupCache {
   readonly #entries: LRUCache<string, Entry>;
 
   /**
-   * @param now ms of a monotonic clock
+   * @param now monotonic ms
    * @param size bytes
    */
   constructor(now: () => number, memory: ProcessMemory = unlimitedMemory, size: number = bounds.memoryGroups) {
@@ -52,12 +52,12 @@ export class MemoryGroups implements GroupCache {
   async set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void> {
     const expiresAt = this.#now() + limits.seconds * 1000;
     for (const [name, value] of entries) {
-      // Copied: a small buffer is a slice of a large pool and would keep all of it alive.
-      const own = Buffer.allocUnsafeSlow(value.length);
-      value.copy(own);
+      // Copied, because a small buffer is a slice of a large pool and would keep all of it alive.
+      const copy = Buffer.allocUnsafeSlow(value.length);
+      value.copy(copy);
       this.#entries.delete(keyOf(group, name));
-      if (!this.#memory.mayKeep(own.length)) continue;
-      this.#remember({ group, name, value: own, expiresAt });
+      if (!this.#memory.mayKeep(copy.length)) continue;
+      this.#remember({ group, name, value: copy, expiresAt });
     }
     this.#makeRoom(group, limits);
   }
@@ -69,7 +69,7 @@ export class MemoryGroups implements GroupCache {
     members.names.add(name);
     members.bytes += value.length;
     this.#entries.set(keyOf(group, name), entry);
-    // One that is larger than all groups together may be is not taken.
+    // The cache does not accept an entry that exceeds its total size.
     if (!this.#entries.has(keyOf(group, name))) this.#forget(entry);
   }
 

@@ -11,9 +11,9 @@ const entryOverheadBytes = 500; // without key and value
 const sweepThreshold = 10_000; // keys
 
 export interface MemorySharedOptions {
-  /** Memory budget that the values count in, and that evicts them when bodies need room. */
+  /** Memory budget that includes the values, and evicts them when bodies need the memory. */
   readonly memory?: ProcessMemory;
-  /** Most bytes of cached replies, and of values in groups. */
+  /** Maximum bytes of cached replies, and of values in groups. */
   readonly sizes?: { readonly replies: number; readonly groups: number };
 }
 
@@ -25,7 +25,7 @@ export class MemoryShared implements Shared {
   readonly groups: GroupCache;
   readonly events: Events = new MemoryEvents();
 
-  /** @param now ms of a monotonic clock; tests pass their own */
+  /** @param now monotonic ms; set by tests */
   constructor(now: () => number = monotonic, { memory = unlimitedMemory, sizes }: MemorySharedOptions = {}) {
     this.limiter = new MemoryLimiter(now);
     this.cache = new MemoryCache(now, memory, sizes?.replies);
@@ -44,12 +44,12 @@ interface Account {
   leases: Set<string>;
 }
 
-/** Slots need no expiry: they end with the process. */
+/** Slots do not expire, because they end with the process. */
 export class MemoryLimiter implements Limiter {
   readonly instances = 1;
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
-  /** Distinguishes its leases from those of another limiter. Short, since it is part of a string for every request. */
+  /** Distinguishes leases of this limiter from others. Short, because it is part of a string for every request. */
   readonly #name = `${randomUUID().slice(0, 8)}-`;
   #leases = 0;
   #sweepAt = sweepThreshold;
@@ -82,7 +82,7 @@ export class MemoryLimiter implements Limiter {
     return { ...take, running: account?.leases.size ?? 0 };
   }
 
-  /** Adopts the decision of another limiter for the key, so that this one can continue from it. */
+  /** Adopts another limiter's decision for the key, so that this one can continue from it. */
   follow(key: string, { resetAfter, lease }: Take): void {
     const account = this.#account(key);
     account.arrival = this.#microseconds() + Math.round(resetAfter * 1_000_000);
@@ -97,7 +97,7 @@ export class MemoryLimiter implements Limiter {
   release(key: string, lease: string): void {
     const account = this.#accounts.get(key);
     if (account?.leases.has(lease) !== true) return;
-    // A set that is emptied again and again leaves a chain of tables behind, which only a full collection of garbage ends.
+    // A set that is emptied repeatedly leaves a chain of tables that only a full collection frees.
     if (account.leases.size === 1) account.leases = new Set();
     else account.leases.delete(lease);
   }
@@ -107,8 +107,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   #account(key: string): Account {
-    const known = this.#accounts.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#accounts.get(key);
+    if (existing !== undefined) return existing;
     if (this.#accounts.size >= this.#sweepAt) this.#sweep();
     const account = { arrival: 0, leases: new Set<string>() };
     this.#accounts.set(key, account);
@@ -119,7 +119,7 @@ export class MemoryLimiter implements Limiter {
     const now = this.#microseconds();
     for (const [key, { arrival, leases }] of this.#accounts)
       if (arrival <= now && leases.size === 0) this.#accounts.delete(key);
-    // When many keys are in use a sweep frees little: the next one waits until there are twice as many.
+    // With many keys in use, a sweep frees little: the next one waits until there are twice as many.
     this.#sweepAt = Math.max(sweepThreshold, this.#accounts.size * 2);
   }
 }
@@ -154,7 +154,7 @@ class MemoryCache implements Cache {
   async get(key: string): Promise<CacheEntry | undefined> {
     const entry = this.#entries.get(key);
     const now = this.#now();
-    // One that has expired is replaced, or makes room for newer ones.
+    // Not deleted here: an expired entry is replaced or evicted later.
     if (entry === undefined || entry.expiresAt <= now) return undefined;
     return { value: entry.value, age: (now - entry.storedAt) / 1000, expiresIn: (entry.expiresAt - now) / 1000 };
   }
@@ -162,10 +162,10 @@ class MemoryCache implements Cache {
   async set(key: string, value: Buffer, seconds: number): Promise<void> {
     if (!this.#memory.mayKeep(value.length)) return;
     const storedAt = this.#now();
-    // Copied: a small buffer is a slice of a large pool and would keep all of it alive.
-    const own = Buffer.allocUnsafeSlow(value.length);
-    value.copy(own);
-    this.#entries.set(key, { value: own, storedAt, expiresAt: storedAt + seconds * 1000 });
+    // Copied, because a small buffer is a slice of a large pool and would keep all of it alive.
+    const copy = Buffer.allocUnsafeSlow(value.length);
+    value.copy(copy);
+    this.#entries.set(key, { value: copy, storedAt, expiresAt: storedAt + seconds * 1000 });
   }
 
   async claim(key: string, owner: string, seconds: number): Promise<boolean> {

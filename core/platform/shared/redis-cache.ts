@@ -5,7 +5,7 @@ import type { Cache, CacheEntry } from './shared.ts';
 const entryKey = (key: string) => `gw:cache:entry:${key}`;
 const claimKey = (key: string) => `gw:cache:claim:${key}`;
 
-/** Prefix of a cached value: its lifetime in seconds. */
+/** Length of a cached value's prefix, which contains its lifetime in seconds. */
 const headBytes = 4;
 
 export class RedisCache implements Cache {
@@ -28,8 +28,8 @@ export class RedisCache implements Cache {
   async set(key: string, value: Buffer, seconds: number): Promise<void> {
     const head = Buffer.alloc(headBytes);
     head.writeUInt32BE(Math.ceil(seconds));
-    const kept = Buffer.concat([head, value]);
-    const store = () => this.#client.set(entryKey(key), kept, 'PX', Math.ceil(seconds * 1000));
+    const stored = Buffer.concat([head, value]);
+    const store = () => this.#client.set(entryKey(key), stored, 'PX', Math.ceil(seconds * 1000));
     await this.#nodes.circuitOf(entryKey(key)).run(store);
   }
 

@@ -7,7 +7,7 @@ import { withDeadline } from '../timing/deadline.ts';
 
 const connectTimeoutMs = 2_000;
 
-/** The gateway's scripts: command, file, number of keys. In a cluster, the keys of a call have one hash slot. */
+/** The gateway's scripts: command, file, number of keys. In a cluster, all keys of a call must have the same hash slot. */
 export const scripts = [
   ['gatewayTake', 'take', 2],
   ['gatewayRenew', 'renew', 1],
@@ -19,7 +19,7 @@ export const scripts = [
   ['gatewaySlots', 'slots', 8],
 ] as const;
 
-/** The commands of a client with the gateway's scripts, to one Redis or to a cluster. */
+/** Commands of a client with the gateway's scripts, for one Redis or a cluster. */
 export interface ScriptedRedis extends RedisCommander {
   gatewayTake(
     ...parameters: (string | number)[]
@@ -33,19 +33,19 @@ export interface ScriptedRedis extends RedisCommander {
   gatewaySlots(...parameters: (string | number)[]): Promise<(string | number)[]>;
 }
 
-/** Ms before the n-th attempt to reconnect. */
+/** Ms before a reconnect attempt. */
 export function redisRetryDelay(attempt: number): number {
   return jitteredDelay({ first: 100, longest: 2_000 }, attempt);
 }
 
 /**
- * Commands that the driver would send by itself when a connection opens: a refusal of SUBSCRIBE could not be handled (`RedisEvents`
- * subscribes again), and a Redis-like may not know CLIENT, or close the connection.
+ * Suppresses commands that the driver sends when a connection opens: a rejected SUBSCRIBE could not be handled (`RedisEvents` resubscribes
+ * itself), and Redis-compatible servers may not know CLIENT, or close the connection.
  */
 export const quietHandshake = { autoResubscribe: false, disableClientInfo: true } satisfies RedisOptions;
 
 /**
- * A client that reconnects while Redis refuses to SELECT its database: the driver would continue in database 0. The handshake of such a
+ * A client that reconnects if Redis rejects the SELECT of its database; the driver would continue in database 0. The handshake of such a
  * connection never ends.
  */
 export class SelectingRedis extends Redis {
@@ -61,9 +61,9 @@ export class SelectingRedis extends Redis {
 
 const options = {
   connectTimeout: connectTimeoutMs,
-  // A request must not wait while Redis is down: the command fails at once, and the caller decides.
+  // Requests must not wait while Redis is down: the command fails immediately, and the caller decides.
   enableOfflineQueue: false,
-  // Commands are never sent twice: one in flight when a connection broke may have been executed.
+  // Commands are never resent: one in flight when the connection broke may have been executed.
   maxRetriesPerRequest: 0,
   keepAlive: 15_000,
   retryStrategy: redisRetryDelay,
@@ -80,8 +80,8 @@ const subscriberOptions = {
 } satisfies RedisOptions;
 
 /**
- * Connects for commands. Returns at once and keeps reconnecting while Redis is down. Commands have no deadline of their
- * own: `Circuit` sets it.
+ * Creates a client for commands, without waiting for the connection, which is retried while Redis is down. Commands have no deadline here:
+ * `Circuit` sets it.
  */
 export async function connectClient(url: string): Promise<Redis & ScriptedRedis> {
   const lua = await readScripts();
@@ -90,7 +90,7 @@ export async function connectClient(url: string): Promise<Redis & ScriptedRedis>
   return withScripts(client, lua);
 }
 
-/** The same for a cluster, with a connection to each primary. Commands follow keys that have moved. */
+/** Like `connectClient`, for a cluster, with a connection to each primary. Commands follow keys that moved. */
 export async function connectCluster(address: RedisAddress): Promise<Cluster & ScriptedRedis> {
   const lua = await readScripts();
   const { reconnectOnError: _unused, ...redisOptions } = options;
@@ -116,22 +116,22 @@ function withScripts<Client extends Redis | Cluster>(client: Client, lua: readon
 }
 
 /**
- * Connects for subscriptions, which need their own connection. `RedisEvents` restores them when it reconnects, and sets the deadline of
- * commands.
+ * Creates a client for subscriptions, which need their own connection. `RedisEvents` restores them after a reconnect, and sets the deadline
+ * of commands.
  */
 export function connectSubscriber(url: string): Redis {
   return createRedis(url, subscriberOptions);
 }
 
 /**
- * The same to any node of a cluster, because each passes on what is published at another. A connection that is lost is replaced by one
- * to the next node.
+ * Like `connectSubscriber`, to any node of a cluster, because nodes forward messages published at others. A lost connection is replaced by
+ * one to the next node.
  */
 export function connectClusterSubscriber({ cluster: seeds = [], ...address }: RedisAddress, cluster: Cluster): Redis {
   let turn = Math.floor(Math.random() * seeds.length);
   const nextNode = (): RedisServer => {
-    const known = cluster.nodes().map(serverOf);
-    const nodes = known.length > 0 ? known : seeds;
+    const discovered = cluster.nodes().map(serverOf);
+    const nodes = discovered.length > 0 ? discovered : seeds;
     return nodes[turn++ % nodes.length] as RedisServer;
   };
   const subscriber: Redis = new Redis({
@@ -144,7 +144,7 @@ export function connectClusterSubscriber({ cluster: seeds = [], ...address }: Re
       return redisRetryDelay(attempt);
     },
   });
-  // One that has left the cluster answers still, and hears nothing.
+  // A node that left the cluster still responds, but receives no messages.
   cluster.on('refresh', () => {
     const current = nodeName(subscriber);
     if (!cluster.nodes().some((node) => nodeName(node) === current)) replaceConnection(subscriber);
@@ -156,16 +156,16 @@ function serverOf({ options: { host = '', port = 0 } }: Redis): RedisServer {
   return { host, port };
 }
 
-/** As in the slots of ioredis. */
+/** Node name as in ioredis's slots. */
 export function nodeName({ options: { host, port } }: Redis): string {
   return `${host}:${port}`;
 }
 
 /**
- * Only a sentinel's primary is asked for INFO before it is used: it may have become a replica. Others are used as soon as they answer,
- * even if they refuse INFO; commands fail while data are loading.
+ * Only a Sentinel's primary is asked for INFO before use, because it may have become a replica. Others are used as soon as they respond,
+ * even if they do not permit INFO; commands fail while data is loading.
  *
- * @param url in any form of REDIS_URL but that of a cluster
+ * @param url any form of REDIS_URL except a cluster's
  */
 export function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapping'>): Redis {
   const { url: plain, ...address } = redisAddress(url);
@@ -174,12 +174,12 @@ export function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapp
   return plain === undefined ? new SelectingRedis(all) : new SelectingRedis(plain, all);
 }
 
-/** Names are left to the connections: certificates are checked against them. */
+/** Names are resolved by the connections, because certificates are checked against them. */
 export function createCluster({ cluster = [], ...address }: RedisAddress, settings: ClusterOptions): Cluster {
   return new Cluster(cluster, {
     ...settings,
     dnsLookup: (host, callback) => callback(null, host),
-    // A cluster is usable even if its other nodes do not answer.
+    // A cluster is usable even if other nodes do not respond.
     enableReadyCheck: false,
     redisOptions: {
       ...quietHandshake,
@@ -190,15 +190,15 @@ export function createCluster({ cluster = [], ...address }: RedisAddress, settin
   });
 }
 
-/** Hash slots of a cluster. */
+/** Number of hash slots in a cluster. */
 export const clusterSlots = 16_384;
 
 /**
- * Output of INFO: of one Redis, or of each primary of a cluster.
+ * Reads INFO from one Redis, or from each primary of a cluster.
  *
- * @param url in any form of REDIS_URL
+ * @param url any form of REDIS_URL
  * @param timeout ms to connect, and for each reply
- * @throws Error of the connection, or of the command
+ * @throws errors of the connection or the command
  */
 export async function readInfo(url: string, timeout: number): Promise<{ servers: string[]; unserved: number }> {
   const address = redisAddress(url);
@@ -222,7 +222,7 @@ export async function readInfo(url: string, timeout: number): Promise<{ servers:
   }
 }
 
-/** Replaces a connection. Ending it politely would wait for a peer that may be gone. */
+/** Replaces a connection. A graceful end would wait for a peer that may be gone. */
 export function replaceConnection(client: Redis): void {
   if (client.status === 'ready' || client.status === 'connect') client.stream.destroy(new Error('no response in time'));
 }
@@ -234,7 +234,7 @@ function prepareConnections(client: Redis): void {
   });
 }
 
-/** A stopped Redis accepts connections, but never completes the handshake. */
+/** Limits the handshake, because a suspended Redis accepts connections but never completes it. */
 function limitHandshake(client: Redis): void {
   const timer = setTimeout(() => replaceConnection(client), connectTimeoutMs).unref();
   const end = () => {
@@ -245,8 +245,8 @@ function limitHandshake(client: Redis): void {
 }
 
 /**
- * Sends the commands of a turn of the event loop at its end, where their replies are read at the earliest, in one system call: one
- * for each takes a tenth to a quarter of a busy gateway's processor time, and a third of that of Redis.
+ * Sends the commands of one turn of the event loop at its end, in one system call; replies could not be read earlier anyway. A system call
+ * for each takes a tenth to a quarter of a busy gateway's CPU time, and a third of Redis's.
  */
 function sendTogether(stream: Redis['stream']): void {
   const write = stream.write as (...chunk: unknown[]) => boolean;

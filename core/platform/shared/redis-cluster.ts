@@ -9,8 +9,8 @@ import { answerTimeout, firstEvent, RedisNode, type RedisNodes } from './redis-n
 const refreshIntervalMs = 500;
 
 /**
- * The primaries of a Redis Cluster. While one is away, until a replica takes its place, only its keys are without shared state: each
- * has a circuit.
+ * Primaries of a Redis Cluster. While one is down and not yet replaced by a replica, only its keys are without shared state, because each
+ * node has its own circuit.
  */
 export class ClusterRedis implements RedisNodes {
   readonly #client: Cluster & ScriptedRedis;
@@ -19,7 +19,7 @@ export class ClusterRedis implements RedisNodes {
   readonly #onClose: () => void;
   readonly #nodesByName = new Map<string, RedisNode>();
   readonly #heartbeatKeys = new Map<string, string>();
-  /** For keys whose node is not known, as before the first answer; open while any slot has no node. */
+  /** For keys whose node is unknown, as before the first response; open while any slot has no node. */
   readonly #unknown: Circuit;
   readonly #refreshes = new Throttle(refreshIntervalMs);
 
@@ -35,7 +35,7 @@ export class ClusterRedis implements RedisNodes {
       log,
     });
     client.on('refresh', () => this.#update());
-    // Its cause is the last node's error.
+    // The underlying cause is the last node's error.
     client.on('error', (error: Error & { lastNodeError?: Error }) => this.#unknown.open(error.lastNodeError ?? error));
     client.on('-node', (node: Redis) => {
       this.#nodesByName.get(nodeName(node))?.circuit.open(new Error('connection closed'));
@@ -108,14 +108,14 @@ export class ClusterRedis implements RedisNodes {
       },
       name: `Redis Cluster node ${name}`,
       replaceConnection: () => {
-        const connection = this.#client.nodes('master').find((one) => nodeName(one) === name);
+        const connection = this.#client.nodes('master').find((candidate) => nodeName(candidate) === name);
         if (connection !== undefined) replaceConnection(connection);
       },
       onClose: this.#onClose,
       log: this.#log,
     });
     this.#nodesByName.set(name, node);
-    // Closes with the first answer.
+    // Closed by the first response.
     node.circuit.open(new Error('not connected'));
   }
 
@@ -136,7 +136,7 @@ function heartbeatKey(tag: number): string {
   return `gw:instances:{${tag}}`;
 }
 
-/** The hash slot of a key. */
+/** Hash slot of a key. */
 export function slotOf(key: string): number {
   return new Command('get', [key]).getSlot();
 }

@@ -9,7 +9,7 @@ import type { RedisNodes } from './redis-nodes.ts';
 import { LateReply } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
-/** Ms. A process that was busy meanwhile reads the confirmation before it times out. */
+/** Ms. If the process was busy meanwhile, the confirmation is still read before the timeout. */
 const subscribeTimeout = 250;
 const refusedRetriesMs = { first: 500, longest: 10_000 };
 export const eventChannel = (channel: string) => `gw:event:${channel}`;
@@ -29,7 +29,7 @@ export class RedisEvents implements Events {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #closing = new AbortController();
   #connection = 0;
-  #isResumed = true; // false until a new connection has its subscriptions again
+  #isResumed = true; // false until a new connection has its subscriptions
   #refusal: Events['refusal'];
 
   constructor(nodes: RedisNodes, subscriber: Redis, log: Logger) {
@@ -65,7 +65,7 @@ export class RedisEvents implements Events {
   async subscribe(channel: string, onMessage: Listener, onReturn?: () => void): Promise<() => void> {
     const name = eventChannel(channel);
     this.#nodes.circuitOf(name).check();
-    // Messages come from other processes, which may be of another version.
+    // Guarded, because messages come from other processes, which may run another version.
     const what = `a listener of the channel ${channel} in Redis`;
     const listener = guarded(this.#log, what, onMessage);
     const onGap = onReturn && guarded(this.#log, what, onReturn);
@@ -89,30 +89,30 @@ export class RedisEvents implements Events {
   }
 
   #open(name: string): Subscription {
-    const ready = this.#confirmed(name);
+    const ready = this.#subscribeConfirmed(name);
     const subscription = { listeners: new Set<Listener>(), gapListeners: new Set<() => void>(), ready };
     this.#subscriptions.set(name, subscription);
     return subscription;
   }
 
-  /** Subscribes again after a reconnect, however often it takes, and reports the gap once Redis has confirmed that. */
+  /** Resubscribes after a reconnect, retrying as needed, and reports the gap once Redis confirmed it. */
   async #resume(): Promise<void> {
     const connection = ++this.#connection;
     this.#isResumed = false;
-    if (!(await this.#isConfirmedAgain(connection))) return;
+    if (!(await this.#resubscribe(connection))) return;
     this.#isResumed = true;
     for (const { gapListeners } of this.#subscriptions.values()) for (const listener of gapListeners) listener();
   }
 
-  async #isConfirmedAgain(connection: number): Promise<boolean> {
+  async #resubscribe(connection: number): Promise<boolean> {
     const { signal } = this.#closing;
     const backoff = new Backoff(refusedRetriesMs);
     while (this.#subscriptions.size > 0) {
       try {
-        await this.#confirmed(...this.#subscriptions.keys());
+        await this.#subscribeConfirmed(...this.#subscriptions.keys());
         return true;
       } catch (error) {
-        // A late reply to a command that has been sent again, or one that comes with the next connection.
+        // After a late reply, resubscribe immediately, unless there is a new connection.
         if (!(error instanceof LateReply)) await backoff.wait(signal);
         if (signal.aborted || this.#subscriber.status !== 'ready' || connection !== this.#connection) return false;
       }
@@ -121,7 +121,7 @@ export class RedisEvents implements Events {
   }
 
   /** @throws LateReply, or the error of a rejected subscription */
-  async #confirmed(...names: string[]): Promise<void> {
+  async #subscribeConfirmed(...names: string[]): Promise<void> {
     try {
       const result = await firstOrTimeout([this.#subscriber.subscribe(...names)], subscribeTimeout);
       if (result === timedOut) throw new LateReply();

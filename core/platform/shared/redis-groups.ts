@@ -2,10 +2,7 @@ import type { ScriptedRedis } from './redis-client.ts';
 import type { RedisNodes } from './redis-nodes.ts';
 import type { GroupCache, GroupLimits } from './shared.ts';
 
-/**
- * Keys of a group. In a cluster, braces keep them on one node; without one they stay as they are, because older versions know them by
- * these names.
- */
+/** Keys of a group. In a cluster, braces keep them on one node; otherwise they have none, because older versions use these names. */
 const keysOf = (group: string, isCluster: boolean) =>
   ['values', 'expiries', 'bytes'].map((kind) => `gw:group:${kind}:${isCluster ? `{${group}}` : group}`);
 
@@ -33,10 +30,10 @@ export class RedisGroups implements GroupCache {
   }
 
   async set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void> {
-    const { seconds, entries: mostEntries, bytes } = limits;
+    const { seconds, entries: maxEntries, bytes } = limits;
     const lifetime = Math.ceil(seconds * 1000);
     const keys = keysOf(group, this.#isCluster);
-    const keep = () => this.#client.gatewayKeep(...keys, lifetime, mostEntries, bytes, ...[...entries].flat());
+    const keep = () => this.#client.gatewayKeep(...keys, lifetime, maxEntries, bytes, ...[...entries].flat());
     await this.#nodes.circuitOf(keys[0] as string).run(keep);
   }
 }

@@ -2,8 +2,8 @@ import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
 import { claudeModels } from './origins.ts';
 
 /**
- * Claude at a cloud: its betas and the tools that Anthropic runs differ, and are left out. The review of tool calls for
- * Claude Code is at all three (Claude Code 2.1.332 asks each of them for it; docs/clients.md).
+ * Claude at clouds: Anthropic's betas and hosted tools differ there, and are omitted. The review of tool calls for Claude Code is available
+ * at all three (Claude Code 2.1.332 requests it from each; docs/clients.md).
  */
 const claude = {
   formats: ['messages'],
@@ -21,12 +21,12 @@ const claude = {
   },
 } as const satisfies Partial<Vendor>;
 
-/** With a prefix, such as `anthropic.` or `us.anthropic.`. */
+/** Model names with a prefix, such as `anthropic.` or `us.anthropic.`. */
 const prefixed: readonly VendorModels[] = claudeModels.map((model) => ({ ...model, match: `*${model.match}` }));
 
 /**
- * Claude, Gemini and other models at clouds, whose URLs begin with a region or a resource. All take keys; or `credentials`, of
- * which tokens are made.
+ * Claude, Gemini and other models at clouds, whose URLs contain a region or a resource. All accept keys, or `credentials` from which tokens
+ * are created.
  */
 export const cloudVendors: readonly Vendor[] = [
   {

@@ -8,7 +8,7 @@ const groqRefusals = [
   ...foreignReasoning,
   'messages.reasoning',
   'messages.name',
-  // Null in answers that clients of OpenAI send back as they are.
+  // Null in answers, which OpenAI clients send back unchanged.
   'messages.refusal',
   'messages.annotations',
   'messages.audio',
@@ -25,10 +25,10 @@ const groqRefusals = [
 /** Rejected with 400. Source: Cerebras docs, "OpenAI Compatibility". */
 const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias', ...routerMembers];
 
-/** Kimi reads the ids of its calls in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
+/** Kimi relies on its call ids in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
 export const kimiIds = { tool_call_ids: 'functions' } as const;
 
-/** Vendors of other people's models. */
+/** Vendors that host models of others. */
 export const hostVendors: readonly Vendor[] = [
   {
     name: 'openrouter',
@@ -41,9 +41,9 @@ export const hostVendors: readonly Vendor[] = [
       reasoning: 'openrouter',
       replay_as: 'reasoning',
       hosted_search: true,
-      // Each of them may name further models to serve, see `furtherModels`.
+      // Each of these may name further models that serve the request; see `furtherModels`.
       refuses: ['models', 'route', 'preset'],
-      // Source: OpenRouter API reference, "Create a message": thinking in either form, and a web search of its own.
+      // Source: OpenRouter API reference, "Create a message": both forms of thinking, and its own web search.
       by_format: { messages: { late_system: false, signed_thinking: false, schema_subset: 'any' } },
     },
     // Only Claude verifies the signatures of its thinking.
@@ -71,7 +71,7 @@ export const hostVendors: readonly Vendor[] = [
       { match: 'whisper*', kind: 'transcription' },
       { match: '*-tts*', kind: 'speech' },
       { match: '*kimi*', quirks: kimiIds },
-      // They would see the tags as text.
+      // These models would read the tags as text.
       { match: 'llama*', capabilities: { reasoning: false } },
       // The only models that enforce a schema.
       { match: '*gpt-oss*', quirks: { schema_subset: 'groq' } },

@@ -4,7 +4,7 @@ import { alwaysThinking, compatibleMessages } from './origins.ts';
 
 const grokPlain: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
 
-/** Models before M3 take no images. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
+/** Models before M3 accept no images. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
 const minimaxText: ProfileSettings = { capabilities: { images: false } };
 
 /** Mistral rejects any other member with 422. Source: Mistral API reference, "Chat Completion". */
@@ -196,7 +196,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.minimax.io/anthropic/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
-    // Models from M3 on take thinking in either form.
+    // Models from M3 on accept both forms of thinking.
     quirks: { signed_thinking: false, strict_calls: true },
     models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: { ...compatibleMessages, efforts: [...alwaysThinking] } }],
   },
@@ -211,7 +211,7 @@ export const labVendors: readonly Vendor[] = [
       max_tokens_name: 'max_completion_tokens',
       late_system: true,
       hosted_search: true,
-      // Source: xAI docs, "Reasoning": models that reason refuse these, zero included.
+      // Source: xAI docs, "Reasoning": reasoning models reject these, even if zero.
       stop: 0,
       refuses: ['presence_penalty', 'frequency_penalty'],
       by_format: { messages: { ...compatibleMessages, late_system: false, hosted_search: false } },

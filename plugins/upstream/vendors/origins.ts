@@ -1,8 +1,8 @@
 import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
 
 /**
- * Endpoints of other vendors for clients of Anthropic: they refuse system messages inside the conversation, which is the
- * default, take thinking with a budget only, and sign none of it.
+ * Other vendors' endpoints for Anthropic clients: they reject system messages inside the conversation (the default), accept thinking only
+ * with a budget, and do not sign it.
  */
 export const compatibleMessages = { reasoning: 'budget', signed_thinking: false, strict_calls: true } as const;
 
@@ -42,7 +42,7 @@ const openaiKinds = [
   { match: '*-moderation*', kind: 'moderation' },
 ] as const;
 
-/** Claude by the names of Anthropic. */
+/** Claude models by Anthropic's names. */
 export const claudeModels: readonly VendorModels[] = [
   { match: 'claude-3*', quirks: { max_output_tokens: 8_192, late_system: false } },
   { match: 'claude-3-7*', quirks: { max_output_tokens: 64_000 } },
@@ -57,14 +57,14 @@ export const claudeModels: readonly VendorModels[] = [
   { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
 ];
 
-/** Members that only OpenRouter and gateways like it know: which provider serves, and what is done to prompt and answer. */
+/** Members known only to OpenRouter and similar gateways: which provider serves, and how prompt and answer are transformed. */
 export const routerMembers = ['provider', 'plugins', 'models', 'fallbacks', 'route', 'preset', 'transforms'];
 
 const openaiModels = {
   capabilities: { video: false },
   quirks: {
     max_tokens_name: 'max_completion_tokens',
-    // It is no member of OpenAI's messages.
+    // OpenAI's messages have no such member.
     replay_reasoning: 'never',
     late_system: true,
     strict_tools: true,
@@ -180,7 +180,7 @@ export const originVendors: readonly Vendor[] = [
     models: [
       { match: '*embedding*', kind: 'embedding' },
       { match: 'gemini-2*', quirks: { reasoning: 'budget', tool_result_images: false } },
-      // Their thinking cannot be turned off.
+      // Thinking cannot be turned off.
       { match: 'gemini-2.5-pro*', quirks: { efforts: ['minimal', 'low', 'medium', 'high'] } },
       { match: 'gemini-3*-pro*', quirks: { efforts: ['low', 'medium', 'high'] } },
       { match: 'gemini-1*', quirks: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } },

@@ -2,8 +2,8 @@ import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { kimiIds } from './hosts.ts';
 
 /**
- * Messages endpoints of servers that sign no thinking. They take the thinking of newer Claude models, adaptive and with an effort; with a
- * budget it is refused, or the effort does not count. What they enforce of a schema is not what Claude does.
+ * Messages endpoints of servers that do not sign thinking. They accept the thinking of newer Claude models, adaptive and with an effort;
+ * with a budget it is rejected, or the effort is ignored. They enforce other parts of a schema than Claude does.
  */
 const servedMessages = {
   reasoning: 'adaptive',
@@ -12,7 +12,7 @@ const servedMessages = {
   schema_subset: 'any',
 } as const;
 
-/** Members that transformers serve 5.24.0 uses. It ignores OpenAI's other members with 200, and rejects unknown ones with 422. */
+/** Members used by transformers serve 5.24.0. It ignores OpenAI's other members with 200, and rejects unknown ones with 422. */
 const transformersMembers = [
   'model',
   'messages',
@@ -30,10 +30,10 @@ const transformersMembers = [
   'chat_template_kwargs',
 ];
 
-/** Servers that operators run themselves. Their behaviour was observed on real servers, or read in their source: docs/upstreams.md. */
+/** Servers run by operators. Their behavior was observed on real servers, or read in their source: docs/upstreams.md. */
 export const serverVendors: readonly Vendor[] = [
   {
-    // Source: ollama/ollama 0.17.4 to 0.33.0-rc2, not run.
+    // From the source of ollama/ollama 0.17.4 to 0.33.0-rc2; not run.
     name: 'ollama',
     title: 'Ollama',
     formats: ['chat', 'responses', 'messages', 'completions', 'embeddings'],
@@ -44,9 +44,9 @@ export const serverVendors: readonly Vendor[] = [
     quirks: {
       late_system: true,
       replay_as: 'reasoning',
-      // 0.17.4 refuses others.
+      // 0.17.4 rejects others.
       efforts: ['none', 'low', 'medium', 'high'],
-      // It has no tool_choice in any format.
+      // tool_choice is not supported in any format.
       forced_tools: false,
       no_tools: false,
       by_format: { messages: { ...servedMessages, late_system: false } },
@@ -62,7 +62,7 @@ export const serverVendors: readonly Vendor[] = [
     quirks: { late_system: true },
   },
   {
-    // Seen: 0.32.0.
+    // Observed: 0.32.0.
     name: 'vllm',
     title: 'vLLM',
     formats: ['chat', 'responses', 'messages', 'completions', 'embeddings', 'rerank', 'transcriptions'],
@@ -80,12 +80,13 @@ export const serverVendors: readonly Vendor[] = [
       single_system: true,
       strict_calls: true,
       cache_separator: 'cache_salt',
-      // From 0.23.0 on its Messages endpoint takes efforts, and moves late system messages where the template needs them.
+      // From 0.23.0 on, its Messages endpoint accepts efforts, and moves late system messages if the template requires it.
       by_format: { messages: { ...servedMessages, late_system: true, single_system: false, cache_separator: 'none' } },
     },
   },
   {
-    // Seen: b11549. Its Responses refuses valid items and calls a truncated answer completed; its Messages ignores tool_choice none.
+    // Observed: b11549. Its Responses endpoint rejects valid items and reports a truncated answer as completed; its Messages endpoint
+    // ignores tool_choice none.
     name: 'llama-cpp',
     title: 'llama.cpp',
     formats: ['chat', 'completions', 'embeddings', 'rerank'],
@@ -99,7 +100,7 @@ export const serverVendors: readonly Vendor[] = [
     quirks: { single_system: true, strict_calls: true, named_tools: false },
   },
   {
-    // Seen: 5.24.0.
+    // Observed: 5.24.0.
     name: 'transformers-serve',
     title: 'transformers serve',
     formats: ['chat'],
@@ -112,7 +113,7 @@ export const serverVendors: readonly Vendor[] = [
       reasoning: 'none',
       forced_tools: false,
       no_tools: false,
-      // The answer would have their text.
+      // The answer would include the stop sequence.
       stop: 0,
       end_user: false,
       parallel_switch: false,
@@ -120,7 +121,7 @@ export const serverVendors: readonly Vendor[] = [
     },
   },
   {
-    // Seen: 0.0.78. Its paths have no version.
+    // Observed: 0.0.78. Its paths have no version.
     name: 'infinity',
     title: 'infinity',
     formats: ['embeddings', 'rerank'],

@@ -14,18 +14,18 @@ import { setupValues } from './values.ts';
 
 const path = wellKnownPaths.connect;
 
-/** Value of `tool` in the query for the entry that sets up all tools at once. */
+/** Value of the query parameter `tool` for setting up all tools at once. */
 const allTools = 'all';
 
 type Gateway = Server['gateway'];
 
 interface Choice {
-  /** Undefined for all tools at once. */
+  /** Undefined to set up all tools at once. */
   readonly tool: SetupTool | undefined;
   readonly reader: Reader;
 }
 
-/** `/dashboard/connect`: what the reader's tool needs, the most used one at first; then the command that sets up all tools. */
+/** `/dashboard/connect`: settings for the chosen tool, by default the most used one, and the command that sets up all tools. */
 export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
   return {
     path,
@@ -39,7 +39,7 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
       const panel = await describePanel(gateway, request);
       return panel.isEmpty ? panel : { ...panel, ...describeChoices(gateway, request) };
     },
-    // A reload of gateway.yaml changes models and the script's checksum; a rotation, the hint of the key.
+    // Reloading gateway.yaml changes models and the script's checksum; rotating the key changes its hint.
     live: {
       topics: ['account', 'health'],
       parts: { panel: 'setup/connect/panel.eta' },
@@ -74,10 +74,10 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
   };
 }
 
-/** The part below the choices; `isEmpty` where the catalog has no model for it. */
+/** The part below the choices; `isEmpty` if the catalog has no model for it. */
 async function describePanel(gateway: Gateway, request: PageRequest) {
   const { host } = request;
-  // First: it reads the abilities of thousands of models in turns.
+  // Must come first: it reads the abilities of thousands of models in separate turns of the event loop.
   const scripts = await scriptsOf(host, gateway);
   const { tool, reader } = choiceOf(gateway, request);
   const one = tool === undefined ? oneCommandOf(scripts, reader) : undefined;
@@ -117,10 +117,10 @@ function choiceOf(gateway: Gateway, request: PageRequest): Choice {
   };
 }
 
-/** The system in the query, or else that of the browser. */
+/** The system in the query, otherwise the browser's. */
 function systemOf({ query, userAgent }: PageRequest): System {
-  const named = systems.find((system) => system === query['system']);
-  if (named !== undefined) return named;
+  const chosen = systems.find((system) => system === query['system']);
+  if (chosen !== undefined) return chosen;
   if (/Windows/.test(userAgent)) return 'windows';
   return /Mac OS X|Macintosh/.test(userAgent) ? 'macos' : 'linux';
 }
@@ -130,7 +130,7 @@ function addressOf(tool: string, { system, chosenModel }: Reader): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
-/** The beginning and end of the account's key, for its recognition; '' without a key. */
+/** The beginning and end of the account's key, by which people recognise it; '' without a key. */
 async function hintOf(request: PageRequest): Promise<string> {
   const [record] = await readAccounts(request.host.database, 'id', [accountOf(request).id]);
   return record?.key?.hint ?? '';

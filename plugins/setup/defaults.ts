@@ -5,66 +5,65 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { isPlainName, namedModels, setupSection } from './section.ts';
 
-/** The part of the host that settings of tools depend on. */
+/** The part of the host on which settings of tools depend. */
 export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;
-/** The part of the host that the choice of models depends on. */
+/** The part of the host on which the choice of models depends. */
 export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
-/** The reader of model abilities, which a plugin registers. */
+/** Reader of model abilities, which a plugin registers. */
 export type Abilities = Pick<Registry, 'abilityReader'>;
 
-/** The models of tools that speak one format, unless another model is chosen. */
+/** Default models for tools that speak one format. */
 export interface FormatDefaults {
   readonly format: string;
   readonly model: ListedModel;
-  /** For titles, summaries and other small tasks; undefined where the catalog has no small model. */
+  /** For titles, summaries and other small tasks; undefined if the catalog has no small model. */
   readonly small: ListedModel | undefined;
-  /** Names of models that Claude Code's tiers have in theirs. */
+  /** Names of models for the tiers of Claude Code. */
   readonly tiers: TierModels;
 }
 
-/** Tiers of models that tools choose from by task. */
+/** Model tiers among which tools choose by task. */
 const tierNames = ['opus', 'sonnet', 'fable'] as const;
 
-/** The model of each tier; undefined where the catalog has none, for the one that is chosen. */
+/** The model of each tier; undefined if the catalog has none, so that the chosen model is used. */
 export type TierModels = Readonly<Partial<Record<(typeof tierNames)[number], string>>>;
 
-/** Words in the names of models that are small and fast. */
 const smallWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
 
-/** Cached per configuration, whose host never changes. */
-interface Known {
+/** Cached per host: each configuration has a host of its own, which never changes. */
+interface Cached {
   readonly models: readonly ListedModel[];
   readonly defaults: Map<string, FormatDefaults | undefined>; // by format
 }
 
-const known = new WeakMap<CatalogHost, Known>();
+const cache = new WeakMap<CatalogHost, Cached>();
 
-function knownOf(host: CatalogHost, registry: Abilities): Known {
-  const found = known.get(host) ?? { models: findModels(host, registry), defaults: new Map() };
-  known.set(host, found);
+function cachedFor(host: CatalogHost, registry: Abilities): Cached {
+  const found = cache.get(host) ?? { models: findModels(host, registry), defaults: new Map() };
+  cache.set(host, found);
   return found;
 }
 
 /**
- * The models that tools can be set up with: those that hold conversations and have a plain name, then the aliases that
- * gateway.yaml has tools set up with.
+ * The models that tools can use: models for conversations with a plain name, then the aliases that gateway.yaml configures for
+ * tools.
  */
 export function setupModels(host: CatalogHost, registry: Abilities): readonly ListedModel[] {
-  return knownOf(host, registry).models;
+  return cachedFor(host, registry).models;
 }
 
 function findModels(host: CatalogHost, registry: Abilities): ListedModel[] {
-  const named = namedModels(host.section(setupSection)).flatMap(({ name }) => findModel(name, host) ?? []);
-  const all = [...host.catalog.models.map((model) => ({ name: model.publicName, model })), ...named];
+  const aliased = namedModels(host.section(setupSection)).flatMap(({ name }) => findModel(name, host) ?? []);
+  const all = [...host.catalog.models.map((model) => ({ name: model.publicName, model })), ...aliased];
   const able = all.filter(
     ({ name, model }) => readAbilities(registry, model).conversations.length > 0 && isPlainName(name),
   );
   return [...new Map(able.map((listed) => [listed.name, listed])).values()];
 }
 
-/** The defaults of a format; undefined where no model holds conversations in it. */
+/** The defaults of a format; undefined if no model can hold conversations in it. */
 export function defaultsOf(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
-  const { defaults } = knownOf(host, registry);
+  const { defaults } = cachedFor(host, registry);
   if (!defaults.has(format)) defaults.set(format, findDefaults(format, host, registry));
   return defaults.get(format);
 }
@@ -88,7 +87,7 @@ function findTiers(able: readonly ListedModel[], format: string): TierModels {
   return Object.fromEntries(found) as TierModels;
 }
 
-/** The model that gateway.yaml names, if it is available and holds conversations in this format. */
+/** The model that gateway.yaml configures, if it is available and can hold conversations in this format. */
 function configured(
   key: 'model' | 'small_model',
   format: string,
@@ -102,17 +101,17 @@ function configured(
   return able.find((listed) => listed.name === found?.name);
 }
 
-/** A model under the name that tools use: that of gateway.yaml, or the public name for a short one. */
+/** Finds a model under the name that tools use: the name in gateway.yaml, or the public name instead of a short one. */
 export function findModel(name: string, { catalog }: Pick<Host, 'catalog'>): ListedModel | undefined {
   const model = catalog.resolve(name);
   return model && { name: nameInReply(model, name), model };
 }
 
 function holdsConversations(model: ListedModel['model'], format: string, registry: Abilities): boolean {
-  return readAbilities(registry, model).conversations.some((one) => one.format === format);
+  return readAbilities(registry, model).conversations.some((abilities) => abilities.format === format);
 }
 
-/** Prefers a model whose primary route speaks the format: nothing is lost in a translation there. */
+/** Prefers a model whose primary route speaks the format, because no translation loses anything. */
 function firstOf(models: readonly ListedModel[], format: string): ListedModel | undefined {
   return models.find(({ model }) => model.routes[0]?.upstream.formats.includes(format)) ?? models[0];
 }

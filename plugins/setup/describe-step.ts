@@ -5,24 +5,23 @@ import type { SetupValues } from './values.ts';
 import { writeSettings } from './writers.ts';
 import { posix, powershell, type Shell } from './writers.ts';
 
-/** A box of code with a Copy button, for the template part `code`. */
+/** A code box with a Copy button, for the template part `code`. */
 export interface CodeBox {
   readonly id: string;
   readonly label: string;
   readonly pieces: readonly CodePiece[];
 }
 
-/** One step, ready for the template. */
 export interface ShownStep {
   readonly title: string;
-  /** How to get to a form; '' for other steps. */
+  /** Where to find a form; '' for other steps. */
   readonly where: string;
   readonly boxes: readonly CodeBox[];
   readonly fields: readonly ShownField[];
   readonly notes: readonly string[];
 }
 
-/** A field and its value. The page has no key to copy, so its field has a link instead. */
+/** A form field and its value. The page does not know the key, so the key's field has a link instead. */
 interface ShownField {
   readonly id: string;
   readonly label: string;
@@ -34,13 +33,13 @@ interface StepContext {
   readonly t: Reader['t'];
   readonly system: System;
   readonly values: SetupValues;
-  /** Counts from 1; makes the ids on the page. */
+  /** Counts from 1; used in the ids on the page. */
   readonly number: number;
 }
 
 type StepBody = Pick<ShownStep, 'title'> & Partial<ShownStep>;
 
-/** A step for a reader, with its texts in the reader's language and its code for the reader's system. */
+/** Describes a step in the reader's language, with code for the reader's system. */
 export function describeStep(step: Step, context: StepContext): ShownStep {
   const { t, values } = context;
   const note = step.note === undefined ? [] : [t(step.note, { provider: values.providerId })];
@@ -86,7 +85,7 @@ function environmentBody(step: EnvironmentStep, context: StepContext): StepBody 
   };
 }
 
-/** A file of commands has the syntax of a POSIX shell on every system. */
+/** Files of commands use the syntax of a POSIX shell on every system. */
 function commandBody({ commands, place }: CommandStep, context: StepContext): StepBody {
   const { t, system } = context;
   const shell = place === undefined ? shellOn(system) : posix;

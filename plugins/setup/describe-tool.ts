@@ -12,12 +12,16 @@ export interface ShownTool {
   readonly speaks: string;
   readonly evidence: string;
   readonly note: string;
-  /** The command that does the steps; undefined for a tool that a script cannot set up. */
+  /** The command that performs the steps; undefined for tools that the script cannot set up. */
   readonly command: CodeBox | undefined;
   readonly steps: readonly ShownStep[];
 }
 
-/** Settings and command of one tool, with its texts in the reader's language. @param values of the model that is shown */
+/**
+ * Describes the settings and the command of one tool in the reader's language.
+ *
+ * @param values values for the shown model
+ */
 export function describeTool(tool: SetupTool, values: SetupValues, reader: Reader): ShownTool {
   const { t, system } = reader;
   return {
@@ -31,7 +35,7 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
   };
 }
 
-/** The tool's name, translated where it is not a brand. */
+/** The tool's name, translated if it is not a brand. */
 export function nameOf({ name, nameText }: SetupTool, t: PageRequest['t']): string {
   return nameText === undefined ? name : t(nameText);
 }

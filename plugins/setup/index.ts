@@ -22,7 +22,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** The lines of `daypass check` about the section: the models of tools, and why one that it names is not used. */
+/** Lines of `daypass check` about the section: the models for tools, and reasons why configured models are not used. */
 export function reviewSetup(host: CatalogHost, registry: Abilities): { value: string; notice: string[] } {
   const models = scriptedFormats.flatMap((format) => defaultsOf(format, host, registry)?.model.name ?? []);
   return {
@@ -34,7 +34,7 @@ export function reviewSetup(host: CatalogHost, registry: Abilities): { value: st
   };
 }
 
-/** Undefined for a name that is offered. The configuration is valid: the name is plain, and that of a model or an alias. */
+/** Undefined if the name is offered. In a valid configuration, the name is plain and belongs to a model or an alias. */
 function whyNotOffered(name: string, host: CatalogHost, registry: Abilities): string | undefined {
   const found = findModel(name, host);
   if (found === undefined) return 'all upstreams of the model are off';

@@ -10,10 +10,10 @@ import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, terminalOn } from './reader.ts';
 
 interface ScriptFacts {
-  /** Checksum of the served bytes, in hexadecimal digits. */
+  /** Checksum of the served bytes, hexadecimal. */
   readonly sha256: string;
   readonly tools: readonly string[];
-  /** Slug of the service; the script's state is in a folder of this name. */
+  /** Slug of the service, which names the folder with the script's state. */
   readonly slug: string;
 }
 
@@ -23,7 +23,7 @@ function shellFor(system: System): SetupShell {
   return system === 'windows' ? 'powershell' : 'posix';
 }
 
-/** The command as a box to copy, with the chosen model. */
+/** A box with the command for the chosen model. */
 export function commandBox(options: SetupOptions, reader: Reader): CodeBox {
   const { system, baseUrl } = reader;
   return {
@@ -37,7 +37,7 @@ function modelOption({ chosenModel }: Reader): SetupOptions {
   return chosenModel === undefined ? {} : { model: chosenModel };
 }
 
-/** The entry of all tools, ready for the template. */
+/** Describes the entry for all tools. */
 export function describeOneCommand({ sha256, tools, slug }: ScriptFacts, reader: Reader) {
   const { t, system } = reader;
   const file = system === 'windows' ? 'setup.ps1' : 'setup.sh';
@@ -60,7 +60,7 @@ function backupsOn(system: System, slug: string): string {
   return system === 'windows' ? `%LOCALAPPDATA%\\${slug}\\setup\\backups` : `~/.config/${slug}/setup/backups`;
 }
 
-/** One line for each way to run the script. Lines that write or show settings have the chosen model. */
+/** One line for each way to run the script. Lines that write or show settings include the chosen model. */
 function describeOptions(reader: Reader) {
   const { t, system, baseUrl } = reader;
   const options: readonly (readonly [id: string, options: SetupOptions])[] = [
@@ -76,7 +76,7 @@ function describeOptions(reader: Reader) {
   }));
 }
 
-/** Download, compare, read, run. */
+/** Commands that download, verify, show and run the script. */
 function longWay(reader: Reader): string {
   const { system, baseUrl } = reader;
   const shell = shellFor(system);

@@ -8,7 +8,7 @@ import { array, object, string } from '#core/platform/schema.ts';
 
 const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
 
-/** True for a name that no shell and no settings file reads as anything else, and no script as a placeholder. */
+/** Whether a name has no special meaning in shells and settings files and cannot be mistaken for a placeholder. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9][\w./:@+-]*$/.test(name) && !/@[A-Z_]+@/.test(name);
 }
@@ -21,7 +21,7 @@ const modelsOf = (format: string) =>
     small_model: string(modelName, 'Name of a model for titles and summaries. Default: that of all formats.'),
   });
 
-/** The section `setup`: what tools are set up with. */
+/** The section `setup`: models and names for setting up tools. */
 export const setupSection = defineSection({
   name: 'setup',
   schema: object(
@@ -64,7 +64,7 @@ interface NamedModel {
 type Names = Pick<SectionValue<typeof setupSection>, 'model' | 'small_model'>;
 type Settings = Names & { readonly formats: Readonly<Record<string, Names | undefined>> };
 
-/** The models that the section names: those of all formats, then those of each. */
+/** The models in the section: those for all formats, then those for each format. */
 export function namedModels({ formats, ...all }: Settings): NamedModel[] {
   const groups = Object.entries(formats).map(([format, names]) => namesOf(['setup', 'formats', format], names ?? {}));
   return [namesOf(['setup'], all), ...groups].flat();
@@ -82,7 +82,7 @@ interface KnownNames {
   has(name: string): boolean;
 }
 
-/** Names that clients can use: short and public ones, aliases and what matches them; undefined when some are invalid. */
+/** Names that clients can use: short and public names, and aliases with the names that match them; undefined if some are invalid. */
 function knownNames(context: CheckContext): KnownNames | undefined {
   const short = context.names(models);
   const other = context.names(aliases);

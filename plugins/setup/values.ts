@@ -4,10 +4,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { plainUrl } from '#core/web/pages/setup-command.ts';
 import { type Abilities, defaultsOf, type SetupHost, setupModels, type TierModels } from './defaults.ts';
 
-/** Stands where the key belongs. A page never prints a key here, and no address carries one. */
+/** Placeholder for the key. Pages never contain a key here, and addresses never carry one. */
 const keyPlaceholder = 'YOUR_KEY';
 
-/** A model as tools name it, with its limits where they are known. */
+/** A model by its name in tools, with its limits if known. */
 export interface SetupModel {
   readonly name: string;
   readonly maxInputTokens: number | undefined;
@@ -18,8 +18,8 @@ export interface SetupModel {
 }
 
 /**
- * The values in the settings of all tools. Everything here is plain: tools interpolate variables in their settings, so
- * text that could be read as one (`$`, quotes, braces, spaces) does not get this far. Writers quote what is left all the same.
+ * The values for the settings of all tools. All of them are plain: tools interpolate variables in their settings, so text that
+ * could be read as one (`$`, quotes, braces, spaces) is excluded earlier. Writers quote values nevertheless.
  */
 export interface SetupValues {
   /** Without `/v1` and without a trailing slash. */
@@ -28,14 +28,14 @@ export interface SetupValues {
   readonly apiUrl: string;
   /** Name of this gateway among the providers of a tool: lower-case letters, digits and hyphens. */
   readonly providerId: string;
-  /** Its name for people. */
+  /** Display name of the gateway. */
   readonly providerName: string;
   /** Environment variable of the key. */
   readonly keyVariable: string;
-  /** The key, or what stands for it. */
+  /** The key or its placeholder. */
   readonly key: string;
   readonly model: SetupModel;
-  /** For titles, summaries and other small tasks; the very same object where the catalog has no small one. */
+  /** For titles, summaries and other small tasks; the same object as `model` if the catalog has no small model. */
   readonly smallModel: SetupModel;
   readonly tiers: TierModels;
   /** Whether this machine was seen to reach the gateway by a WebSocket. Only the script can see that. */
@@ -43,9 +43,9 @@ export interface SetupValues {
 }
 
 /**
- * The values for a tool of this format; undefined when the catalog has no model for it.
+ * The values for a tool of this format; undefined if the catalog has no model for it.
  *
- * @param chosen public name of a model; the default of the format for an unknown name
+ * @param chosen public name of a model; if it is unknown, the format's default is used
  */
 export function setupValues(
   host: SetupHost,
@@ -55,13 +55,12 @@ export function setupValues(
 ): SetupValues | undefined {
   const defaults = defaultsOf(format, host, registry);
   if (defaults === undefined) return undefined;
-  const named = setupModels(host, registry).find(({ name }) => name === chosen) ?? defaults.model;
-  const model = toSetupModel(named, registry);
-  const { small = named, tiers } = defaults;
-  return valuesWith(host, model, small.name === named.name ? model : toSetupModel(small, registry), tiers);
+  const listed = setupModels(host, registry).find(({ name }) => name === chosen) ?? defaults.model;
+  const model = toSetupModel(listed, registry);
+  const { small = listed, tiers } = defaults;
+  return valuesWith(host, model, small.name === listed.name ? model : toSetupModel(small, registry), tiers);
 }
 
-/** The values for these models. */
 export function valuesWith(
   { service }: Pick<Host, 'service'>,
   model: SetupModel,

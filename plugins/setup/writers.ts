@@ -7,19 +7,19 @@ type Settings = SettingTree | readonly SettingValue[];
 const writers: Readonly<Record<SettingsFormat, (settings: Settings) => string>> = {
   json: (settings) => JSON.stringify(settings, undefined, 2),
   toml: (settings) => writeToml(settings),
-  // Texts are quoted: `yes`, `1.0` and dates stay texts in every version of YAML.
+  // Texts are quoted so that `yes`, `1.0` and dates stay texts in every version of YAML.
   yaml: (settings) => writeYaml(settings, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
 };
 
-/** The text of a settings file, which its format reads back as these settings, with any values. */
+/** Renders a settings file; parsing it yields the same settings, whatever the values. */
 export function writeSettings(format: SettingsFormat, settings: Settings): string {
   return writers[format](settings).trimEnd();
 }
 
-/** How commands and variables are written for one kind of shell. */
+/** Syntax of commands and variables for one kind of shell. */
 export interface Shell {
   command(words: readonly Word[]): string;
-  /** Sets the variables for this terminal; asks for the key without an echo, so that it is not in the history. */
+  /** Sets the variables for this terminal; prompts for the key without echo, so that it does not appear in the history. */
   environment(step: Pick<EnvironmentStep, 'variables' | 'key'>, question: string): string;
 }
 
@@ -46,12 +46,11 @@ export const powershell: Shell = {
   },
 };
 
-/** A word as it is where no shell would read more into it; otherwise in single quotes. */
+/** Puts a word in single quotes if it contains a special character of any shell. */
 function quote(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoteAlways(text);
 }
 
-/** Any word in single quotes. */
 export function quoteAlways(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -60,7 +59,7 @@ function quoteForPowershell(text: string): string {
   return /^[\w./:+=-]+$/.test(text) ? text : quoteInPowershell(text);
 }
 
-/** PowerShell takes typographic quotes for quotes. */
+/** PowerShell treats typographic quotes as quotes. */
 function quoteInPowershell(text: string): string {
   return `'${text.replaceAll(/['‘’‚‛]/g, (found) => found + found)}'`;
 }

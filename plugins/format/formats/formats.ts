@@ -22,8 +22,8 @@ import { ollama } from './ollama/descriptor.ts';
 import { responses } from './responses/descriptor.ts';
 
 /**
- * Every format, those first that can express most: of the formats that an upstream speaks, the first one in this list is
- * used for a request that must be translated.
+ * All formats, the most expressive first: a request that must be translated uses the first format in this list that the
+ * upstream speaks.
  */
 export const formats: readonly FormatDescriptor[] = [
   responses,
@@ -41,25 +41,25 @@ export const formats: readonly FormatDescriptor[] = [
   rerank,
 ];
 
-/** Those into which conversations can be translated. */
+/** Formats into which conversations can be translated. */
 export const textFormats = formats.filter(isTextFormat);
 
-/** Those in which vectors of texts are requested. */
+/** Formats for embeddings. */
 export const embeddingFormats = formats.filter(({ kind }) => kind === 'embedding');
 
-/** Those in which clients hold conversations. */
+/** Formats for conversations that clients can use. */
 export const clientTextFormats = textFormats.filter(isClientTextFormat);
 
-/** A path on which a model is called, with its format. */
+/** A model endpoint and its format. */
 export interface ClientCall {
   readonly format: ClientFormat;
   readonly endpoint: ModelEndpoint;
 }
 
 /**
- * The paths on which models of a kind are called, for clients of a dialect; those of OpenAI's where it has none.
+ * The paths for calling models of a kind, for clients of a dialect; OpenAI's paths if the dialect has none.
  *
- * @param spoken formats of a route that serves no conversations
+ * @param spoken formats of a route that does not serve conversations
  */
 export function endpointsOf(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): readonly string[] {
   const isServed = ({ name }: ClientFormat): boolean => spoken?.includes(name) ?? name !== completions.name;
@@ -69,7 +69,7 @@ export function endpointsOf(kind: ModelKind, dialect: Dialect, spoken?: readonly
   return [...new Set(paths)];
 }
 
-/** Google's paths are listed under the version that its clients use. */
+/** Google's paths are listed only under the API version that its clients use. */
 function listedPath({ path, purpose, method }: ModelEndpoint): string[] {
   const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
   return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];
@@ -81,7 +81,7 @@ const calls: ReadonlyMap<string, ClientCall> = new Map(
     .flatMap((format) => format.client.endpoints.map((endpoint) => [endpoint.name, { format, endpoint }])),
 );
 
-/** Purpose of calls to an endpoint; undefined for one on which no model is called. */
+/** The call that an endpoint stands for; undefined if it does not call a model. */
 export function clientCall({ name, format }: Endpoint): ClientCall | undefined {
   return format === undefined ? undefined : calls.get(name);
 }

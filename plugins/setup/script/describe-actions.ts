@@ -3,20 +3,20 @@ import { posix, writeSettings } from '../writers.ts';
 import type { FilePlace, FileStep, LinesStep, ScriptedStep, ScriptedTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
 
-/** One thing that the script does for a tool. Texts hold placeholders such as `@KEY@`, which the script fills in. */
+/** One action of the script for a tool. Texts contain placeholders such as `@KEY@`, which the script fills in. */
 export type ScriptAction =
-  /** When the variable is set, paths below the folder are below its value instead. */
+  /** If the variable is set, paths below the folder are below its value instead. */
   | { readonly kind: 'place'; readonly variable: string; readonly folder: string }
   | FileAction
-  /** A file that the tool makes, with what it has asked the gateway. */
+  /** A file in which the tool caches data from the gateway. */
   | ({ readonly kind: 'cache' } & PlaceOfFile)
   /** A variable of the user's shell. */
   | { readonly kind: 'variable'; readonly name: string; readonly value: string }
-  /** A sentence that is shown once the tool is set up. */
+  /** A sentence to show once the tool is set up. */
   | { readonly kind: 'note'; readonly text: string };
 
 interface PlaceOfFile {
-  /** `~` is the home folder, `~/.config` what XDG_CONFIG_HOME names. `a|b`: the first that exists, or else the last. */
+  /** `~` is the home folder, `~/.config` the folder in XDG_CONFIG_HOME. `a|b`: the first existing path, otherwise the last. */
   readonly path: string;
   readonly macos?: string;
   readonly windows?: string;
@@ -24,16 +24,16 @@ interface PlaceOfFile {
 
 type Editing = { readonly [Key in 'identity' | 'initial' | 'dialect' | 'at']?: FileStep[Key] | undefined };
 
-/** Settings or lines that a file gets. */
+/** Settings or lines to write into a file. */
 export interface FileAction extends PlaceOfFile, Editing {
   readonly kind: 'file';
   readonly format: FileStep['format'] | LinesStep['format'];
   readonly text: string;
-  /** A launcher without a runtime leaves all initial members out. */
+  /** Files that may hold initial members already. A launcher without a runtime cannot read them and omits all initial members. */
   readonly elsewhere?: readonly PlaceOfFile[] | undefined;
 }
 
-/** The actions of the script for a tool with these values, in order. */
+/** The script's actions for a tool with these values, in order. */
 export function describeActions(tool: ScriptedTool, values: SetupValues): ScriptAction[] {
   const { places = [], caches = [], note } = tool.script;
   return [
@@ -44,14 +44,14 @@ export function describeActions(tool: ScriptedTool, values: SetupValues): Script
   ];
 }
 
-/** The command that starts the tool: the last one that belongs into a terminal. */
+/** The command that starts the tool: the last command for a terminal. */
 export function startOf(tool: ScriptedTool, values: SetupValues): string | undefined {
   const commands = stepsOf(tool, values).filter((step) => step.kind === 'command' && step.place === undefined);
   const last = commands.at(-1);
   return last?.kind === 'command' ? last.commands.map((words) => posix.command(words)).join('; ') : undefined;
 }
 
-/** @throws Error for a step that needs a person: a tool with such steps has other ones for the script */
+/** @throws Error for a step that needs a person: tools with such steps must define separate steps for the script */
 function stepsOf({ id, steps, script }: ScriptedTool, values: SetupValues): readonly ScriptedStep[] {
   if (script.steps !== undefined) return script.steps(values);
   return steps(values).map((step) => {

@@ -6,9 +6,8 @@ import { fill, variantOf } from './program/variant.mjs';
 import type { ScriptData, ScriptTool } from './script-data.ts';
 
 /**
- * What setup.sh needs of the data without a runtime, as shell text: the names of the service, and one table of the tools, each
- * with its settings for its default model. Nothing in it is expanded but the folders of the user: what comes from gateway.yaml
- * is in single quotes.
+ * The data that setup.sh needs without a runtime, as shell text: the names of the service and a table of tools with the settings
+ * for their default models. The shell expands only the user's folders: text from gateway.yaml is in single quotes.
  */
 export function writeTables(data: ScriptData): string {
   const { service, slug, baseUrl, keyPrefix, keyVariable, tools } = data;
@@ -31,11 +30,11 @@ function writeTool(tool: ScriptTool, data: ScriptData): string {
   return `  if tool ${[...words, ...folders.map((folder) => pathOf(folder, []))].join(' ')}; then\n${lines}    finish\n  fi\n`;
 }
 
-/** The actions of a tool with the default model of its format; only the key is left to fill in. */
+/** The actions of a tool with the default model of its format; only the key is still a placeholder. */
 function defaultActions(tool: ScriptTool, data: ScriptData): readonly ScriptAction[] {
   const variant = variantOf(tool, data);
   if (variant === undefined) return [];
-  // Names of models are plain: they need no quotes in JSON.
+  // Names of models are plain and need no escapes in JSON.
   return JSON.parse(fill(JSON.stringify(variant.actions), { ...variant.values, KEY: '@KEY@' })) as ScriptAction[];
 }
 
@@ -52,19 +51,19 @@ function writeAction(action: ScriptAction, places: readonly Place[]): string {
   }
 }
 
-/** On macOS a file may be elsewhere. */
+/** A file may have a different path on macOS. */
 function writeFile(action: FileAction, places: readonly Place[]): string {
   const { format, path, macos } = action;
   const settings = quoteAlways(certainText(action).replace(/\n+$/, ''));
   const callFor = (source: string) => {
-    const paths = source.split('|').map((one) => pathOf(one, places));
+    const paths = source.split('|').map((candidate) => pathOf(candidate, places));
     return `    file ${[format, quoteAlways(source), settings, ...paths].join(' ')}\n`;
   };
   if (macos === undefined) return callFor(path);
   return `    if [ "$SETUP_SYSTEM" = darwin ]; then\n  ${callFor(macos)}    else\n  ${callFor(path)}    fi\n`;
 }
 
-/** A path of the table in double quotes: a folder that a variable moves, or the home folder, stands for its `~`. */
+/** A path in double quotes. Its `~` is replaced by the home folder, or by the variable that moves the tool's folder. */
 function pathOf(path: string, places: readonly Place[]): string {
   const moved = places.find(({ folder }) => folder.startsWith('~') && path.startsWith(`${folder}/`));
   if (moved === undefined) return `"${inHome(path)}"`;
@@ -80,7 +79,7 @@ function escape(text: string): string {
   return text.replaceAll(/["\\$`]/g, '\\$&');
 }
 
-/** What setup.ps1 needs without a runtime, as one line of JSON in ASCII. */
+/** The data that setup.ps1 needs without a runtime, as one line of ASCII JSON. */
 export function writeTable(data: ScriptData): string {
   const tools = data.tools.map((tool) => {
     const { id, name, isOnRequest, commands, folders } = tool;
@@ -103,12 +102,12 @@ function fileOf(action: FileAction) {
   return { format, path, identity: identity?.join(',') ?? '-', text: certainText(action) };
 }
 
-/** The settings without members that depend on other files, which nothing here can read. */
+/** The settings without members that depend on other files, which the launcher cannot read. */
 function certainText({ text, initial = [], elsewhere }: FileAction): string {
   return elsewhere === undefined ? text : json.withoutPresent(text, text, initial);
 }
 
-/** A value as one line of JSON in ASCII, which cannot end a here-document or here-string. */
+/** A value as one line of ASCII JSON, which cannot end a here-document or here-string. */
 export function asciiJson(value: object): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x7e]/g,

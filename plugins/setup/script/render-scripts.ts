@@ -6,14 +6,14 @@ import type { ScriptData } from './script-data.ts';
 
 const here = import.meta.dirname;
 
-/** Scripts are no HTML: what is printed is quoted where it is made. */
+/** Scripts are not HTML: values are quoted where they are created, not by the template. */
 const eta = new Eta({
   views: join(here, '..', '..', '..', 'views', 'setup'),
   autoEscape: false,
   autoTrim: [false, false],
 });
 
-/** setup.sh for this gateway: the launcher with the program in a here-document. Reads its parts from disk. */
+/** Renders setup.sh for this gateway: the launcher with the program in a here-document. Reads its parts from disk. */
 export function renderShell(data: ScriptData): string {
   const program = `${programText()}\nmain_.main(${asciiJson(data)});\n`;
   return eta.render('./setup.sh.eta', {
@@ -26,9 +26,9 @@ export function renderShell(data: ScriptData): string {
 }
 
 /**
- * setup.ps1 for this gateway, in ASCII: Windows PowerShell 5.1 guesses the encoding of what it loads. Reads its parts from disk.
+ * Renders setup.ps1 for this gateway in ASCII: Windows PowerShell 5.1 guesses the encoding of scripts. Reads its parts from disk.
  *
- * @throws Error when the program holds another character, or what would end the text that carries it
+ * @throws Error if the program contains a character outside ASCII, or text that would end the here-string
  */
 export function renderPowershell(data: ScriptData): string {
   const program = programText();
@@ -44,7 +44,7 @@ export function renderPowershell(data: ScriptData): string {
   });
 }
 
-/** `<<'DATA'` with the text: a shell expands nothing in it. The delimiter is no line of the text. */
+/** A here-document with a quoted delimiter, so that the shell expands nothing. The delimiter must not be a line of the text. */
 function hereDocument(text: string): string {
   const lines = new Set(text.split('\n'));
   let delimiter = 'DATA';
@@ -56,7 +56,7 @@ function part(name: string): string {
   return readFileSync(join(here, 'launcher', name), 'utf8').trimEnd();
 }
 
-/** A module of the program, with its dependencies in front of it. */
+/** A module of the program; its dependencies precede it. */
 interface Module {
   readonly path: string;
   readonly name: string;
@@ -66,10 +66,10 @@ interface Module {
 const entry = 'program/main.mjs';
 
 /**
- * The program as one readable file, without its data: each module becomes a function that gives its exports, and imports of the
- * runtime stand at the top.
+ * The program as one readable file, without its data: each module becomes a function that returns its exports, and imports from
+ * the runtime are at the top.
  *
- * @throws Error for an import or export in a form that this does not know
+ * @throws Error for an unsupported form of import or export
  */
 function programText(): string {
   return write(collect(entry, new Map()));
@@ -96,7 +96,7 @@ function write(modules: Map<string, Module>): string {
   return `${[...imports].toSorted().join('\n')}\n${bodies.join('')}`;
 }
 
-/** The exports of a module are the values of an object of its name. */
+/** Wraps a module in a function; an object with the module's name holds its exports. */
 function wrap({ path, name, text }: Module, modules: Map<string, Module>): string {
   const names = [...text.matchAll(/^export (?:class|const|function) (\w+)/gm)].map(([, exported]) => exported);
   const body = text

@@ -6,7 +6,7 @@ import { scriptedFormats, scriptedTools } from '../tools.ts';
 import { type SetupModel, type SetupValues, toSetupModel, valuesWith } from '../values.ts';
 import { describeActions, type ScriptAction, startOf } from './describe-actions.ts';
 
-/** The data in the setup scripts of this gateway: the same for everybody, without any key. */
+/** The data in this gateway's setup scripts: identical for everybody and without a key. */
 export interface ScriptData {
   /** Name of the service, without control characters. */
   readonly service: string;
@@ -25,39 +25,39 @@ export interface ScriptData {
 
 interface ScriptModel {
   readonly name: string;
-  readonly context?: number | undefined; // tokens of a prompt, at most
-  readonly output?: number | undefined; // tokens of an answer, at most
-  /** Letters for the properties that actions depend on. `-same` is appended where the small model is this one. */
+  readonly context?: number | undefined; // maximum tokens of a prompt
+  readonly output?: number | undefined; // maximum tokens of an answer
+  /** Letters for the properties on which actions depend. `-same` is appended if this is also the small model. */
   readonly traits: string;
 }
 
-/** The models of a format unless another one is chosen. */
+/** The default models of a format. */
 interface ScriptDefaults {
   readonly format: string;
   readonly model: string;
-  /** Undefined: the small model is the chosen model itself. */
+  /** Undefined if the small model is the chosen model itself. */
   readonly small?: string;
 }
 
 export interface ScriptTool extends Pick<SetupTool, 'id' | 'name'>, Pick<ToolScript, 'commands' | 'folders'> {
   readonly format: string;
   readonly isOnRequest: boolean;
-  /** The command that starts it. */
+  /** The command that starts the tool. */
   readonly start?: string | undefined;
-  /** Words behind its command with which it answers one tiny prompt. */
+  /** Arguments with which the tool answers one tiny prompt. */
   readonly trial?: readonly string[] | undefined;
-  /** One for each way in which the actions differ between models. Together they have the traits of all models. */
+  /** Variants of the actions for different models. Together they cover the traits of all models. */
   readonly variants: readonly ScriptVariant[];
 }
 
 interface ScriptVariant {
   readonly traits: readonly string[];
   readonly actions: readonly ScriptAction[];
-  /** Those where the script has seen that the gateway takes WebSockets; left out where they are the same. */
+  /** Actions if the script has seen that the gateway accepts WebSockets; missing if they are the same. */
   readonly withSockets?: readonly ScriptAction[];
 }
 
-/** Numbers that stand for placeholders while settings are written, because settings hold numbers: nothing else in them is as long. */
+/** Numbers used as placeholders while settings are written, where placeholders must be numbers. No other number is as long. */
 const standIns = {
   CONTEXT: 7_310_000_000_000_001,
   OUTPUT: 7_310_000_000_000_002,
@@ -65,7 +65,7 @@ const standIns = {
   SMALL_OUTPUT: 7_310_000_000_000_004,
 } as const;
 
-/** Letters for the properties on which settings depend besides the values of placeholders; `n` for a model without any. */
+/** Letters for the properties on which settings depend, apart from placeholders; `n` for a model without any. */
 function traitsOf({ maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards }: SetupModel): string {
   const letters = [
     maxInputTokens !== undefined && 'c',
@@ -76,7 +76,7 @@ function traitsOf({ maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards
   return letters.filter((letter) => letter !== false).join('') || 'n';
 }
 
-/** A model with these traits, and with placeholders for its name and limits. */
+/** A model with these traits and with placeholders for its name and limits. */
 function modelWith(traits: string, role: 'MODEL' | 'SMALL'): SetupModel {
   const prefix = role === 'MODEL' ? '' : 'SMALL_';
   return {
@@ -88,7 +88,7 @@ function modelWith(traits: string, role: 'MODEL' | 'SMALL'): SetupModel {
   };
 }
 
-/** Puts placeholders where settings have the limits of `modelWith`. */
+/** Replaces the limits of `modelWith` in settings by placeholders. */
 function withPlaceholders(text: string): string {
   return Object.entries(standIns).reduce(
     (written, [name, number]) => written.replaceAll(String(number), `@${name}@`),
@@ -96,7 +96,7 @@ function withPlaceholders(text: string): string {
   );
 }
 
-/** The data of the scripts; undefined when the catalog has no model for tools. */
+/** The data of the scripts; undefined if the catalog has no model for tools. */
 export function scriptData(host: SetupHost, registry: Abilities): ScriptData | undefined {
   const models = setupModels(host, registry).map((model) => toScriptModel(toSetupModel(model, registry)));
   if (models.length === 0) return undefined;
@@ -123,7 +123,7 @@ export function scriptData(host: SetupHost, registry: Abilities): ScriptData | u
   };
 }
 
-/** The present slug is left out: a service may get an old name again. */
+/** Excludes the current slug: a service may return to a former name. */
 function formerSlugsOf({ section, service: { slug, prefix } }: SetupHost): string[] {
   const slugs = section(setupSection).former_names.map((name) => serviceSlug(name, prefix));
   return [...new Set(slugs)].filter((former) => former !== slug);
@@ -173,12 +173,12 @@ function writeActions(tool: ScriptedTool, values: SetupValues): string {
 
 const read = (text: string) => JSON.parse(text) as ScriptAction[];
 
-/** @param withSockets what is written where the gateway takes WebSockets */
+/** @param withSockets the actions if the gateway accepts WebSockets */
 function toVariant(written: string, withSockets: string): ScriptVariant & { readonly traits: string[] } {
   return { traits: [], actions: read(written), ...(withSockets !== written && { withSockets: read(withSockets) }) };
 }
 
-/** The traits that models can have while this one is the small one. */
+/** The traits that chosen models can have in combination with this small model. */
 function traitsWith(models: readonly ScriptModel[], small: string | undefined): string[] {
   const all = models.map(({ name, traits }) => (small === undefined || small === name ? `${traits}-same` : traits));
   return [...new Set(all)].toSorted();

@@ -12,14 +12,14 @@ import { type ScriptData, scriptData } from './script-data.ts';
 
 interface SetupScript {
   readonly text: string;
-  /** Checksum of the text in UTF-8, in hexadecimal digits. */
+  /** Checksum of the text in UTF-8, hexadecimal. */
   readonly sha256: string;
 }
 
 export interface SetupScripts {
   readonly sh: SetupScript;
   readonly ps1: SetupScript;
-  /** What is in them; undefined without models. */
+  /** Data in the scripts; undefined without models. */
   readonly data: ScriptData | undefined;
 }
 
@@ -27,7 +27,7 @@ const modelsPerTurn = 500;
 
 const written = new WeakMap<Host, Promise<SetupScripts>>();
 
-/** The scripts of this gateway: the same for everybody, written once for each configuration, in several turns of the event loop. */
+/** The scripts of this gateway: identical for everybody, rendered once per configuration in several turns of the event loop. */
 export function scriptsOf(host: Host, gateway: Registry): Promise<SetupScripts> {
   let scripts = written.get(host);
   if (scripts === undefined) {
@@ -43,7 +43,7 @@ async function writeScripts(host: Host, gateway: Registry): Promise<SetupScripts
     if (index % modelsPerTurn === 0) await nextPageTurn();
     readAbilities(gateway, model);
   }
-  // What `scriptData` needs of all models, read once.
+  // Fills the caches that `scriptData` uses, with a turn of the event loop for each format.
   for (const format of scriptedFormats) {
     await nextPageTurn();
     defaultsOf(format, host, gateway);
@@ -61,19 +61,19 @@ function withChecksum(text: string): SetupScript {
   return { text, sha256: hash('sha256', text) };
 }
 
-/** The script of a gateway without models: it says so and fails. */
+/** The script of a gateway without models: it reports that and fails. */
 function withoutModels({ service }: Host): string {
   const name = service.name.replaceAll(/\p{Cc}+/gu, ' ');
   const message = `${name} has no models for tools yet. Run this again once the dashboard lists a model.`;
   return `#!/bin/sh\nprintf '%s\\n' ${quoteAlways(message)} >&2\nexit 1\n`;
 }
 
-/** The same for Windows, without the name of the service: the script must be ASCII. */
+/** `withoutModels` for Windows, without the name of the service: the script must be ASCII. */
 const powershellWithoutModels =
   "Write-Host 'This gateway has no models for tools yet. Run this again once the dashboard lists a model.'\n" +
   '$global:LASTEXITCODE = 1\n';
 
-/** `GET /setup.sh` and `/setup.ps1`, as text, so that browsers show it. */
+/** `GET /setup.sh` and `/setup.ps1`, as plain text, so that browsers show them. */
 export function routeScripts(server: Server): void {
   const serve = (path: string, read: (scripts: SetupScripts) => SetupScript) =>
     server.route({

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** `openai/` in front of a name selects Chat Completions. */
+/** The prefix `openai/` of a model's name selects Chat Completions. */
 export const aider: SetupTool = {
   id: 'aider',
   name: 'Aider',

@@ -1,13 +1,13 @@
 import type { FilePlace, SetupTool } from '../tool.ts';
 
-/** Settings of an administrator, which precede those of the user. Source: Claude Code docs, "Managed settings". */
+/** Settings of an administrator, which override those of the user. Source: Claude Code docs, "Managed settings". */
 const managedSettings: readonly FilePlace[] = ['managed-settings.json', 'managed-settings.d/'].map((name) => ({
   path: `/etc/claude-code/${name}`,
   macos: `/Library/Application Support/ClaudeCode/${name}`,
   windows: `C:\\Program Files\\ClaudeCode\\${name.replace('/', '\\')}`,
 }));
 
-/** `env` of the user's settings beats the shell; an empty ANTHROPIC_API_KEY keeps a stale one from being sent beside the token. */
+/** `env` in the user's settings overrides the shell; an empty ANTHROPIC_API_KEY keeps a stale key from being sent with the token. */
 export const claudeCode: SetupTool = {
   id: 'claude-code',
   name: 'Claude Code',
@@ -40,7 +40,7 @@ export const claudeCode: SetupTool = {
     commands: ['claude'],
     folders: ['~/.claude'],
     places: [{ variable: 'CLAUDE_CONFIG_DIR', folder: '~/.claude' }],
-    // The list of models of the last start, with the address that it is from.
+    // The list of models from the last start, with the address of its gateway.
     caches: [{ path: '~/.claude/cache/gateway-models.json' }],
     trial: (prompt) => ['-p', prompt],
   },
@@ -63,16 +63,16 @@ export const claudeCode: SetupTool = {
           ANTHROPIC_DEFAULT_SONNET_MODEL: tiers.sonnet ?? model.name,
           ANTHROPIC_DEFAULT_FABLE_MODEL: tiers.fable ?? model.name,
           ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel.name,
-          // Its picker then lists the whole catalog.
+          // Makes the model picker list the whole catalog.
           CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
-          // Claude Code assumes a million tokens of models that it does not know.
+          // Claude Code assumes a context of a million tokens for unknown models.
           ...(model.maxInputTokens !== undefined && {
             CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(model.maxInputTokens),
           }),
-          // The block that it leaves out changes with every request, and would defeat the caches of prompts.
+          // Omits a block that changes with every request and would defeat prompt caches.
           CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
         },
-        // Its auto mode relies on reviews of tool calls by the vendor, and stops at the first risky one without them.
+        // Auto mode relies on the vendor's reviews of tool calls; without them, it stops at the first risky call.
         ...(!model.hasSafeguards && { permissions: { defaultMode: 'default' } }),
       },
     },

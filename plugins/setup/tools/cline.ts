@@ -36,7 +36,7 @@ export const cline: SetupTool = {
   ],
 };
 
-/** The store as Cline writes it. Cline ignores a store without `updatedAt`, and renews it at every start. */
+/** The store in Cline's own form. Cline ignores a store without `updatedAt`, which it renews at every start. */
 function storeOf({ apiUrl, key, model }: SetupValues): ScriptedStep {
   return {
     kind: 'file',

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** A profile is a separate file, so that the user's config.toml stays as it is. */
+/** A profile is a separate file, so that the user's config.toml stays unchanged. */
 export const codex: SetupTool = {
   id: 'codex',
   name: 'Codex',
@@ -39,7 +39,7 @@ export const codex: SetupTool = {
             base_url: apiUrl,
             wire_api: 'responses',
             env_key: keyVariable,
-            // Where a proxy refuses upgrades, Codex would try for seconds or minutes before it uses POST. No model_catalog_url:
+            // If a proxy refuses upgrades, Codex retries for seconds or minutes before it falls back to POST. No model_catalog_url:
             // docs/decisions/0057-codex-gets-no-model-catalog.md.
             ...(hasSockets && { supports_websockets: true }),
           },

@@ -1,6 +1,6 @@
 import type { CodeSample, SetupTool } from '../tool.ts';
 
-/** Bodies are JSON in single quotes: what is put into them has none. */
+/** Bodies are JSON in single quotes, so inserted values must not contain single quotes. */
 export const curl: SetupTool = {
   id: 'curl',
   name: 'curl',

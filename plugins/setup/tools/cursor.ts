@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** Requests come from Cursor's servers, so these must reach the gateway. */
+/** Requests come from Cursor's servers, which must be able to reach the gateway. */
 export const cursor: SetupTool = {
   id: 'cursor',
   name: 'Cursor',

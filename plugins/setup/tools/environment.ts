@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** The variables that most SDKs and programs read. They redirect every program that is started with them. */
+/** Variables that most SDKs and programs read. They redirect every program that is started with them. */
 export const environment: SetupTool = {
   id: 'environment',
   name: 'Environment variables',

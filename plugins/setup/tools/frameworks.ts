@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** Where agent frameworks take the base URL: classes of the same framework want it with or without `/v1` (docs/clients.md). */
+/** How agent frameworks receive the base URL: some classes of a framework need it with `/v1`, others without (docs/clients.md). */
 export const frameworks: SetupTool = {
   id: 'frameworks',
   name: 'Agent frameworks',

@@ -21,7 +21,7 @@ export const goose: SetupTool = {
         engine: 'openai',
         display_name: providerName,
         api_key_env: keyVariable,
-        // The complete URL: a path other than /v1 would be taken for that of the endpoint. Source: providers/openai.rs.
+        // The complete URL: Goose takes any path other than /v1 for the endpoint's path. Source: providers/openai.rs.
         base_url: `${apiUrl}/chat/completions`,
         models: [...new Set([model, smallModel])].map(({ name, maxInputTokens }) => ({
           name,

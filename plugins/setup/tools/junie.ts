@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** Junie wants the complete URL of the endpoint. */
+/** Junie needs the complete URL of the endpoint. */
 export const junie: SetupTool = {
   id: 'junie',
   name: 'Junie CLI',

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** Its lists are merged with those that are built in, by the names of providers and the aliases of models. */
+/** Mistral Vibe merges these lists with its built-in ones, by the names of providers and the aliases of models. */
 export const mistralVibe: SetupTool = {
   id: 'mistral-vibe',
   name: 'Mistral Vibe',

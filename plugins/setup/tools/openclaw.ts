@@ -1,7 +1,7 @@
 import type { SettingTree, SetupTool } from '../tool.ts';
 import type { SetupModel } from '../values.ts';
 
-/** Its service does not see the variables of a shell, and refuses a file that names a missing one: the key is in the file. */
+/** OpenClaw's service does not see shell variables and refuses a file that refers to a missing one, so the key is in the file. */
 export const openclaw: SetupTool = {
   id: 'openclaw',
   name: 'OpenClaw',
@@ -12,14 +12,14 @@ export const openclaw: SetupTool = {
     package: 'openclaw',
     tried: '2026-11-29',
     workspace: '.openclaw/workspace',
-    // Its transcripts.
+    // Transcripts.
     keeps: [/^\.openclaw\/agents\/main\/agent\/openclaw-agent\.sqlite/],
   },
   script: {
     commands: ['openclaw'],
     folders: ['~/.openclaw'],
     places: [{ variable: 'OPENCLAW_STATE_DIR', folder: '~/.openclaw' }],
-    // In a session of its own, not in the one that its user has with the agent.
+    // In a separate session, not in the user's session with the agent.
     trial: (prompt) => ['agent', '--local', '--agent', 'main', '--session-id', 'setup-check', '--message', prompt],
   },
   steps: ({ apiUrl, providerId, key, model, smallModel }) => [

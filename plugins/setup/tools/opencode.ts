@@ -9,7 +9,7 @@ function settingsOf({ apiUrl, providerId, providerName, keyVariable, model, smal
         npm: '@ai-sdk/openai-compatible',
         name: providerName,
         options: { baseURL: apiUrl, apiKey: `{env:${keyVariable}}` },
-        models: Object.fromEntries([model, smallModel].map((one) => [one.name, describe(one)])),
+        models: Object.fromEntries([model, smallModel].map((listed) => [listed.name, describe(listed)])),
       },
     },
     model: `${providerId}/${model.name}`,
@@ -17,7 +17,7 @@ function settingsOf({ apiUrl, providerId, providerName, keyVariable, model, smal
   };
 }
 
-/** Without a limit they never compact a long conversation; without modalities they leave images out of requests. */
+/** Without a limit, the tools never compact a long conversation; without modalities, they omit images from requests. */
 function describe({ name, maxInputTokens, maxOutputTokens, canSeeImages }: SetupModel): SettingTree {
   return {
     name,
@@ -26,7 +26,7 @@ function describe({ name, maxInputTokens, maxOutputTokens, canSeeImages }: Setup
   };
 }
 
-/** Both files are read where both exist, and the one with comments wins. */
+/** If both files exist, both are read, and the one with comments (`.jsonc`) wins. */
 function stepsOf(name: string): SetupTool['steps'] {
   const file = `~/.config/${name}/${name}.json`;
   return (values) => [

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** Zed takes no key from its file: the key comes from the environment of its process, or from the keychain. */
+/** Zed reads no key from its settings file, only from the environment of its process or the keychain. */
 export const zed: SetupTool = {
   id: 'zed',
   name: 'Zed',
@@ -50,7 +50,7 @@ export const zed: SetupTool = {
   ],
 };
 
-/** Zed derives the variable of the key from the name of the provider, and no variable of a shell begins with a digit. */
+/** Zed derives the key's variable from the name of the provider, and names of shell variables cannot begin with a digit. */
 function providerOf(id: string): string {
   return /^\d/.test(id) ? `gateway-${id}` : id;
 }

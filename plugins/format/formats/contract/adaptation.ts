@@ -6,26 +6,25 @@ import type { KeptReasoning } from '../../canonical/kept-reasoning.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { type NameRules, ToolNames } from '../../canonical/tool-names.ts';
 
-/** The route that a request is adapted to, and where losses are noted. */
+/** The route to which a request is adapted, and the notes on losses. */
 export interface AdaptationTarget {
   readonly profile: Profile;
   readonly notes: Notes;
-  /** Tag of the upstream, see opaque-state.ts. */
+  /** Origin tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
   readonly kept?: KeptReasoning | undefined;
-  /** Replaces the end user that the client names; undefined where that is to stay. */
+  /** Replaces the client's end user; undefined to keep the client's. */
   readonly endUser?: string | undefined;
 }
 
 /**
- * Adapts a request to the profile of a route. Returns the same object when nothing changes.
+ * Adapts a request to the profile of a route. Returns the same object if nothing changes.
  *
- * @throws GatewayError `not_supported` when the route cannot serve the request, `invalid_request` when a part that must
- *   change is malformed
+ * @throws GatewayError `not_supported` if the route cannot serve the request, `invalid_request` if a part that must change is
+ *   malformed
  */
 export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
 
-/** Adapts the object that is the value of a member. */
 export function withInner(name: string, adapt: Adaptation): Adaptation {
   return (body, target) => {
     const inner = body[name];
@@ -43,28 +42,28 @@ export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
   };
 }
 
-/** Decodes and encodes some members of a request as a translation does. */
+/** Decodes and re-encodes members of a request as a translation does. */
 export interface Probe {
   readonly codec: Codec;
   readonly toolNames: NameRules;
   readonly stateKinds: readonly StateKind[];
-  /** The shortest dialogue that a request needs to be decoded. */
+  /** Minimal dialogue without which a request cannot be decoded. */
   readonly dialogue: JsonObject;
 }
 
 /**
- * Decodes some members of a request exactly as a translation would.
+ * Decodes members of a request exactly as a translation would.
  *
- * @throws GatewayError `invalid_request` when they cannot be understood
+ * @throws GatewayError `invalid_request` if they cannot be decoded
  */
 export function readMembers({ codec, dialogue }: Probe, members: JsonObject, notes: Notes): Conversation {
   return codec.decodeRequest({ ...dialogue, ...members }, notes);
 }
 
 /**
- * Rewrites these members for the route as a translation would.
+ * Rewrites members for a route as a translation would.
  *
- * @throws GatewayError `invalid_request` when they cannot be understood, `not_supported`
+ * @throws GatewayError `invalid_request` if they cannot be decoded, `not_supported`
  */
 export function rewriteMembers(probe: Probe, members: JsonObject, target: AdaptationTarget): JsonObject {
   const { profile, notes, origin } = target;

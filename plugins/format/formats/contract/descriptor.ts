@@ -18,40 +18,44 @@ import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
 /**
- * Describes all differences between a wire format and the others: one object per format, in the format's folder. formats.ts
- * lists them.
+ * Describes everything in which a wire format differs from the others: one object per format, in the format's folder.
+ * formats.ts lists them.
  */
 export interface FormatDescriptor extends WireFormat {
-  /** Behind an upstream's base URL. @param model its name there @param quirks of the route; plain ones when left out */
+  /**
+   * Path after an upstream's base URL.
+   *
+   * @param model the upstream's name for the model
+   * @param quirks quirks of the route; by default none
+   */
   path(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Client headers that the format's vendor knows; `x-codex-*` is a prefix. Other vendors do not get them. */
+  /** Client headers that are sent only to the format's own vendor; `x-codex-*` is a prefix. */
   readonly betaHeaders?: readonly string[];
-  /** Headers that clients put into the body where each request has none of its own, by their names in lower case. */
+  /** Headers that clients send inside the body if they cannot set them per request, by lower-case name. */
   headersIn?(outline: JsonObject): Readonly<Record<string, string>>;
-  /** The client side; missing in a format that only upstreams use. */
+  /** The client side; missing if only upstreams use the format. */
   readonly client?: ClientSide;
-  /** Translation of its conversations; missing if requests and replies can only pass through. */
+  /** Translation of conversations; missing if requests and replies can only pass through. */
   readonly text?: TextSide;
 }
 
-/** The purpose of a request: an answer, or the number of tokens that the request would take. */
+/** The purpose of a request: an answer, or a count of the request's tokens. */
 export type Purpose = 'answer' | 'count';
 
-/** A path on which a model is called. */
 export interface ModelEndpoint extends Endpoint {
-  /** Where upstreams have it, behind the base URL; left out where the format has one path. */
+  /** The upstream's path after the base URL; missing if the format has only one path. */
   readonly upstreamPath?: string;
-  /** True where the body may be a form with files. */
+  /** True if the body may be a form with files. */
   readonly isMultipart?: boolean;
   readonly purpose: Purpose;
-  /** Parameters that a request must have. */
+  /** Required parameters. */
   readonly required: readonly string[];
-  /** True where the path asks for a stream; left out where the body does. */
+  /** True if the path selects streaming; missing if the body does. */
   readonly isStream?: boolean;
 }
 
-/** A path at which the body names the model. */
+/** Defines an endpoint whose body names the model. */
 export function modelEndpoint(
   name: string,
   path: string,
@@ -66,92 +70,112 @@ export function modelEndpoint(
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
   readonly parameters: ParameterRules;
-  /** Adapts a request to a route, in a format without conversations; missing where nothing can change. */
+  /** Adapts a request to a route, for formats without conversations; missing if nothing can change. */
   readonly adapt?: Adaptation;
-  /** True for a body that asks for a stream; left out where its member `stream` does. */
+  /** Whether a body requests a stream; by default its member `stream`. */
   isStream?(body: JsonObject): boolean;
   /**
-   * Accepts the content types of an answer that is no JSON, such as audio, and passes on as it comes; undefined for a
-   * request with any other answer.
+   * Returns a test for the content types of answers that are not JSON, such as audio, and pass through as bytes; undefined for
+   * requests whose answers are JSON.
    */
   bytes?(body: JsonObject): ((contentType: string) => boolean) | undefined;
-  /** The usage in an answer with more values than are parsed, such as the vectors of many texts; missing where that is a fault. */
+  /** Reads the usage of an answer with too many values to parse, such as many embeddings; missing if such an answer is an error. */
   readLarge?(text: string): Usage | undefined;
-  /** True where the path names the model, not the body. */
+  /** True if the path, not the body, names the model. */
   readonly isModelInPath?: boolean;
-  /** Watches a reply that passes through. @param body the client's request */
+  /**
+   * Observes a pass-through reply.
+   *
+   * @param body the client's request
+   */
   observe(body: JsonObject, listening?: Listening): ReplyObserver;
-  /** Repairs a reply that passes through; missing where no vendor deviates. @param profile of the route */
+  /**
+   * Repairs a pass-through reply; missing if no vendor deviates from the format.
+   *
+   * @param profile profile of the route
+   */
   repairReply?(context: ReplyContext, profile: Profile): ReplyRepair | undefined;
-  /** Where answers name their model; missing in a format whose answers do not. */
+  /** Where answers name their model; missing if they do not. */
   readonly modelPlace?: ModelPlace;
-  /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
+  /**
+   * Adapts a pass-through reply.
+   *
+   * @param origin tag of the upstream, see opaque-state.ts
+   */
   adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
-  /** Drops the reasoning that a route would reject; returns the same object when there is none. */
+  /** Drops reasoning that a route would reject; returns the same object if there is none. */
   readonly ownReasoning?: Adaptation;
-  /** Completes a request from which opaque reasoning state was removed. @param before the request with all of it */
+  /**
+   * Completes a request from which opaque reasoning state was removed.
+   *
+   * @param before the request with all of its reasoning state
+   */
   settle?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;
-  /** Writes the model's name where a request to count tokens has it a second time. */
+  /** Replaces the second occurrence of the model's name in a request for counting tokens. */
   nameCounted?(body: JsonObject, model: string): JsonObject;
   readonly text?: ClientTextSide;
 }
 
-/** A member that the gateway adds to requests. */
 export interface InsertedMember {
   readonly name: string;
   readonly value: JsonObject;
-  /** The beginning of an object with this member, up to the comma behind it. */
+  /** JSON of an object up to the comma after this member. */
   readonly prefix: Buffer;
 }
 
-/** A format in which clients hold conversations. */
+/** The client side of a format for conversations. */
 interface ClientTextSide extends ClientCodec {
-  /** The body without the images in tool results; the very same one when there are none. */
+  /** Removes the images in tool results; returns the same object if there are none. */
   omitResultImages(body: JsonObject): JsonObject;
-  /** True when clients take the last item of an answer for the answer itself. */
+  /** True if clients take the last item of an answer for the answer itself. */
   readonly endsWithAnswer?: boolean;
-  /** True for a request that does not ask for reasoning; missing in a format whose answers have it in any case. */
+  /** Whether a request does not ask for reasoning; missing if answers of the format always include it. */
   hidesReasoning?(body: JsonObject): boolean;
-  /** How clients get what blocks hold, for the digest of answers; as they are when left out. @param request without the middle of texts */
+  /**
+   * Form in which clients get the content of blocks, for the digest of answers; by default unchanged.
+   *
+   * @param request outline of the request
+   */
   contentForm?(request: JsonObject): ContentForm;
-  /** The images that answers can hold; any when left out. */
+  /** The images that answers can hold; any by default. */
   readonly answerImages?: ShownImages;
-  /** The ids that its clients accept for calls; any when left out. */
+  /** The ids that clients accept for calls; any by default. */
   readonly callIds?: IdForm;
-  /** True for a format that has log probabilities in answers. */
+  /** True if answers can hold log probabilities. */
   readonly hasLogprobs?: boolean;
-  /** True for a format with a finish reason for answers that pause for the vendor's own tools. */
+  /** True if the format has a finish reason for answers that pause for the vendor's own tools. */
   readonly hasPauses?: boolean;
   writeTokenCount(tokens: number): JsonObject;
   /**
-   * The calls in a history. Only in a format whose clients may not return reasoning.
+   * Finds the calls in a history. Only for formats whose clients may not send reasoning back.
    *
-   * @param needsState the text of the reasoning is not enough
+   * @param needsState true if the text of the reasoning is not enough
    */
   callsInHistory?(body: JsonObject, needsState: boolean): HistoryCall[];
   /**
-   * Answers a request whose only tools are run by a vendor that no route leads to; undefined where that has no form of its
-   * own. @returns a body, or the events of a stream
+   * Answers a request whose only tools are run by a vendor to which no route leads.
+   *
+   * @returns a body or the events of a stream; undefined if the format cannot express this
    */
   answerUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
-  /** True when a request has tools that take raw text; missing in a format that has none. */
+  /** Whether a request has tools that take raw text; missing if the format has none. */
   hasFreeformTools?(body: JsonObject): boolean;
-  /** True when a call in the history has no input or no result, or a result no call; missing where no vendor minds. */
+  /** Whether a call in the history lacks its input or result, or a result its call; missing if vendors accept that. */
   hasBrokenCalls?(body: JsonObject): boolean;
-  /** True when a request asks for a single answer, which can be decoded and encoded again. */
+  /** Whether a request asks for a single answer, which can be decoded and re-encoded. */
   isSingleAnswer(body: JsonObject): boolean;
 }
 
-/** A format in which upstreams are asked to continue conversations. */
+/** The upstream side of a format for conversations. */
 interface TextSide extends UpstreamCodec {
   /** The tool names that the format allows. */
   readonly toolNames: NameRules;
-  /** Kinds of opaque reasoning state that an endpoint of the format makes, and takes back. */
+  /** Kinds of opaque reasoning state that endpoints of the format create and accept. */
   readonly stateKinds: readonly StateKind[];
   readonly speaks: Vocabulary;
   /** Form of streams; default: server-sent events. */
   readonly stream?: StreamFormat;
-  /** The member by which a streamed reply is asked to count tokens. */
+  /** The member that requests token counts in a streamed reply. */
   readonly usageOption?: InsertedMember;
   reportedStops(body: JsonObject): readonly string[];
   readonly adapt: Adaptation;
@@ -167,7 +191,7 @@ interface Vocabulary {
   readonly freeformTools: boolean;
   readonly forcedTools: boolean;
   readonly resultImages: boolean;
-  /** Image URLs: any, those that the vendor can fetch, or none. */
+  /** Image URLs: any, only those that the vendor can fetch, or none. */
   readonly imageUrls: 'any' | 'reachable' | 'none';
   readonly parallelSwitch: boolean;
   /** Reasoning of earlier turns: with opaque state, as text, or not at all. */
@@ -179,12 +203,12 @@ export interface ClientFormat extends FormatDescriptor {
   readonly client: ClientSide;
 }
 
-/** A format in which conversations are held. */
+/** A format for conversations. */
 export interface TextFormat extends FormatDescriptor {
   readonly text: TextSide;
 }
 
-/** A format in which clients hold conversations. */
+/** A format for conversations that clients can use. */
 export interface ClientTextFormat extends TextFormat {
   readonly client: ClientSide & { readonly text: ClientTextSide };
 }

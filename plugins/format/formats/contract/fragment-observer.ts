@@ -8,25 +8,29 @@ import { type ContentDigest, takeSaid } from '../../content/content-digest.ts';
 import { type FinishReason, type Fragment, isContent } from '../../canonical/reply.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
-/** Further observers of a reply that passes through. */
+/** Additional recipients of a pass-through reply. */
 export interface Listening {
-  /** Of the route. */
+  /** Profile of the route. */
   readonly profile?: Profile | undefined;
-  /** Takes the vendor's id of the answer, where it can be continued. */
+  /** Receives the vendor's id of the answer, if the answer can be continued. */
   readonly onAnswer?: ((answerId: string) => void) | undefined;
-  /** Takes the content of the answer, for its digest. */
+  /** Receives the content of the answer, for its digest. */
   readonly content?: ContentDigest | undefined;
-  /** Takes all fragments, also those of the text. @param isFinished nothing of the answer follows */
+  /**
+   * Receives all fragments, including text.
+   *
+   * @param isFinished true if nothing of the answer follows
+   */
   readonly onFragments?: ((fragments: readonly Fragment[], isFinished: boolean) => void) | undefined;
 }
 
 interface StreamEnd {
-  /** The last event, for a complete stream that lacks it; left out where the format has none of its own. */
+  /** The last event, to be added to a complete stream that lacks it; missing if the format has none. */
   readonly mark?: string;
-  /** True where a stream ends with its body: chunks with an ending may come several times, and there may be fewer answers. */
+  /** True if only the end of the body ends a stream: finish reasons may repeat, and there may be fewer answers than requested. */
   readonly isOfBody?: boolean;
   readonly answers?: number;
-  /** True where [DONE], the end of Chat streams, is none: what follows may be the end of the format. */
+  /** True if [DONE], which ends Chat streams, does not end a stream of this format. */
   readonly ignoresDone?: boolean;
 }
 
@@ -34,7 +38,7 @@ const nothing: readonly Fragment[] = [];
 /** Fragments that may follow the end of an answer without continuing it: sources and signatures. */
 const trailing: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
 
-/** Tells from the fragments of its decoder how far a reply has come, which passes through as bytes. */
+/** Follows the progress of a reply that passes through as bytes, by the fragments of its decoder. */
 export class FragmentObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -50,14 +54,14 @@ export class FragmentObserver implements ReplyObserver {
   readonly #isOfBody: boolean;
   readonly #ignoresDone: boolean;
   readonly #requested: number;
-  /** True once the answer that the decoder reads has ended. */
+  /** True once the decoded answer has ended. */
   #hasEnded = false;
-  /** Further answers, and whether they have ended; most replies have none. */
+  /** Whether each of the other answers has ended, by key; most replies have no other answers. */
   #others: Map<unknown, boolean> | undefined;
   #isSettled = false;
-  /** True while an event may be nothing but another piece of the text. */
+  /** True while the next event may be just another piece of text. */
   #canSkim = false;
-  /** True when content has come after the finish reasons. */
+  /** True if content followed the finish reasons. */
   #hasContinued = false;
 
   constructor(
@@ -99,7 +103,7 @@ export class FragmentObserver implements ReplyObserver {
       content?.take(fragment);
     }
     const ended = this.#ended;
-    // Some vendors leave out the last event; a finish reason of every answer means the same.
+    // Some vendors omit the last event; finish reasons for all answers are equivalent.
     const areEnded = ended > 0 && ended >= (this.#isOfBody ? this.#begun : this.#requested);
     this.isComplete = this.#isSettled || areEnded;
     this.isFinished = this.#isSettled || (areEnded && ended >= this.#requested && !this.#hasContinued);
@@ -152,7 +156,7 @@ export class FragmentObserver implements ReplyObserver {
     this.isPolicyRefusal ||= reason === 'content_filter';
   }
 
-  /** Answers that have begun, with the one that the decoder reads. */
+  /** Number of answers that have begun, including the decoded one. */
   get #begun(): number {
     return 1 + (this.#others?.size ?? 0);
   }

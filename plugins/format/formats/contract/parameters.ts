@@ -6,67 +6,67 @@ import { anything, type Rule } from './rules.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** A parameter that is a setting of conversations: upstreams of other formats get it, too. */
+/** A parameter that is a setting of conversations, so that upstreams of other formats get it as well. */
 interface SettingRow<P extends SettingPlace> {
   /** Rule for every value; default: any. */
   readonly is?: Rule;
-  /** Of several parameters for one setting, the first that is set counts. */
+  /** The setting. If several parameters set it, the first one wins. */
   readonly to: P;
-  /** The setting; the value itself when left out. Undefined for a value that sets nothing. */
+  /** Reads the setting from the value; by default the value itself. Undefined for a value that sets nothing. */
   read?(value: JsonValue, notes: Notes): SettingIn<P> | undefined;
-  /** The value for a route; the setting itself when left out. Undefined where the route has none, which is noted. */
+  /** The value for a route; by default the setting itself. Undefined if the route does not support it, which is noted. */
   write?(setting: SettingIn<P>, target: EncodeTarget): JsonValue | undefined;
   /** Writer instead of this row; `nobody` if only clients know the parameter. */
   readonly writtenBy?: 'encoder' | 'nobody';
 }
 
-/** A parameter that no other format has. */
+/** A parameter that exists in no other format. */
 interface LostRow {
   readonly is: Rule;
-  /** True for a value whose loss in a translation is noted. */
+  /** Whether the loss of this value in a translation is noted. */
   isLost(value: JsonValue): boolean;
 }
 
-/** A parameter; only its rule where code reads and writes it. */
+/** A parameter; just its rule if code reads and writes it. */
 type Row = Rule | LostRow | { readonly [P in SettingPlace]: SettingRow<P> }[SettingPlace];
 type Rows = Readonly<Record<string, Row>>;
 
 export interface Parameter {
-  /** Its path, for instance `generationConfig.temperature`. */
+  /** Path such as `generationConfig.temperature`. */
   readonly name: string;
   readonly path: readonly string[];
-  /** Its place among the rules: the first mistake in this order is reported. */
+  /** Position among the rules: the first mistake in this order is reported. */
   readonly order: number;
   readonly rule: Rule;
   readonly row: Partial<SettingRow<SettingPlace> & LostRow>;
-  /** True where an earlier row has the same setting. */
+  /** True if an earlier row has the same setting. */
   readonly isSecond: boolean;
 }
 
-/** A member of a request; the body itself is the one without a parameter. */
+/** A member of a request; the body itself is a member without a parameter. */
 export interface Member {
-  /** The spelling that counts where an object has several; that of the body is empty. */
+  /** The spelling that takes precedence if an object has several; empty for the body. */
   readonly name: string;
   parameter?: Parameter;
-  /** Only a translation checks it: routes of the format get any value. */
+  /** True if only a translation checks it: routes of the format get any value. */
   isUnchecked?: boolean;
-  /** Those of an object, by each of their spellings. */
+  /** Members of an object, by each of their spellings. */
   members?: Members;
-  /** True for values of its other members whose loss is noted. */
+  /** Whether the loss of a value of an unknown member is noted. */
   isLost?: IsLost;
 }
 type Members = Map<string, Member>;
 type IsLost = (value: JsonValue) => boolean;
 
 export interface ParameterRules {
-  /** Those that are checked for every route. */
+  /** Parameters that are checked for every route. */
   readonly all: readonly Parameter[];
   readonly settings: readonly Parameter[];
-  /** Looked up by the members of a body, which are fewer than the rules. */
+  /** Rules as a tree, to be looked up by the members of a body, which are fewer than the rules. */
   readonly body: Member;
-  /** The outermost members by each of their spellings, the model included. */
+  /** The top-level members by each of their spellings, including the model. */
   readonly documented: ReadonlyMap<string, string>;
-  /** The same spellings without regard to case. */
+  /** The case-folded spellings of `documented`. */
   readonly folded: ReadonlySet<string>;
   readonly written: readonly Parameter[];
   /** Settings for which upstreams of the format have no parameter. */
@@ -76,20 +76,20 @@ export interface ParameterRules {
 interface MoreRules {
   /** Parameters that only a translation checks: routes of the format get any value. */
   readonly translated?: Rows;
-  /** Members without a row that code reads, or whose loss is not noted. */
+  /** Members without a row: code reads them, or their loss is not noted. */
   readonly known?: readonly string[];
-  /** Objects whose other members are noted, with the values for which they are. */
+  /** Objects whose unknown members are noted, with a test for the values. */
   readonly closed?: Readonly<Record<string, IsLost>>;
-  /** Settings that the encoder writes into parameters of others. */
+  /** Settings that the encoder writes into other parameters. */
   readonly encoded?: readonly SettingPlace[];
-  /** The names that a member may have. */
+  /** All accepted spellings of a member's name. */
   spellingsOf?(name: string): readonly string[];
 }
 
 /**
- * The parameters of a format, one row for each by its path: how it is validated, read from a client's request, and written for
- * an upstream. Only errors that are certainly the caller's are refused. Everything else is left to the upstream, because vendors
- * keep adding fields. Bounds are the published ones.
+ * Compiles the parameters of a format from one row per path: how it is validated, read from a client's request, and written for an
+ * upstream. Only certain errors of the caller are refused. Everything else is left to the upstream, because vendors keep adding
+ * members. Bounds are the published ones.
  */
 export function parameters(rows: Rows, more: MoreRules = {}): ParameterRules {
   const { translated = {}, encoded = [], spellingsOf = same } = more;
@@ -139,12 +139,12 @@ function bodyOf(every: readonly Parameter[], more: MoreRules): Member {
   return body;
 }
 
-/** A case-folded name, as case-insensitive parsers compare it: the Kelvin sign is a k, and the long s an s. */
+/** Folds a name like case-insensitive parsers do: the Kelvin sign equals k, and the long s equals s. */
 export function fold(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Protobuf takes camelCase and snake_case. */
+/** Protobuf accepts camelCase and snake_case. */
 export function bothCases(name: string): readonly string[] {
   return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
@@ -161,7 +161,11 @@ interface Mistake {
   readonly error: GatewayError;
 }
 
-/** The mistake of the first rule that is broken. @param found so far */
+/**
+ * The mistake against the first broken rule.
+ *
+ * @param found first mistake so far
+ */
 function firstMistake(object: JsonObject, { members }: Member, found?: Mistake): Mistake | undefined {
   let first = found;
   for (const name of Object.keys(object)) {
@@ -183,9 +187,9 @@ export function mistakeIn(value: JsonValue, { name, rule, order }: Parameter): M
   return { order, error };
 }
 
-/** @throws GatewayError `invalid_request` naming the first that is missing */
+/** @throws GatewayError `invalid_request` naming the first missing parameter */
 export function requireParameters(body: JsonObject, { all }: ParameterRules, required: readonly string[]): void {
-  const name = required.find((one) => isMissing(body[one]));
+  const name = required.find((parameter) => isMissing(body[parameter]));
   if (name === undefined) return;
   const expected = all.find((parameter) => parameter.name === name)?.rule(null);
   const hint = typeof expected === 'string' ? ` It must be ${expected}.` : '';

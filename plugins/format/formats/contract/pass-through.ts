@@ -9,9 +9,9 @@ import type { UsageMeter } from '../../canonical/usage-meter.ts';
 export interface ModelPlace {
   /** Member of a non-streaming reply. */
   readonly member: string;
-  /** The member of an event that holds an answer; left out where an event names the model itself. */
+  /** The member of an event that holds the answer; missing if the event itself names the model. */
   readonly parent?: string;
-  /** Names of the events that name it; left out where events have no names. */
+  /** Names of the events that name the model; missing if events have no names. */
   readonly events?: ReadonlySet<string>;
 }
 
@@ -20,39 +20,39 @@ export interface AnsweredRequest {
   readonly body: JsonObject;
   /** The body without the middle of its long texts. */
   readonly outline: JsonObject;
-  /** Id of the response that it continues. */
+  /** Id of the response that the request continues. */
   readonly previousId?: string | undefined;
 }
 
 /**
  * Changes to a reply that otherwise passes through unchanged: opaque reasoning state gets a tag of its origin, and token
- * counts are added where clients of the format fail without them. Works on the text, so that every other byte stays.
+ * counts are added if clients of the format fail without them. Edits the text, so that every other byte stays the same.
  */
 export interface ReplyAdapter {
   readonly meter: UsageMeter;
   /**
-   * Returns what the client gets for an event.
+   * Returns the event for the client.
    *
-   * @param counted what the upstream has counted, this event included
+   * @param counted counts reported by the upstream so far, including this event
    */
   event(event: StreamEvent, counted?: Usage): string;
-  /** @param body the object in `text` */
+  /** @param body the parsed `text` */
   whole(text: string, body: JsonObject, counted?: Usage): string;
-  /** The finished answer with the same changes; missing in formats whose answers are not stored. */
+  /** Applies the changes to the finished answer; missing in formats whose answers are not stored. */
   finished?(answer: JsonObject, counted?: Usage): JsonObject;
-  /** Bytes for the client at the end of a complete stream. */
+  /** Text to append to a complete stream. */
   end?(counted?: Usage): string;
-  /** The same for the error that ends a stream. */
+  /** Applies the changes to the error that ends a stream. */
   failure?(text: string, counted?: Usage): string;
 }
 
-/** Puts a tag in front of the values of a member. Quotes inside strings are escaped and do not match. */
+/** Prefixes the values of a member with a tag. Quotes inside strings are escaped and do not match. */
 export function tagMember(text: string, name: string, tag: string): string {
   if (!text.includes(`"${name}"`)) return text;
   return text.replace(new RegExp(`("${name}"\\s*:\\s*")(?=[^"])`, 'g'), `$1${tag}`);
 }
 
-/** True when the upstream has counted both the prompt and the answer. */
+/** Whether the upstream has reported counts for both the prompt and the answer. */
 export function isCounted(
   usage: Usage | undefined,
 ): usage is Usage & { readonly input: number; readonly output: number } {
@@ -60,8 +60,8 @@ export function isCounted(
 }
 
 /**
- * The event with its name: clients of Messages skip events without one and those of Responses insist on it, but some
- * vendors leave it out.
+ * Adds a missing name to an event: Messages clients skip events without a name and Responses clients require one, but some
+ * vendors omit it.
  */
 export function withName(event: StreamEvent): string {
   if (event.name !== undefined) return event.text;
@@ -69,30 +69,28 @@ export function withName(event: StreamEvent): string {
   return typeof type === 'string' ? `event: ${type}\n${event.text}` : event.text;
 }
 
-/** The name of an event, or the type in its data. */
+/** Name of an event, or the type in its data. */
 export function typeOf(event: StreamEvent): JsonValue | undefined {
   return event.name ?? event.parse()?.['type'];
 }
 
-/** The event with other data. */
 export function withData(event: StreamEvent, data: JsonObject): StreamEvent {
   const json = JSON.stringify(data);
   const text = writeData(event.text, json);
   return new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text));
 }
 
-/** The text of an event with other data. */
 export function rewriteData(text: string, data: JsonObject): string {
   return writeData(text, JSON.stringify(data));
 }
 
-/** A long event should have few copies of its data: `join` would make one more. */
+/** Avoids `join`, which would create one more copy of the data: events can be long. */
 function writeData(text: string, json: string): string {
   const head = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
   return `${head.map((line) => `${line}\n`).join('')}data: ${json}\n\n`;
 }
 
-/** The reported usage, with `counts` for those that are missing or null. */
+/** The reported usage, completed by `counts` for members that are missing or null. */
 export function filledUsage(given: JsonValue | undefined, counts: JsonObject): JsonObject {
   const reported = Object.entries(objectOr(given)).filter(
     ([name, value]) => value !== null && value !== undefined && typeof counts[name] !== 'number',
@@ -100,41 +98,45 @@ export function filledUsage(given: JsonValue | undefined, counts: JsonObject): J
   return { ...counts, ...Object.fromEntries(reported) };
 }
 
-/** The body without an error that says nothing, which servers in Go write into each answer: the SDKs throw on its presence. */
+/** Removes an empty error, which servers in Go write into each answer: SDKs throw if the member is present. */
 export function withoutEmptyError<T extends JsonObject>(body: T): T {
   const { error } = body;
   if (!isJsonObject(error) || isFilled(error)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'error')) as T;
 }
 
-/** The value if it is an object, an empty one otherwise. */
+/** The value if it is an object, otherwise an empty object. */
 export function objectOr(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
 /**
- * Repairs the reply of a vendor that deviates from the client's format, in place and before anything else reads it. Clean
- * replies pass unchanged: the same event, the same object.
+ * Repairs the reply of a vendor that deviates from the client's format, before anything else reads it. Clean replies are not
+ * copied: the same event or object is returned.
  */
 export interface ReplyRepair {
-  /** The failure with which the reply ends, if it has no error of its own. */
+  /** Failure that ends the reply, if the reply itself reports no error. */
   readonly failure: GatewayError | undefined;
   event(event: StreamEvent): readonly StreamEvent[];
-  /** The whole reply. @param text of which the body was parsed */
+  /**
+   * Repairs a whole reply.
+   *
+   * @param text text from which the body was parsed
+   */
   whole(body: JsonObject, text: string): JsonObject;
   /** See `ReplyReader`. */
   readonly held?: number;
-  /** Parts that were left out, for the record. */
+  /** Notes on dropped parts, for the request's record. */
   readonly notes?: readonly string[];
-  /** The whole answer, once it is complete; missing in formats whose answers are not stored. */
+  /** The answer once it is complete; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
-  /** The content so far of an answer that breaks off, where that is only known of what has ended. */
+  /** Content so far of an answer that breaks off, if only the content of ended parts is known. */
   unfinished?(): ContentDigest;
-  /** Writes the error that ends a stream, with the answer so far; missing where clients get the error alone. */
+  /** Renders the error that ends a stream together with the answer so far; missing if clients get only the error. */
   renderFailure?(error: GatewayError, usage: Usage | undefined): string;
 }
 
-/** Reads along while a reply of one format passes through, and reports what the gateway needs to know of it. */
+/** Reads along while a reply passes through, and reports the properties that the gateway needs. */
 export interface ReplyObserver {
   event(event: StreamEvent): void;
   whole(body: JsonObject): void;
@@ -143,13 +145,13 @@ export interface ReplyObserver {
   readonly isComplete: boolean;
   /** See `ReplyReader`. */
   readonly isFinished: boolean;
-  /** True after the last event of the stream: what follows does not belong to the answer. */
+  /** True after the last event of the stream: later events do not belong to the answer. */
   readonly isOver: boolean;
-  /** The last event of a stream, for a complete one that lacks it; missing in formats whose streams end without one. */
+  /** The last event of a stream, to be added to a complete stream that lacks it; missing in formats without such an event. */
   readonly endMark?: string;
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
-  /** See `ReplyReader`; missing in formats whose answers do not tell. */
+  /** See `ReplyReader`; missing in formats whose answers do not report it. */
   readonly isPolicyRefusal?: boolean;
   /** See `ReplyReader`. */
   readonly answeredModel?: string | undefined;

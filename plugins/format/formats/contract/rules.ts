@@ -1,21 +1,25 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** A mistake in a value: where in it, such as `[2]`, and what it must be. */
+/** A mistake inside a value: its position, such as `[2]`, and a description of valid values. */
 interface Fault {
   readonly at: string;
   readonly right: string;
 }
-/** Returns what a value, or a part of it, must be; undefined when it is valid. */
+/** Returns a description of valid values if the value, or a part of it, is invalid; otherwise undefined. */
 type Check = (value: JsonValue) => string | Fault | undefined;
-/** A check with the same rule in the words of JSON Schema, for the documentation of the API. */
+/** A check together with its JSON Schema, for the documentation of the API. */
 export type Rule = Check & { readonly schema: JsonSchema };
 
 function defineRule(schema: JsonSchema, check: Check): Rule {
   return Object.assign(check, { schema });
 }
 
-/** A rule about the whole value. @param right what it must be */
+/**
+ * A rule about the whole value.
+ *
+ * @param right description of valid values
+ */
 function wholeRule(schema: JsonSchema, right: string, isValid: (value: JsonValue) => boolean): Rule {
   return defineRule(schema, (value) => (isValid(value) ? undefined : right));
 }
@@ -51,10 +55,10 @@ export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
     (value) => typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum,
   );
 
-/** 64 bits, as in the reference. */
+/** 64 bits, as in OpenAI's reference. */
 export const seed = integer(-(2 ** 63), 2 ** 63);
 
-/** A list of valid entries; a mistake is reported with the index of its entry. */
+/** A list whose entries must be valid; mistakes are reported with the index of the entry. */
 const listOf = (entry: Rule): Rule =>
   defineRule({ type: 'array', items: entry.schema }, (value) => {
     if (!Array.isArray(value)) return 'a list';
@@ -68,20 +72,20 @@ const listOf = (entry: Rule): Rule =>
 export const objects = listOf(object);
 export const texts = listOf(text);
 
-/** One entry of a list, or the list. */
+/** A single entry or a list of entries. */
 const oneOr = (entry: Rule, list: Rule): Rule =>
   defineRule({ anyOf: [entry.schema, list.schema] }, (value) => (entry(value) === undefined ? undefined : list(value)));
 export const objectOrObjects = oneOr(object, objects);
 export const textOrTexts = oneOr(text, texts);
 
-/** The same in other words. */
+/** `oneOr` for a text, with a shorter message. */
 export const textOr = (list: Rule): Rule =>
   defineRule({ anyOf: [text.schema, list.schema] }, (value) => {
     if (isText(value)) return undefined;
     return Array.isArray(value) ? list(value) : 'a string or a list';
   });
 
-/** A list with at least one entry, all of which are valid. */
+/** A non-empty list whose entries must be valid. */
 export const entriesOf = (entry: Rule): Rule => {
   const list = listOf(entry);
   return defineRule({ ...list.schema, minItems: 1 }, (value) =>
@@ -90,7 +94,7 @@ export const entriesOf = (entry: Rule): Rule => {
 };
 export const nonEmptyObjects = entriesOf(object);
 
-/** An object that has a member, which is valid. */
+/** An object with a required member, which must be valid. */
 export const objectWith = (name: string, member: Rule): Rule =>
   defineRule({ type: 'object', properties: { [name]: member.schema }, required: [name] }, (value) => {
     if (!isJsonObject(value)) return 'an object';
@@ -98,7 +102,7 @@ export const objectWith = (name: string, member: Rule): Rule =>
     return typeof fault === 'string' ? { at: `.${name}`, right: fault } : undefined;
   });
 
-/** A text, or a list with entries, none of which is empty; entries of other types are left to the upstream. */
+/** A non-empty text or list without empty entries; entries of other types are left to the upstream. */
 export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   const right = 'a non-empty string or list';
   if (!Array.isArray(value)) return value === '' ? right : undefined;
@@ -107,5 +111,5 @@ export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   return empty === -1 ? undefined : { at: `[${empty}]`, right: 'non-empty' };
 });
 
-/** For a value that only a translation reads, which takes what it understands. */
+/** For values that only a translation reads, which ignores values that it does not know. */
 export const anything = defineRule({}, () => undefined);

@@ -7,9 +7,9 @@ import { mistakeIn, type Member, type Parameter, type ParameterRules } from './p
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /**
- * Reads the settings of a request. Members that have no place in a conversation are noted.
+ * Reads the settings of a request. Members that a conversation cannot hold are noted.
  *
- * @throws GatewayError `invalid_request` naming the parameter, or what the rows throw
+ * @throws GatewayError `invalid_request` naming the parameter, or an error of a row
  */
 export function readSettings(request: JsonObject, { body }: ParameterRules, notes: Notes): Settings {
   const settings = noSettings();
@@ -45,9 +45,9 @@ function readParameter(parameter: Parameter, value: JsonValue, settings: Setting
 }
 
 /**
- * Writes the settings of a conversation as parameters. Those for which the format has no place are noted.
+ * Writes the settings of a conversation as parameters. Settings that the format cannot express are noted.
  *
- * @param body of the request so far, which is filled in
+ * @param body the request so far, to which parameters are added
  */
 export function writeSettings(
   conversation: Conversation,

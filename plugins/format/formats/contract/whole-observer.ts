@@ -14,7 +14,7 @@ export class WholeObserver implements ReplyObserver {
   usage: Usage | undefined;
   readonly #results: readonly string[];
 
-  /** @param results names of the member that holds the results, or their number */
+  /** @param results names of the members that hold the results or their number */
   constructor(...results: readonly string[]) {
     this.#results = results;
   }
@@ -38,7 +38,7 @@ export class WholeObserver implements ReplyObserver {
   }
 }
 
-/** Nothing but a prompt is counted: by OpenAI and Google under these names, by others as a total only. */
+/** Only the prompt has tokens. OpenAI and Google report them under these names, others only as a total. */
 export function inputUsage(usage: JsonValue | undefined): Usage | undefined {
   for (const name of ['prompt_tokens', 'promptTokenCount', 'total_tokens']) {
     const input = count(member(usage, name));

@@ -44,7 +44,7 @@ export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, a
 
 /** Rows that reach their account through other rows must be found, and cleaned, before those. */
 async function childrenFirst(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
-  return (await everyPersonalTable(database)).toSorted((one, other) => depthOf(other) - depthOf(one));
+  return (await everyPersonalTable(database)).toSorted((first, second) => depthOf(second) - depthOf(first));
 }
 
 function depthOf({ ofAccount }: PersonalTable): number {

@@ -47,7 +47,7 @@ export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 /** Outcome of a try. `waiting`: it is retried until it is too old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
-/** Events whose messages are sent before all others, of which there may be thousands at once. */
+/** Events whose messages are sent before all others, even if thousands of those wait. */
 function urgentEvents(sources: MessageSources): EventName[] {
   const urgent = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
   return [...Array.from(urgent, ({ event }) => event), ...alertEvents(sources)];

@@ -73,7 +73,7 @@ export interface ActionKind<Input extends object = ActionWords, Name extends str
   resolve?(host: Host, input: Input): Promise<Input>;
   /**
    * @param operator for actions that record others
-   * @returns what there is to report beyond success, as JSON
+   * @returns details to report beyond success, as JSON
    * @throws AccountError, CheckoutError, ActionRefused with messages for people
    */
   perform(

@@ -52,7 +52,7 @@ async function findSubject(host: Host, kind: SubjectKind, handle: string): Promi
 /** A performed action. */
 export interface ActionDone {
   readonly subject: ActionSubject;
-  /** What there is to report beyond success. */
+  /** Details to report beyond success. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 

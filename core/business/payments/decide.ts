@@ -20,7 +20,7 @@ export interface Decision {
   readonly flag?: FlagKind;
 }
 
-/** Evidence never moves an order to a lower rank, whatever the order of arrival. */
+/** Evidence never lowers the rank of an order, in whatever sequence it arrives. */
 const ranks: Record<OrderState, number> = {
   created: 0,
   pending: 1,

@@ -19,7 +19,7 @@ export type QrisField = readonly [id: string, value: string | readonly QrisField
 export interface Qris {
   /** True for a code of one payment and amount, false for a printed code that is paid many times. */
   readonly isDynamic: boolean;
-  /** Whole rupiah; undefined when the payer enters it. */
+  /** Whole rupiah; undefined if the payer enters it. */
   readonly amount: number | undefined;
   /** The wallet adds a tip or a fee to the amount (field 55). Codes written here have none. */
   readonly hasFee?: boolean;

@@ -1,6 +1,6 @@
 import type { PageRequest } from './page.ts';
 
-/** One of several pages of a list, from 1. */
+/** A page of a list, numbered from 1. */
 export interface ListPage {
   readonly number: number;
   readonly count: number;

@@ -27,13 +27,13 @@ interface FoundProblems {
 
 /** All problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes about three seconds at most. */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
-  const kinds = [...problems.values()].toSorted((one, other) => one.order - other.order);
+  const kinds = [...problems.values()].toSorted((first, second) => first.order - second.order);
   const possible = readPossible(kinds, reader.host);
   const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader, possible)));
-  const found = byKind.flatMap((one) => one.found);
+  const found = byKind.flatMap((result) => result.found);
   const shown = found.some(isDatabase) ? joinUnread(found, reader) : found;
   return {
-    found: shown.toSorted((one, other) => rank(one) - rank(other)),
+    found: shown.toSorted((first, second) => rank(first) - rank(second)),
     total: byKind.reduce((sum, { total }) => sum + total, shown.length - found.length),
   };
 }

@@ -92,7 +92,7 @@ export interface Alert {
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** Path of an operators' page, below the URL of the service. */
   readonly path: string;
-  /** The same facts for programs: snake_case, no personal data. */
+  /** These facts for programs: in snake_case, without personal data. */
   readonly data: JsonObject;
 }
 

@@ -32,7 +32,7 @@ function isMoney(members: readonly (readonly [name: string, value: unknown])[]):
   return members.length === 2 && members.every(([name]) => name === 'amount' || name === 'currency');
 }
 
-/** For names of members only: keys that name models, routes or countries stay as they are. */
+/** Converts the names of members only: keys that name models, routes or countries do not change. */
 export function snakeCase(name: string): string {
   if (!/^[a-z][\dA-Za-z]*$/.test(name)) return name;
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

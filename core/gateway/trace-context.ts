@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Exchange } from './pipeline/exchange.ts';
 
-/** The place of a request in a trace; ids are lower-case hexadecimal. */
+/** Position of a request in a trace; ids are lower-case hexadecimal. */
 export interface Trace {
   readonly traceId: string;
-  /** Of the span of the request. */
+  /** Span of the request. */
   readonly spanId: string;
-  /** The client's span; undefined when this is the first of its trace. */
+  /** The client's span; undefined if the request starts the trace. */
   readonly parentSpanId: string | undefined;
   readonly isSampled: boolean;
 }
@@ -18,28 +18,28 @@ const traceparent = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f
 const digitsOfId = 'req_'.length;
 
 /**
- * The trace of a request: the client's, where it sends one, else one whose id is the digits of the request's. Everything follows
- * from the request, so nothing has to be kept for it.
+ * Trace of a request: the client's if it sends one, or else one whose id is the digits of the request id. Everything is derived from the
+ * request, so nothing is stored.
  *
- * @param sample share of the traces that are recorded. The client does not decide: any client can send a header.
+ * @param sample share of traces that are recorded. The client does not decide, because any client can send a header.
  */
 export function traceOf({ id, headers }: TracedRequest, sample: number): Trace {
   const [, version, clientTrace, clientSpan, more] = traceparent.exec(String(headers['traceparent'] ?? '')) ?? [];
   const isValid = version !== undefined && (version !== '00' || more === undefined);
-  const own = id.slice(digitsOfId);
-  const traceId = isValid ? (clientTrace as string) : own;
+  const requestDigits = id.slice(digitsOfId);
+  const traceId = isValid ? (clientTrace as string) : requestDigits;
   return {
     traceId,
-    spanId: own.slice(-16),
+    spanId: requestDigits.slice(-16),
     parentSpanId: isValid ? clientSpan : undefined,
     isSampled: isSampled(traceId, sample),
   };
 }
 
 /**
- * The span of an attempt.
+ * Span id of an attempt.
  *
- * @param startedAt ms since the exchange began, as on record
+ * @param startedAt ms since the exchange began, as recorded
  */
 export function attemptSpanId({ id }: Pick<Exchange, 'id'>, route: string, startedAt: number): string {
   return spanIdFrom(`${id} ${route} ${startedAt}`);
@@ -49,7 +49,7 @@ export function spanIdFrom(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }
 
-/** The headers that continue the trace at an upstream. */
+/** Headers that continue the trace at an upstream. */
 export function outgoingTrace(request: TracedRequest, sample: number, spanId: string): Record<string, string> {
   const { traceId, parentSpanId, isSampled: sampled } = traceOf(request, sample);
   const { tracestate } = request.headers;
@@ -59,7 +59,10 @@ export function outgoingTrace(request: TracedRequest, sample: number, spanId: st
   };
 }
 
-/** Consistent for all spans of a trace, on every instance: by the 56 random bits at the end of its id (W3C Trace Context Level 2). */
+/**
+ * Consistent for all spans of a trace, on every instance: decided by the 56 random bits at the end of the trace id (W3C Trace Context Level
+ * 2).
+ */
 function isSampled(traceId: string, sample: number): boolean {
   return Number.parseInt(traceId.slice(-14), 16) >= (1 - sample) * 2 ** 56;
 }

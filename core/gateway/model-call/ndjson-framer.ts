@@ -5,7 +5,7 @@ import { type EventFramer, readableOf, StreamEvent } from './event-framer.ts';
 const LF = 0x0a;
 const none: readonly StreamEvent[] = [];
 
-/** Splits a stream of JSON values, one a line, into events without names. Source: ndjson-spec, version 1.0. */
+/** Splits a stream of JSON values, one per line, into events without names. Source: ndjson-spec, version 1.0. */
 export class NdjsonFramer implements EventFramer {
   readonly #pending = new CollectedBytes();
   #hasExcess = false;

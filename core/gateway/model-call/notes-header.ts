@@ -1,17 +1,17 @@
 import type { Service } from '../host/host.ts';
 
-/** The most notes in a header: at 120 characters each, they stay below the limits of proxies. */
+/** Maximum notes in a header: at 120 characters each, they stay below the limits of proxies. */
 export const maxNotes = 24;
 
 /** Ends a truncated list of notes. Three dots, because a header cannot carry an ellipsis. */
 export const cutMark = '...';
 
-/** The header and trailer that carry the notes of a translation: `x-daypass-notes` for a service named Daypass. */
+/** Name of the header and trailer for translation notes: `x-daypass-notes` for a service named Daypass. */
 export function notesHeaderName({ slug }: Pick<Service, 'slug'>): string {
   return `x-${slug}-notes`;
 }
 
-/** The notes of a translation as a header value: each note once, truncated after `maxNotes`. */
+/** Translation notes as a header value: each note once, truncated after `maxNotes`. */
 export function formatNotes(notes: readonly string[]): string {
   const unique = [...new Set(notes)].filter((note) => note !== cutMark);
   const isCut = unique.length > maxNotes || notes.includes(cutMark);

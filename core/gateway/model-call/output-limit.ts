@@ -4,7 +4,7 @@ interface Wording {
 }
 
 const most = (limit: number): number => limit;
-/** The remaining context. NaN if too little remains for a useful response: the prompt has filled it. */
+/** The remaining context. NaN if too little remains for a useful response. */
 const windowLess = (window: number, prompt: number): number => {
   const room = window - prompt;
   return room >= minRoomTokens ? room : Number.NaN;
@@ -12,8 +12,8 @@ const windowLess = (window: number, prompt: number): number => {
 const minRoomTokens = 256;
 
 /**
- * Messages that refuse the requested number of output tokens, not the prompt. The first matching one counts: the later ones
- * are shorter. Sources: vLLM 0.32 (seen) and earlier, SGLang, TGI, OpenAI, Anthropic, DeepSeek, DashScope, Groq, Gemini (public reports).
+ * Messages that reject the requested number of output tokens, not the prompt. The first match counts, because later patterns are shorter.
+ * Sources: vLLM 0.32 (observed) and earlier, SGLang, TGI, OpenAI, Anthropic, DeepSeek, DashScope, Groq, Gemini (public reports).
  */
 const wordings: readonly Wording[] = [
   { words: /cannot be greater than max_model_len=(?:max_total_tokens=)?(\d+)/, room: most },
@@ -42,9 +42,9 @@ const wordings: readonly Wording[] = [
 ];
 
 /**
- * Tokens that the answer may have, where a message refuses a larger limit of output tokens.
+ * Maximum output tokens, according to a message that rejects a larger limit.
  *
- * @returns undefined for any other message, and where the prompt leaves no room
+ * @returns undefined for other messages, and if the prompt leaves no room
  */
 export function outputLimitOf(message: string | undefined): number | undefined {
   if (message === undefined) return undefined;

@@ -15,7 +15,7 @@ import {
 import { upstreamReason } from './upstream-reason.ts';
 
 /**
- * Types and codes of errors inside a 200 that the same request always gets: of Anthropic, OpenAI and Google, and statuses. Source for
+ * Types and codes of errors inside a 200 that a repeated request always gets: of Anthropic, OpenAI and Google, and statuses. Source for
  * those about images: openai 7.59, `ResponseError`.
  */
 const permanentWords = new Set([
@@ -45,8 +45,8 @@ const missingWords = new Set(['not_found_error', 'NOT_FOUND', '404']);
 const accountWords = new Set(['permission_error', 'PERMISSION_DENIED', 'UNAUTHENTICATED', '401', '402', '403']);
 
 /**
- * Meaning of an error inside a 200: the same as with its proper status. The SDKs show its type, as they do the class of a
- * status, and do not repeat the request. Undefined for a failure of the upstream.
+ * Meaning of an error inside a 200: the same as with its proper status. SDKs show its type like the class of a status, and do not repeat
+ * the request. Undefined for a failure of the upstream.
  */
 function meaningInside(reported: ReportedError): ErrorMeaning | undefined {
   const meaning = meaningOf(reported);
@@ -66,7 +66,7 @@ function statusOf({ type, code }: ReportedError): number {
   return [type, code].some((word) => word === 'request_too_large' || word === '413') ? 413 : 400;
 }
 
-/** An error inside a 200: for the client, the upstream has failed, unless the request was to blame. */
+/** Converts an error inside a 200: for the client, the upstream failed, unless the request was invalid. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
   const message = withoutSecrets(reported?.message ?? upstreamReason('upstream.reason.no_message'), 500);
   const meaning = reported && meaningInside(reported);
@@ -111,7 +111,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
   }
 }
 
-/** The code of a failure that the request has not caused, by the meaning of the error. */
+/** Code of a failure not caused by the request, by the meaning of the error. */
 export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
   if (meaning === 'capacity') return 'unavailable';
   return meaning === 'timeout' ? 'upstream_timeout' : 'upstream_failed';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 
-/** Seconds. An upstream can ask for days; a key must not be unavailable that long because of one reply. */
+/** Seconds. An upstream may ask for days, but one reply must not make a key unavailable that long. */
 export const maxRetryDelay = 3_600;
 
 /** "Please try again in 6m0s" (OpenAI, Groq), "in 20ms", "Please retry after 26 seconds" (Azure), "retry in 34.07s" (Gemini). */
@@ -10,7 +10,7 @@ const parts = /(\d+(?:\.\d+)?)\s?(ms|mill|s|m|h)/gi;
 const secondsIn: Readonly<Record<string, number>> = { ms: 0.001, mill: 0.001, s: 1, m: 60, h: 3_600 };
 
 /**
- * Reads the retry delay from the body of an error, for upstreams that send no `retry-after`.
+ * Reads the retry delay from an error body, for upstreams that send no `retry-after`.
  *
  * @param error `{message, details}`; details as in https://cloud.google.com/apis/design/errors#error_info
  * @returns seconds, at most an hour; undefined without a delay

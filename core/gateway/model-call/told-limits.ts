@@ -3,13 +3,13 @@ import type { Host } from '../host/host.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** An allowance, and what is left of it. */
+/** A limit and its remaining part. */
 interface Allowance {
   readonly limit: number;
   readonly left: number;
 }
 
-/** What a vendor says in the headers of an answer about the limits of a key. */
+/** Limits of a key as reported in the headers of a vendor's response. */
 export interface ToldLimits {
   readonly upstream: string; // name
   readonly at: number; // epoch ms
@@ -17,7 +17,7 @@ export interface ToldLimits {
   readonly tokens: Allowance | undefined;
 }
 
-/** Ms between two answers of an upstream whose headers are read. */
+/** Minimum ms between readings of an upstream's headers. */
 const interval = 10_000;
 
 /** OpenAI's names and those of most others, Anthropic's, and for requests those without a kind, also of the IETF draft. */
@@ -34,7 +34,7 @@ const names = {
   ],
 } as const;
 
-/** The latest limits that vendors reported to this instance. Most answers are not read for them. */
+/** Latest limits reported by vendors to this instance. Only a sample of the responses is read. */
 export class LimitSamples {
   readonly #host: Pick<Host, 'now' | 'monotonic'>;
   readonly #nextAt = new WeakMap<Upstream, number>();
@@ -44,7 +44,7 @@ export class LimitSamples {
     this.#host = host;
   }
 
-  /** An answer of an upstream has ended. */
+  /** A response of an upstream ended. */
   observe(upstream: Upstream, headers: Headers): void {
     const now = this.#host.monotonic();
     if (now < (this.#nextAt.get(upstream) ?? -Infinity)) return;
@@ -54,7 +54,7 @@ export class LimitSamples {
     this.#latest.set(upstream.name, { upstream: upstream.name, at: this.#host.now(), requests, tokens });
   }
 
-  /** Those of upstreams that gateway.yaml has. */
+  /** Latest limits of the upstreams in gateway.yaml. */
   latest({ catalog }: Pick<Host, 'catalog'>): ToldLimits[] {
     return catalog.upstreams.flatMap(({ name }) => this.#latest.get(name) ?? []);
   }

@@ -1,5 +1,5 @@
 import { defineSentences } from '#core/platform/sentences.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-/** Reason for a failed attempt at an upstream: the English sentence, for clients, records and the log. Pages recognise it. */
+/** English sentence for a failed attempt at an upstream, for clients, records and the log. Pages can translate it. */
 export const upstreamReason = defineSentences(en);

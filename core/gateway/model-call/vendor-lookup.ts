@@ -6,11 +6,10 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { authHeaders, secretsOf } from './upstream-credentials.ts';
 import { readRefusal, withoutSecrets } from './upstream-error.ts';
 
-/** Ms for one look-up. */
-const longestWait = 10_000;
+const lookupTimeoutMs = 10_000;
 const longestMessage = 200;
 
-/** A vendor did not say what it was asked. The message has no secrets. */
+/** A vendor did not provide the requested data. The message contains no secrets. */
 export class LookupFailed extends Error {
   override readonly name = 'LookupFailed';
   readonly status: number | undefined;
@@ -24,14 +23,14 @@ export class LookupFailed extends Error {
 type Asked = Pick<Upstream, 'baseUrl' | 'apiKeys' | 'headers' | 'auth' | 'formats'>;
 
 /**
- * Asks a vendor about its models or an account, with the upstream's key, which goes to the upstream's own host only: no redirect is
- * followed. Nothing of it counts for or against a route.
+ * Queries a vendor about its models or an account with the upstream's key, which is sent only to the upstream's host: redirects are not
+ * followed. Has no effect on the health of routes.
  *
- * @param path from the base URL, or from the host for one that begins with `//`: `/models`, `//user/balance`
- * @param most bytes of the answer
+ * @param path from the base URL, or from the host if it starts with `//`: `/models`, `//user/balance`
+ * @param maxBytes of the response
  * @throws LookupFailed
  */
-export async function lookUp(upstream: Asked, key: string, path: string, most: number): Promise<JsonObject> {
+export async function lookUp(upstream: Asked, key: string, path: string, maxBytes: number): Promise<JsonObject> {
   const { baseUrl, auth, headers, formats } = upstream;
   const version = formats.includes('messages') ? { 'anthropic-version': '2023-06-01' } : {};
   const url = path.startsWith('//') ? new URL(baseUrl).origin + path.slice(1) : baseUrl + path;
@@ -40,9 +39,9 @@ export async function lookUp(upstream: Asked, key: string, path: string, most: n
     const response = await outgoingFetch(url, {
       headers: { accept: 'application/json', ...version, ...headers, ...authHeaders(auth, key) },
       redirect: 'error',
-      signal: AbortSignal.timeout(longestWait),
+      signal: AbortSignal.timeout(lookupTimeoutMs),
     });
-    const text = await answerText(response.body, most);
+    const text = await answerText(response.body, maxBytes);
     if (!response.ok) throw refusal(response.status, text, secrets);
     const value = parseJson(text);
     if (isJsonObject(value)) return value;
@@ -64,6 +63,6 @@ function refusal(status: number, text: string, secrets: readonly string[]): Look
 /** `fetch` hides the reason in the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${longestWait / 1000} s`;
+  if (error.name === 'TimeoutError') return `no answer within ${lookupTimeoutMs / 1000} s`;
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

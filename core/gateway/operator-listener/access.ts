@@ -8,10 +8,10 @@ interface OperatorAccess {
   readonly names: readonly string[];
 }
 
-/** A request as far as access depends on it. */
+/** The parts of a request that determine access. */
 export interface OperatorRequest {
   readonly headers: IncomingHttpHeaders;
-  /** The address at which the request arrived; undefined on a Unix socket, which browsers cannot reach. */
+  /** Local address of the request; undefined on a Unix socket, which browsers cannot reach. */
   readonly localAddress: string | undefined;
 }
 
@@ -21,11 +21,11 @@ interface AccessRefusal {
 }
 
 /**
- * Decides whether a request may be answered; undefined when it may.
+ * Decides whether a request is rejected; undefined if it may be answered.
  *
  * - The host must be known: a page whose name resolves to this machine (DNS rebinding) sends its own name.
- * - Pages of other sites may not send requests, not even simple ones whose answers they cannot read.
- * - Where a token is set, every request must send it.
+ * - Pages of other sites may not send requests, not even simple ones whose responses they cannot read.
+ * - If a token is configured, every request must send it.
  */
 export function refuseAccess(request: OperatorRequest, access: OperatorAccess): AccessRefusal | undefined {
   const { headers, localAddress } = request;

@@ -8,7 +8,7 @@ import { describeAddress, type OperatorAddress, operatorAddress } from './addres
 
 const askTimeoutMs = 5_000;
 
-/** No gateway has answered, or not with its state; the message has the reason and the address. */
+/** No gateway responded, or not with its state; the message has the reason and the address. */
 export class OperatorUnavailable extends Error {
   override readonly name = 'OperatorUnavailable';
 }
@@ -19,7 +19,7 @@ interface OperatorInquiry {
 }
 
 /**
- * Reads from the operator's listener of the running gateway; `/readyz?verbose` unless another path is given.
+ * Reads from the operator listener of the running gateway, by default `/readyz?verbose`.
  *
  * @throws OperatorUnavailable
  */

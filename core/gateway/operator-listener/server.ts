@@ -27,8 +27,8 @@ export interface OperatorAnswer {
 }
 
 /**
- * The operator's own listener: metrics, the state of routes, and other data for the operator only. It answers GET
- * only, and requests that pass `refuseAccess`. The public listener has none of its paths.
+ * The operator listener: metrics, the state of routes, and other data for the operator only. It answers only GET requests that pass
+ * `refuseAccess`. The public listener has none of its paths.
  */
 export class OperatorServer implements AsyncDisposable {
   readonly #server: Server;
@@ -36,7 +36,7 @@ export class OperatorServer implements AsyncDisposable {
   readonly #address: OperatorAddress;
   readonly #log: Logger;
 
-  /** @param host of the running configuration, whose token and names count */
+  /** @param host returns that of the running configuration, with its token and names */
   constructor(address: OperatorAddress, routes: Iterable<ServerRoute>, host: () => Host, log: Logger) {
     const { server, listener } = createServer(log);
     limitListener(listener, limits);
@@ -64,12 +64,12 @@ export class OperatorServer implements AsyncDisposable {
     this.#listener.on('error', (error) => noteFailure(this.#log, 'accepting a connection of the operator', error));
   }
 
-  /** Answers without a connection, under the same access rules. */
+  /** Answers without a connection, with the same access rules. */
   async answer({ url, headers, localAddress }: OperatorQuestion): Promise<OperatorAnswer> {
-    const asked = { url, headers: headers as Record<string, string>, app: { localAddress } };
-    const { statusCode: status, headers: answered, payload: body } = await this.#server.inject(asked);
-    const kept = Object.entries(answered).filter(([name]) => forwardedHeaders.has(name));
-    return { status, headers: Object.fromEntries(kept), body };
+    const request = { url, headers: headers as Record<string, string>, app: { localAddress } };
+    const { statusCode: status, headers: answered, payload: body } = await this.#server.inject(request);
+    const forwarded = Object.entries(answered).filter(([name]) => forwardedHeaders.has(name));
+    return { status, headers: Object.fromEntries(forwarded), body };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,7 +79,7 @@ export class OperatorServer implements AsyncDisposable {
 }
 
 function authorize({ raw, info, app }: Request, h: ResponseToolkit, host: Host): Lifecycle.ReturnValue {
-  // hapi's own ids contain the host name and the process id.
+  // hapi's ids contain the host name and the process id.
   info.id = createRequestId(Date.now());
   const access = host.section(operatorSection);
   const { localAddress } = 'localAddress' in app ? (app as OperatorQuestion) : raw.req.socket;

@@ -14,7 +14,7 @@ const privateMask = 0o177;
 const diskTimeoutMs = 500;
 
 /**
- * Opens the listener. A socket file that a killed gateway has left is replaced; one of a running process is not.
+ * Opens the listener. A socket file left by a killed gateway is replaced; that of a running process is not.
  *
  * @throws StartRefused with the address and the remedy
  */
@@ -33,8 +33,8 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
 }
 
 /**
- * True when a listener can be closed without waiting for a disk: closing removes its socket file, in the thread of the event loop. Where
- * the disk does not answer, the file is left, and the next start replaces it.
+ * True if a listener can be closed without waiting for a disk: closing removes its socket file on the event loop thread. If the disk does
+ * not respond, the file is left, and the next start replaces it.
  */
 export async function canClose(address: OperatorAddress): Promise<boolean> {
   if (!('path' in address)) return true;

@@ -8,23 +8,23 @@ interface BodyLayer {
 }
 
 /**
- * The streams that a body consists of, innermost first: the one that a stage or an endpoint has made, then each that another stage
- * has put around it. A layer may be silent for as long as its owner may wait, or that of a layer inside it that is still open.
+ * Streams that form a body, innermost first: the one created by a stage or an endpoint, then each wrapper by another stage. A layer may be
+ * silent as long as its owner may wait, or the owner of an inner layer that is still open.
  */
 export class BodyLayers {
   readonly #layers: BodyLayer[] = [];
 
-  /** @param timeout seconds that its owner may wait */
+  /** @param timeout seconds that the owner may wait */
   add(body: Readable, owner: string, timeout: number): void {
     this.#layers.push({ body, owner, timeout });
   }
 
-  /** Seconds without a chunk after which the body, whose layers are open as now, has stalled. */
+  /** Seconds without a chunk after which the body has stalled, given its currently open layers. */
   get patience(): number {
     return this.#longest(this.#layers.filter(isOpen));
   }
 
-  /** The least that `patience` can become. */
+  /** Lower bound of `patience`. */
   get leastPatience(): number {
     return this.#longest(this.#layers.slice(-1));
   }

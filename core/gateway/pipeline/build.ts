@@ -14,7 +14,7 @@ export interface ConfiguredStage {
 const createTimeoutMs = 30_000;
 
 /**
- * Creates the stages of a configuration in order. If one cannot be created, those before it are released.
+ * Creates the stages of a configuration in order. If one fails, those before it are released.
  *
  * @throws Error naming the stage
  */
@@ -26,7 +26,7 @@ export async function buildPipeline(
 ): Promise<Pipeline> {
   const created: NamedStage[] = [];
   for (const { definition, options } of stages) {
-    // A stage may prepare something for each of thousands of models.
+    // A stage may prepare data for thousands of models.
     await nextTurn();
     try {
       created.push({ name: definition.name, stage: await create(definition, options, host) });

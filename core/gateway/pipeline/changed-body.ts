@@ -3,10 +3,10 @@ import type { Exchange } from './exchange.ts';
 import { defineFact } from './fact.ts';
 import { type Reply, replyListener } from './reply.ts';
 
-/** Reads the answer as its client gets it, where a stage has changed or made it. */
+/** Reads the answer as sent to the client, if a stage changed or created it. */
 export const changedContent = defineFact<SentReader>('changed_content');
 
-/** Has the content of a reply read as it is sent: it is not the one that the serving route has reported. */
+/** Starts reading the content of a reply as it is sent, because it differs from the one reported by the serving route. */
 export function readChangedBody(exchange: Exchange, reply: Reply): void {
   if (reply.status >= 300 || exchange.find(changedContent) !== undefined) return;
   const reader = exchange.format?.readContent?.(reply.headers['content-type'] ?? '');

@@ -2,14 +2,14 @@ import { Readable } from 'node:stream';
 import type { Reply } from './reply.ts';
 import { StageFault, type StageMoment } from './stage-fault.ts';
 
-/** Node's own check of header names and values: a token, and no control characters but the tab (RFC 9110 §5). */
+/** Like Node's check of header names and values: a token, and no control characters except tab (RFC 9110 §5). */
 const isPlainName = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
 const isPlainValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Checks the reply that a stage returned, so that an invalid one becomes an error with a status, not a dropped connection.
+ * Checks a reply returned by a stage, so that an invalid one becomes an error with a status, not a dropped connection.
  *
- * @param known a reply that was already checked: shared parts are not checked again
+ * @param known a reply already checked, whose shared parts are not checked again
  * @throws StageFault
  */
 export function checkReply(value: unknown, moment: StageMoment, known?: Reply): Reply {
@@ -45,7 +45,7 @@ function findBadBody(body: unknown): string | undefined {
   return body.readableObjectMode ? 'a body in object mode; it must be a stream of bytes' : undefined;
 }
 
-/** A value in a few words, for messages. */
+/** Short description of a value, for messages. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value !== 'object' || value === null) return String(value);

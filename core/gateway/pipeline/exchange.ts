@@ -10,43 +10,43 @@ import type { AnyFact, Fact } from './fact.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * A path on which the pipeline runs.
+ * A path served by the pipeline.
  *
- * A model call is answered by a stage (`upstream`, or `cache` before it). An endpoint with an `answer` of its own is
- * answered by that, after every stage has entered: its facts are then known.
+ * A model call is answered by a stage (`upstream`, or `cache` before it). An endpoint with its own `answer` is answered by that, after
+ * every stage has entered and its facts are known.
  */
 export interface Endpoint {
-  /** Snake_case; stages and records tell requests apart by it: `chat`, `count_tokens`, `list_models`. */
+  /** Snake_case; identifies the kind of request to stages and records: `chat`, `count_tokens`, `list_models`. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Begins with `/v1/` or `/v1beta/`; `{name}` is one segment, `{name*}` the remaining path. */
+  /** Starts with `/v1/` or `/v1beta/`; `{name}` is one segment, `{name*}` the remaining path. */
   readonly path: string;
-  /** Wire format of its body; undefined where no model is called. */
+  /** Wire format of the body; undefined if no model is called. */
   readonly format?: WireFormat | undefined;
-  /** Error format of its clients; omitted where the request's headers decide. */
+  /** Error format of its clients; omitted if the request's headers decide. */
   readonly dialect?: Dialect | undefined;
   /**
-   * True for a model call: it counts against the rate limits of model calls, and its reply may be cached. It needs an active
-   * period, as every POST in a format does, metered or not. Other requests have a separate rate limit.
+   * True for a model call: it counts against the rate limits of model calls, and its reply may be cached. Like every POST in a format,
+   * metered or not, it requires an active period. Other requests have a separate rate limit.
    */
   readonly isMetered: boolean;
-  /** True when it needs no key: `auth` skips it, and stages find no principal. */
+  /** True if no key is needed: `auth` skips it, and stages find no principal. */
   readonly isPublic?: boolean;
-  /** True when it is also served without the `/v1` prefix, which misconfigured tools omit. */
+  /** True if it is also served without the `/v1` prefix, which misconfigured tools omit. */
   readonly isAliased?: boolean;
   readonly answer?: ((exchange: Exchange) => Reply | Promise<Reply>) | undefined;
-  /** Lists it in the documentation of the API. */
+  /** Lists the endpoint in the API documentation. */
   readonly documentation?: EndpointDocumentation;
 }
 
-/** A body without the middle of its long texts, see core/platform/json-outline. */
+/** A body without the middle of its long strings, see core/platform/json-outline. */
 export interface BodyOutline {
   readonly body: JsonObject;
-  /** The JSON of it. */
+  /** JSON text of the outline. */
   readonly text: string;
-  /** The bytes of all of the body, until the exchange is over. */
+  /** Bytes of the whole body, valid until the exchange ends. */
   readonly pieces: readonly Buffer[];
-  /** Bytes at the end of the JSON that are those at the end of the body. */
+  /** Number of bytes at the end of the JSON that equal the end of the body. */
   readonly uncut: number;
 }
 
@@ -55,15 +55,15 @@ export interface BodySource {
   /** @throws GatewayError `request_too_large`, `request_timeout` */
   bytes(): Promise<Buffer>;
   text(): Promise<string>;
-  /** The bytes without decoding them to text, which takes less memory. */
+  /** Returns the bytes without decoding them to text, which takes less memory. */
   form?(): Promise<Buffer>;
   /** @throws GatewayError also `invalid_request`, `unsupported_media_type` */
   json(): Promise<JsonObject>;
   /**
-   * The structure of a long body without its long texts, at a fraction of the cost of parsing it. Undefined for a short body, and
-   * where the whole body has to be read.
+   * Structure of a long body without its long strings, at a fraction of the cost of parsing it. Undefined for a short body, or if the whole
+   * body must be read.
    *
-   * @throws GatewayError as `bytes`, and `unsupported_media_type`
+   * @throws GatewayError see `bytes`, and `unsupported_media_type`
    */
   outline?(): Promise<BodyOutline | undefined> | undefined;
   /** The complete body, once a stage has read it. */

@@ -13,13 +13,13 @@ import { firstOrTimeout, timedOut, withDeadline } from '#core/platform/timing/de
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { Watchdog } from './watchdog.ts';
 
-const reminderIntervalMs = 60_000; // per failure of a stage
+const reminderIntervalMs = 60_000; // per kind of stage failure
 
 const giveUpTimeoutMs = 1_000;
 
 const releaseTimeoutMs = 5_000;
 
-/** A stage, by the name that gateway.yaml lists. */
+/** A stage with its name in gateway.yaml. */
 export interface NamedStage {
   readonly name: string;
   readonly stage: Stage;
@@ -38,10 +38,10 @@ interface Deferral {
 }
 
 /**
- * An ordered list of stages, created from one configuration and never changed. A reload creates a new one; exchanges in
- * flight finish on the one that they began with, and `retire` releases it after the last of them.
+ * An ordered, immutable list of stages, created from one configuration. A reload creates a new one; exchanges in flight finish on the one
+ * that they started with, and `retire` releases it after the last of them.
  *
- * Every exchange goes through `begin`, `answer` and `finish`, once each and in this order.
+ * Every exchange goes through `begin`, `answer` and `finish`, once each, in this order.
  */
 export class Pipeline {
   readonly #stages: readonly WatchedStage[];
@@ -55,7 +55,7 @@ export class Pipeline {
   #running = 0;
   #retired: PromiseWithResolvers<void> | undefined;
 
-  /** @param stageTimeout seconds that a moment of a stage may take, unless the stage states a longer time */
+  /** @param stageTimeout seconds allowed for a moment of a stage, unless the stage states a longer time */
   constructor(
     stages: readonly NamedStage[],
     log: Logger,
@@ -78,22 +78,22 @@ export class Pipeline {
     return this.#stages.map(({ name }) => name);
   }
 
-  /** Exchanges in flight. */
+  /** Number of exchanges in flight. */
   get running(): number {
     return this.#running;
   }
 
-  /** Names of the stages that change state that outlives this pipeline. */
+  /** Names of the stages that change state outliving this pipeline. */
   get activating(): string[] {
     return this.#stages.filter(({ stage }) => stage.activate !== undefined).map(({ name }) => name);
   }
 
-  /** The account of a request, see `Stage.accountOf`. Undefined without a stage that knows. */
+  /** Finds the account of a request, see `Stage.accountOf`. Undefined if no stage provides it. */
   get accountOf(): Stage['accountOf'] {
     return this.#stages.find(({ stage }) => stage.accountOf !== undefined)?.stage.accountOf;
   }
 
-  /** Lets stages change state that outlives this pipeline. Called once, when the pipeline has begun to serve. */
+  /** Lets stages change state outliving this pipeline. Called once, when the pipeline starts serving. */
   activate(): void {
     for (const { name, stage } of this.#stages) {
       try {
@@ -115,7 +115,7 @@ export class Pipeline {
     }
   }
 
-  /** Runs `enter` down and `leave` back up. Never throws: a refusal and a failure are replies too. */
+  /** Runs `enter` in order and `leave` in reverse. Never throws: rejections and failures are replies too. */
   async answer(exchange: Exchange): Promise<Reply> {
     let entered = 0;
     let reply: Reply | undefined;
@@ -164,7 +164,7 @@ export class Pipeline {
   /**
    * Waits for the exchanges in flight, then releases the stages' resources.
    *
-   * @param within ms for the exchanges; then their stages are given up, so that at least the others hear of the end
+   * @param within ms for the exchanges; then their stages are abandoned, so that at least the others are notified of the end
    */
   async retire(within = Infinity): Promise<void> {
     this.#retired ??= Promise.withResolvers();
@@ -183,7 +183,7 @@ export class Pipeline {
     }
   }
 
-  /** Logs a failure inside the gateway with its stack: once a minute for each owner and line that threw it. */
+  /** Logs a failure inside the gateway with its stack, at most once a minute per owner and throwing line. */
   reportFailure({ id }: Exchange, owner: string, thrown: unknown): void {
     const more = this.#lines.pass(owner, thrown);
     if (more === undefined) return;
@@ -210,8 +210,8 @@ export class Pipeline {
     return this.#accept(exchange, reply, watched, 'answer');
   }
 
-  /** Never rejects. */
-  #runBeforeSend(exchange: Exchange, watched: WatchedStage): Promise<void> | undefined {
+  /** Runs `hold` of a stage. Never rejects. */
+  #runHold(exchange: Exchange, watched: WatchedStage): Promise<void> | undefined {
     const onFailure = (error: unknown) => {
       if (!exchange.isAborted) this.#logFailure(`${watched.owner} failed in hold`, error);
     };
@@ -224,17 +224,17 @@ export class Pipeline {
     }
   }
 
-  /** Waits for what holds a reply that is sent before `answer` has another. Never rejects. */
+  /** Runs `hold` of all stages for a reply that is sent before the one of `answer`. Never rejects. */
   async hold(exchange: Exchange, early: Reply): Promise<void> {
     tolerateErrors(early);
-    for (const watched of this.#holding) await this.#runBeforeSend(exchange, watched);
+    for (const watched of this.#holding) await this.#runHold(exchange, watched);
   }
 
   async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
     for (const watched of this.#holding) {
-      const held = this.#runBeforeSend(exchange, watched);
+      const held = this.#runHold(exchange, watched);
       if (held === undefined) continue;
-      // Its stream may break before it is read.
+      // The stream may break before it is read.
       tolerateErrors(first);
       await held;
     }
@@ -242,14 +242,18 @@ export class Pipeline {
     for (let index = entered - 1; index >= 0; index--) {
       const watched = this.#stages[index] as WatchedStage;
       if (watched.stage.leave === undefined) continue;
-      const came = reply;
+      const previous = reply;
       try {
-        const result = watched.stage.leave(exchange, came);
+        const result = watched.stage.leave(exchange, previous);
         const settled = result instanceof Promise ? await this.#wait(result, watched, 'leave', exchange) : result;
-        reply = this.#unbroken(exchange, this.#accept(exchange, settled ?? came, watched, 'leave', came), came);
-        if (reply.body !== came.body && watched.stage.keepsContent !== true) readChangedBody(exchange, reply);
+        reply = this.#unbroken(
+          exchange,
+          this.#accept(exchange, settled ?? previous, watched, 'leave', previous),
+          previous,
+        );
+        if (reply.body !== previous.body && watched.stage.keepsContent !== true) readChangedBody(exchange, reply);
       } catch (error) {
-        discard(came);
+        discard(previous);
         reply = this.#refuse(exchange, error, watched.owner);
       }
     }
@@ -267,7 +271,7 @@ export class Pipeline {
   }
 
   /**
-   * Checks a reply and notes its body's owner on the exchange.
+   * Checks a reply, and records the owner of its body on the exchange.
    *
    * @throws StageFault
    */
@@ -276,20 +280,20 @@ export class Pipeline {
     value: unknown,
     { owner, timeout }: Watched,
     moment: StageMoment['moment'],
-    came?: Reply,
+    previous?: Reply,
   ): Reply {
-    const reply = checkReply(value, { owner, moment }, came);
+    const reply = checkReply(value, { owner, moment }, previous);
     const { body } = reply;
-    // A stage that is not watched makes bodies that are.
-    if (body instanceof Readable && body !== came?.body)
+    // Bodies are watched even if their stage is not.
+    if (body instanceof Readable && body !== previous?.body)
       exchange.bodyLayers.add(body, owner, Number.isFinite(timeout) ? timeout : this.#stageTimeout);
     return reply;
   }
 
-  /** The reply itself or, if its stream broke before anything was sent, the error. */
-  #unbroken(exchange: Exchange, reply: Reply, came = reply): Reply {
+  /** The reply or, if its stream broke before anything was sent, an error reply. */
+  #unbroken(exchange: Exchange, reply: Reply, previous = reply): Reply {
     tolerateErrors(reply);
-    const broken = bodyErrorOf(reply, came);
+    const broken = bodyErrorOf(reply, previous);
     if (broken === undefined) return reply;
     discard(reply);
     return this.#refuse(exchange, exchange.abortReason ?? broken, exchange.bodyLayers.broken);
@@ -301,7 +305,7 @@ export class Pipeline {
     if (error.code === 'internal_error' && !exchange.isClientGone) {
       this.reportFailure(exchange, owner, thrown);
     }
-    // An error that a stage throws because the client has left is not a failure.
+    // Errors thrown because the client disconnected are not failures.
     if (!exchange.isClientGone) exchange.fail(error);
     return renderError(error, exchange);
   }

@@ -3,14 +3,14 @@ import type { Audience, ErrorDetails, GatewayError } from '#core/platform/errors
 import type { Reply } from '../pipeline/reply.ts';
 import { streamMessage } from '#core/platform/errors/stream-wording.ts';
 
-/** The recipient of an error; an exchange satisfies it. */
+/** Recipient of an error, such as an exchange. */
 export interface Caller {
   readonly id: string;
   readonly format: Audience | undefined;
   readonly dialect: Dialect;
 }
 
-/** The only place where an error becomes bytes: the body, status and headers that the caller's SDK understands. */
+/** The only place where errors become bytes: the body, status and headers that the caller's SDK understands. */
 export function renderError(error: GatewayError, caller: Caller): Reply {
   return {
     status: error.status(caller.format),
@@ -25,7 +25,7 @@ export function renderError(error: GatewayError, caller: Caller): Reply {
 }
 
 function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
-  // Whole seconds, rounded up: a client that waits exactly this long must not be early.
+  // Whole seconds, rounded up, so that a client that waits exactly this long is not early.
   return retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) };
 }
 
@@ -47,8 +47,8 @@ function placed(message: string, param: string | undefined): string {
 }
 
 /**
- * The error as the last event of a stream, worded so that clients recover. Clients would take a stream that just ends for a
- * complete reply, or retry it without a reason in any log.
+ * The error as the last event of a stream, worded so that clients recover. If a stream just ended, clients would take the reply for
+ * complete, or retry without a logged reason.
  */
 export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
@@ -57,7 +57,7 @@ export function renderStreamError(error: GatewayError, caller: Caller): string {
   return dialects[caller.dialect].endStream(data);
 }
 
-/** Bytes that keep an idle stream open; every client of the format ignores them. */
+/** Text that keeps an idle stream open; ignored by all clients of the format. */
 export function renderKeepAlive(format: Audience | undefined): string {
   return format?.keepAlive ?? ': keep-alive\n\n';
 }

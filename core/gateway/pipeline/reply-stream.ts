@@ -4,14 +4,13 @@ import { bounds } from '#core/platform/bounds.ts';
 interface ReplyStreamOptions {
   /** Called when the reader requests more. */
   readonly read: () => void;
-  /** Called at the end of the stream: read, truncated, or abandoned by its reader. */
+  /** Called when the stream ends: read, truncated, or abandoned by its reader. */
   readonly close: () => void;
 }
 
 /**
- * The body of a streamed reply. A Node stream discards its buffer when it is destroyed; here an error follows everything that
- * was pushed before it, and only once the stream is read: content and error may arrive in one packet, and an error without a
- * listener would end the process.
+ * Body of a streamed reply. Node streams discard their buffer when destroyed; here an error follows everything pushed before it, and only
+ * once the stream is read: content and error may arrive in one packet, and an error without a listener would end the process.
  */
 export class ReplyStream extends Readable {
   #error: Error | undefined;
@@ -27,7 +26,7 @@ export class ReplyStream extends Readable {
     });
   }
 
-  /** Ends the stream with an error once its buffer has been read. */
+  /** Ends the stream with an error once its buffer is read. */
   breakOff(error: Error): void {
     this.#error = error;
     const isRead = this.readableFlowing !== null || this.listenerCount('readable') > 0;
@@ -42,13 +41,13 @@ export class ReplyStream extends Readable {
 }
 
 /**
- * A reply body from a generator. An error that the generator throws follows everything that it has yielded.
+ * Creates a reply body from a generator. An error thrown by the generator follows everything it yielded.
  *
- * @param abandon ends the generator's wait when the reader has left. Without it, the generator returns, and the
- *   stream closes, only after its current wait.
+ * @param abandon ends the generator's wait when the reader is gone. Without it, the generator returns and the stream closes only after the
+ * current wait.
  */
 export function replyStreamOf(chunks: AsyncIterable<Buffer | string>, abandon: () => void = () => undefined): Readable {
-  // With a higher water mark, an error would discard the chunks that are buffered here.
+  // With a higher water mark, an error would discard the chunks buffered here.
   const stream = Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
   const returnGenerator = stream._destroy;
   stream._destroy = (error, done) => {

@@ -4,7 +4,7 @@ import type { NamedStage } from './pipeline.ts';
 import type { DeferredAnswer, Stage } from './stage.ts';
 import type { Reply } from './reply.ts';
 
-/** Ms that a stage took to enter; `startedAt` counts from the exchange's start. */
+/** Duration of a stage's `enter` in ms; `startedAt` counts from the exchange's start. */
 interface StageTime {
   readonly stage: string;
   readonly startedAt: number;
@@ -14,7 +14,7 @@ interface StageTime {
 /** Written if spans of stages are enabled. */
 export const stageTimes = defineFact<StageTime[]>('stage_times');
 
-/** The same stage, whose `enter` is timed. */
+/** Wraps a stage so that its `enter` is timed. */
 export function timed({ name, stage }: NamedStage): NamedStage {
   const { enter } = stage;
   if (enter === undefined) return { name, stage };

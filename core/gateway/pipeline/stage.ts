@@ -12,16 +12,19 @@ type Awaitable<T> = T | Promise<T>;
 /** Produces the reply after the later stages have entered. */
 export type DeferredAnswer = () => Awaitable<Reply>;
 
-/** End of an exchange: the client has its response, or has left. */
+/** End of an exchange: the client received its response, or disconnected. */
 export interface Outcome {
-  /** `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or truncated. `aborted`: the client left or stopped reading. */
+  /**
+   * `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or truncated. `aborted`: the client disconnected or stopped
+   * reading.
+   */
   readonly kind: 'answered' | 'refused' | 'failed' | 'aborted';
-  /** The status that was sent; undefined when the client left before any. */
+  /** Status sent; undefined if the client disconnected before. */
   readonly status: number | undefined;
   readonly error: GatewayError | undefined;
   readonly bytesSent: number; // of the body
   readonly duration: number; // ms since the request arrived
-  /** Ms until the first byte of the body was sent; undefined when none was. */
+  /** Ms until the first byte of the body was sent; undefined if none was. */
   readonly firstByteAfter: number | undefined;
 }
 
@@ -44,20 +47,20 @@ export interface Outcome {
  */
 export interface Stage {
   /**
-   * Seconds that `enter`, its deferred answer, `leave`, `done` or a pause in a body may take; for stages that need longer
-   * than `listen.stage_timeout`. After that the client gets an error and the log names the stage.
-   * `Infinity` for a stage that bounds every wait itself: it is not watched, which saves the cost on each request.
+   * Seconds that `enter`, its deferred answer, `leave`, `done` or a pause in a body may take, for stages that need longer than
+   * `listen.stage_timeout`. After that the client gets an error, and the log names the stage. `Infinity` for a stage that bounds every wait
+   * itself: it is not watched, which saves the cost on each request.
    */
   readonly timeout?: number;
   /**
-   * True for a stage whose replies have the content that the serving route has reported, or that it reports itself. The content of any
-   * other body is read as it is sent, for the digest in the record.
+   * True if the stage's replies have the content reported by the serving route, or by the stage itself. The content of any other body is
+   * read as it is sent, for the digest in the record.
    */
   readonly keepsContent?: boolean;
   activate?(): void;
   /**
-   * The account that a request is of, asked before it begins, and only while two configurations serve different accounts. Undefined for
-   * none. Has no effect: the stage finds the account again when it enters.
+   * Finds the account of a request before it starts; called only while two configurations serve different accounts. Undefined if none. Must
+   * have no effect: the stage finds the account again in `enter`.
    */
   accountOf?(exchange: Exchange): Awaitable<string | undefined>;
   start?(exchange: Exchange): void;
@@ -65,17 +68,17 @@ export interface Stage {
   hold?(exchange: Exchange): Promise<void> | undefined;
   leave?(exchange: Exchange, reply: Reply): Awaitable<Reply | void>;
   done?(exchange: Exchange, outcome: Outcome): Awaitable<void>;
-  /** Releases the resources that `create` opened, after the last exchange on this pipeline. */
+  /** Releases the resources opened by `create`, after the last exchange on this pipeline. */
   [Symbol.asyncDispose]?(): Awaitable<void>;
 }
 
 /**
- * Observes every exchange after all stages of any gateway.yaml, and changes nothing. Its moments are those of a
- * stage and must not wait, since every request pays for them.
+ * Observes every exchange after all stages, in any configuration, and changes nothing. Its moments are those of a stage; they must not
+ * wait, because every request pays for them.
  */
 export interface Observer {
   readonly name: string;
-  /** False when this configuration has no use for it: no request pays for it then. Wanted without this. */
+  /** False if this configuration does not need it: requests then do not pay for it. Default: true. */
   isWanted?(host: Host): boolean;
   start?(exchange: Exchange): void;
   done?(exchange: Exchange, outcome: Outcome): void;
@@ -87,7 +90,7 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   readonly name: string;
   /** One line, shown by `daypass check` and by editors. */
   readonly description: string;
-  /** Facts that an earlier stage must have written. Facts that may be missing are not listed; ask with `exchange.find`. */
+  /** Facts that an earlier stage must have written. Optional facts are not listed; use `exchange.find`. */
   readonly reads?: readonly AnyFact[];
   readonly writes?: readonly AnyFact[];
   /** Names of stages that must come before this one, if they are listed. */
@@ -95,31 +98,31 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   /** Source of validation, defaults, the TypeScript type, editor completion and docs of the options. */
   readonly options: S;
   /**
-   * Options that `activate` applies to what outlives the stage. Two configurations that serve at the same time cannot differ in them.
-   * Default: all of them, for a stage with `activate`.
+   * Options that `activate` applies to state outliving the stage. Configurations that serve concurrently cannot differ in them. Default for
+   * a stage with `activate`: all.
    */
   readonly shared?: readonly string[];
   /** Consequence of omitting this stage: a pipeline must list the stage, or turn it off (`log: false`). */
   readonly expectedFor?: string;
   /**
-   * Rules across options, next to the schema. Reports about values that are not in the file are dropped: a default cannot be
-   * wrong.
+   * Checks rules across options, in addition to the schema. Reports about values that are not in the file are dropped, because a default
+   * cannot be wrong.
    *
    * @param path of the options
    */
   check?(options: Infer<S>, path: YamlPath, report: Report, all: CheckContext): void;
-  /** Warnings about valid options that are probably not intended, for `daypass check` and the log of a start. */
+  /** Warnings about valid but probably unintended options, for `daypass check` and the startup log. */
   notices?(options: Infer<S>, all: SectionValues): readonly string[];
   /** API documentation of the stage, as configured. */
   documentation?(options: Infer<S>, host: Host): StageDocumentation;
   /**
-   * Creates the stage, or throws to refuse the configuration. It has no effect outside the returned stage, since the pipeline
-   * may never serve; changes to anything else are left to `activate`.
+   * Creates the stage, or throws to reject the configuration. It must have no effect outside the returned stage, because the pipeline may
+   * never serve; other changes belong in `activate`.
    */
   create(options: Infer<S>, host: Host): Awaitable<Stage>;
 }
 
-/** A definition without the type of its options, as the registry keeps it. */
+/** A definition without the type of its options, as stored in the registry. */
 export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check' | 'notices' | 'documentation'> & {
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
   check?(options: any, path: YamlPath, report: Report, all: CheckContext): void;

@@ -2,16 +2,16 @@ import type { TextBlocks } from '#core/config/catalog/reply-text.ts';
 
 /** Changes one text that arrives in pieces. */
 export interface TextMapper {
-  /** Takes the next piece and returns the text for the client. */
+  /** Processes the next piece, and returns text for the client. */
   push(text: string): string;
   /** Ends the text and returns the buffered part. */
   end(): string;
 }
 
-/** A function of whole words, or something that creates a mapper for each text. */
+/** A function on whole words, or a factory of mappers for each text. */
 export type TextMap = ((words: string) => string) | { create(): TextMapper };
 
-const maxWordLength = 64; // text in languages without spaces must not be held back for long
+const maxWordLength = 64; // limits the delay of text in languages without spaces
 
 class WordMapper implements TextMapper {
   readonly #map: (words: string) => string;
@@ -36,7 +36,7 @@ class WordMapper implements TextMapper {
   }
 }
 
-/** The mappers of one answer: one for each of its texts. */
+/** Mappers of one answer, one for each of its texts. */
 export class MappedBlocks implements TextBlocks {
   readonly #create: () => TextMapper;
   readonly #open = new Map<string, TextMapper>();
@@ -47,9 +47,9 @@ export class MappedBlocks implements TextBlocks {
   }
 
   push(block: string, text: string): string {
-    const known = this.#open.get(block);
-    const mapper = known ?? this.#create();
-    if (known === undefined) this.#open.set(block, mapper);
+    const existing = this.#open.get(block);
+    const mapper = existing ?? this.#create();
+    if (existing === undefined) this.#open.set(block, mapper);
     return this.#add(block, mapper.push(text));
   }
 

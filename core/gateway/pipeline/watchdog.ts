@@ -11,13 +11,13 @@ interface Wait {
   readonly exchange: Exchange;
   readonly reject: (fault: StageFault | GatewayError) => void;
   readonly discardLate: (result: unknown) => void;
-  since: number; // number of the last check before it
+  since: number; // number of the last check before the wait
   link: Link<Wait> | undefined;
 }
 
 /**
- * Waits for stages, each up to its timeout. Every request waits here several times, so waits share one timer: all are
- * checked once a second, and a timeout fires up to a second late.
+ * Waits for stages, each up to its timeout. Every request waits here several times, so all waits share one timer: they are checked once a
+ * second, and a timeout fires up to a second late.
  */
 export class Watchdog {
   readonly #waits = new LinkedList<Wait>();
@@ -26,12 +26,12 @@ export class Watchdog {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * Waits for a stage. The time during which the request body is read, or the exchange is queued, does not count: each has its own
-   * limit. When a stage times out, the other stages' work for its exchange is abandoned as well. A stage that does not hear that the gateway ends its
-   * exchange is given up at the next look.
+   * Waits for a stage. Time while the request body is read or the exchange is queued is not counted, because each has its own limit. If a
+   * stage times out, the other stages' work for its exchange is abandoned too. A stage that ignores that the gateway ends its exchange is
+   * abandoned at the next check.
    *
    * @param seconds from now
-   * @param discardLate receives the late result of the stage
+   * @param discardLate receives a late result of the stage
    * @throws StageFault on timeout; the reason why the exchange was ended; errors of the stage
    */
   wait<T>(
@@ -54,7 +54,7 @@ export class Watchdog {
     });
   }
 
-  /** Gives up all waits, also those for a body or a place, and from now on those that a check finds. */
+  /** Abandons all waits, including those for a body or a slot, and from then on any that a check finds. */
   giveUpAll(): void {
     this.#isOver = true;
     this.#check();
@@ -82,13 +82,13 @@ export class Watchdog {
     if (wait.link === undefined) return false;
     this.#waits.remove(wait.link);
     wait.link = undefined;
-    // A stage that throws may have left it so, and the time of the next ones would not count.
+    // A stage that threw may have left this set, and the time of the next stages would not be counted.
     wait.exchange.isQueued = false;
     return true;
   }
 }
 
-/** Waiting for something other than its stage, with a limit of its own. */
+/** True while the exchange waits for something with its own limit. */
 function hasOwnLimit({ body, isQueued }: Exchange): boolean {
   return isQueued || body.isReading === true;
 }

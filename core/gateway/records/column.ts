@@ -1,7 +1,7 @@
 /** How a column is stored, read from a request's data, and bounded in a line of the journal. */
 export type Column<Source> = ColumnShape<Source> & (Content | Measure);
 
-/** A column of free content declares whether it is personal data, which is removed with the account. */
+/** Columns of free content declare whether they are personal data, which is removed with the account. */
 interface Content {
   readonly type: 'text' | 'text[]' | 'jsonb';
   readonly isPersonal: boolean;
@@ -15,11 +15,11 @@ interface Measure {
 interface ColumnShape<Source> {
   /** Epoch ms for `timestamptz`, a list of objects for `jsonb`. Undefined is stored as null. */
   read(source: Source): unknown;
-  readonly isRequired?: true; // no record lacks the value
-  /** Characters of a text, or of each text in a list. Omitted for values of the gateway's own vocabulary. */
+  readonly isRequired?: true; // every record has the value
+  /** Maximum characters of a text, or of each text in a list. Omitted for the gateway's own identifiers. */
   readonly maxLength?: number;
   readonly maximum?: number; // larger numbers are omitted
-  /** Entries kept of a list: the first ones; the last ones if negative. */
+  /** Maximum entries of a list: the first ones, or the last ones if negative. */
   readonly entries?: number;
   /** Members of each object in a `jsonb` column, as separate columns. */
   readonly members?: Columns<never>;
@@ -32,7 +32,7 @@ export function columnsOf<Source>() {
   return <const C extends Columns<Source>>(columns: C): C => columns;
 }
 
-/** A row with these columns, as it is read: every column is present, null where the value is unknown. */
+/** A row as read: every column is present, and null if the value is unknown. */
 export type RecordRow<C extends Columns<never>> = { readonly [Name in keyof C]: Value<C[Name]> };
 
 type Value<C extends Column<never>> =

@@ -39,13 +39,13 @@ const principalColumns = columnsOf<Principal>()({
 });
 const callColumns = columnsOf<CachedCall>()({
   model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
-  /** Public name of the model, if the client used another one. */
+  /** Public name of the model, if the client used another name. */
   alias_of: { type: 'text', isPersonal: false, read: aliasOf, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 
 const outcomeColumns = columnsOf<Outcome>()({
-  // Requests that were in flight when a gateway was killed have no outcome: they are `interrupted`.
+  // Requests in flight when a gateway was killed have no outcome: they are stored as `interrupted`.
   outcome: {
     type: 'text',
     isPersonal: false,
@@ -104,15 +104,15 @@ const deliveryColumns = columnsOf<Delivery>()({
   cache_write_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheWrite, maximum: bounds.tokens },
   reasoning_tokens: { type: 'integer', read: ({ usage }) => usage?.reasoning, maximum: bounds.tokens },
   images: { type: 'integer', read: ({ usage }) => usage?.images, maximum: bounds.tokens },
-  /** The model that the vendor's answer names. */
+  /** Model named in the vendor's answer. */
   answered_model: { type: 'text', isPersonal: false, read: ({ answeredModel }) => answeredModel, maxLength: 200 },
-  /** True where that is not the one that the route asks for (plugins/upstream/routing/same-model.ts). */
+  /** True if that differs from the model requested by the route (plugins/upstream/routing/same-model.ts). */
   is_other_model: { type: 'boolean', read: ({ isOtherModel }) => isOtherModel },
   is_policy_refusal: { type: 'boolean', read: ({ isPolicyRefusal }) => isPolicyRefusal },
   usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },
 });
 
-/** SHA-256 of the content of the answer: as the upstream has sent it, as the client got it, and why they differ. */
+/** SHA-256 of the answer's content as sent by the upstream and to the client, and why they differ. */
 const digestColumns = columnsOf<AnswerDigests>()({
   digest_received: { type: 'text', isPersonal: false, read: ({ received }) => received },
   digest_sent: { type: 'text', isPersonal: false, read: ({ sent }) => sent },
@@ -138,10 +138,10 @@ export const columns = {
 
 export type RequestRecord = RecordRow<typeof columns>;
 
-/** Moment at which the values of a source are known: on arrival, before the request goes upstream, at its end. */
+/** When the values of a source are known: on arrival, before the request goes upstream, or at its end. */
 export type Moment = 'request' | 'caller' | 'result';
 
-/** The object that a group of columns is read from. Without it, all of them are null. */
+/** The object that a group of columns is read from. If it is missing, all of them are null. */
 export interface RecordSource {
   readonly moment: Moment;
   /** @param outcome defined at the moment `result` */
@@ -159,7 +159,7 @@ export const sources: readonly RecordSource[] = [
   { moment: 'result', find: digestsOf, columns: digestColumns },
 ];
 
-/** A content that a stage has changed is known once it is sent. */
+/** Content changed by a stage is known once it was sent. */
 function digestsOf(exchange: Exchange): AnswerDigests | undefined {
   const digests = exchange.find(answerDigests);
   const changed = exchange.find(changedContent);
@@ -172,7 +172,7 @@ function aliasOf({ model, modelName }: CachedCall): string | undefined {
   return modelName === model.publicName ? undefined : model.publicName;
 }
 
-/** Unknown paths can contain anything, such as a key that was pasted into the base URL. */
+/** Unknown paths can contain anything, such as a key pasted into the base URL. */
 function safePath({ path, endpoint }: Exchange): string {
   return endpoint.name === 'unknown' ? redactKeys(path) : path;
 }
@@ -187,7 +187,7 @@ function hasFailover({ attempts }: Delivery): boolean {
 
 const credential = /\b(?:(?:sk|pk|rk|xai)-[\w-]{12,}|AIza[\w-]{20,}|[a-z][a-z0-9]{0,15}[-_][A-Za-z0-9]{20,})/g;
 
-/** Truncates everything that looks like an API key, of a vendor or of the gateway, to six characters. */
+/** Truncates everything that looks like an API key, of a vendor or the gateway, to six characters. */
 export function redactKeys(text: string): string {
   return text.replace(credential, (key) => `${key.slice(0, 6)}…`);
 }

@@ -7,13 +7,13 @@ type Queries = Pick<Database, 'query'>;
 
 export interface RequestCount {
   readonly count: number;
-  /** True when more match than were counted. */
+  /** True if more match than were counted. */
   readonly isCapped: boolean;
 }
 
 /**
- * Counts the requests on record that match a filter. The count is exact when usage by hour has it: for a filter of account,
- * model, route and times, and at most one of errors, failover, cached, or an outcome. Otherwise it stops at the limit.
+ * Counts the recorded requests that match a filter. The count is exact if hourly usage has it: for a filter of account, model, route and
+ * times, and at most one of errors, failover, cached, or an outcome. Otherwise it stops at the limit.
  */
 export async function countRequests(
   database: Queries,
@@ -28,7 +28,7 @@ export async function countRequests(
   const { until } = filter;
   const first = startOfHour(since + usageHour - 1);
   const last = until === undefined ? undefined : startOfHour(until);
-  // Usage is by hour: the parts of hours at both ends are counted from the records.
+  // Usage is hourly, so the partial hours at both ends are counted from the records.
   if (last !== undefined && last <= first) return countUpTo(database, { ...filter, since }, Infinity);
   const [usage, ...ends] = await Promise.all([
     countUsage(database, { ...filter, since: first, until: last }, []),
@@ -42,11 +42,11 @@ const none: RequestCount = { count: 0, isCapped: false };
 
 type RequestCounter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
 
-/** The member of usage that counts what the filter matches; undefined when no member does. */
+/** The usage counter that matches the filter; undefined if there is none. */
 export function counterOf(filter: RequestFilter): RequestCounter | undefined {
   const { outcome, status, isMetered, errors, hasFailover, isCached } = filter;
   if (status !== undefined || isMetered !== undefined || hasFailover === false || isCached === false) return undefined;
-  // Usage has no count for these alone.
+  // Usage has no separate count for these.
   if (outcome === 'failed' || outcome === 'interrupted') return undefined;
   const counters: RequestCounter[] = [
     ...(outcome === undefined ? [] : [outcome]),

@@ -1,8 +1,8 @@
 import type { Database } from '#core/platform/database/database.ts';
 
-/** Results of one day's requests of all accounts, on any endpoint. */
+/** Results of a day's requests of all accounts, on any endpoint. */
 export interface DailyUsage {
-  /** `2026-11-22`, in the requested time zone. An hour belongs to the day in which it begins. */
+  /** Such as `2026-11-22`, in the requested time zone. An hour belongs to the day in which it starts. */
   readonly day: string;
   readonly requests: number;
   readonly answered: number;
@@ -12,8 +12,8 @@ export interface DailyUsage {
 }
 
 /**
- * Usage of the last days, the oldest first, today last; a day without any is there, with zeros. Of the counts by hour: 60 days of
- * ten models with two routes are some 29,000 rows.
+ * Usage of the last days, oldest first, ending today; days without usage have zeros. Read from hourly counts: 60 days of ten models with
+ * two routes are about 29,000 rows.
  *
  * @param days at most 400
  */

@@ -37,14 +37,14 @@ const requestIndexes = [
 
 const { id: _id, started_at: _startedAt, ...otherColumns } = columns;
 
-/** The record of a request. Its properties are named and typed like the columns of records, from which they are made. */
+/** Record of a request. Its properties are derived from the columns of records. */
 export const RequestLog = defineEntity({
   name: 'RequestLog',
   properties: {
     started_at: p.datetime().primary(),
     id: impersonal(p.text().primary()),
     ...propertiesOf(otherColumns),
-    /** The process that served it. */
+    /** The process that served the request. */
     instance: impersonal(p.text()),
   },
   indexes: requestIndexes,
@@ -57,19 +57,19 @@ export const RequestLog = defineEntity({
   ],
 });
 
-/** A prompt or a response on record. */
+/** A recorded prompt or response. */
 export const RequestContent = defineEntity({
   name: 'RequestContent',
   properties: {
     request: () => p.manyToOne(RequestLog).primary().joinColumns('started_at', 'id').createForeignKeyConstraint(false),
     part: p.enum(['request', 'reply'] as const).primary(),
-    /** True when the body was longer than the limit. */
+    /** True if the body was longer than the limit. */
     isCut: p.boolean(),
     body: personal(p.text()),
   },
 });
 
-/** Counts of requests by hour. A row is identified by all of its keys, each of which except the hour may be null. */
+/** Counts of requests by hour. A row is identified by all of its keys; all except the hour may be null. */
 const hour = p.datetime().primary();
 const later: ReadonlySet<string> = new Set(laterCounts);
 const counts = Object.fromEntries(
@@ -104,14 +104,14 @@ export const UsageHour = defineEntity({
   uniques: [uniqueKey('usage_hour', 'account_id, hour, model, route')],
 });
 
-/** The same over all accounts. */
+/** Like `UsageHour`, over all accounts. */
 export const UsageTotal = defineEntity({
   name: 'UsageTotal',
   properties: { hour, ...byModel, ...counts, ...histogram, ...speed },
   uniques: [uniqueKey('usage_total', 'hour, model, route')],
 });
 
-/** Calls of models by the program that called, over all accounts. */
+/** Model calls by calling program, over all accounts. */
 const clientCounts = {
   hour,
   client: impersonal(p.text().nullable().primary()),
@@ -129,7 +129,7 @@ export const UsageClient = defineEntity({
 
 export const UsageClientDelta = defineEntity({ name: 'UsageClientDelta', properties: clientCounts });
 
-/** Counts that are not yet added to the hours. */
+/** Counts not added to the hours yet. */
 export const UsageDelta = defineEntity({
   name: 'UsageDelta',
   properties: {
@@ -164,12 +164,12 @@ export const RouteUsageDelta = defineEntity({
   properties: attemptCounts,
 });
 
-/** Requests of no account by minute, block of addresses and status. */
+/** Requests without an account by minute, address block and status. */
 export const UnauthenticatedMinute = defineEntity({
   name: 'UnauthenticatedMinute',
   properties: {
     minute: p.datetime().primary(),
-    // Of a network, without an account: the addresses of customers are in their records.
+    // A network without an account; customers' addresses are in their records.
     address_block: impersonal(p.text().nullable().primary()),
     status: p.smallint().nullable().primary(),
     requests: p.integer(),

@@ -1,18 +1,18 @@
 import { uuid } from '#core/platform/database/database.ts';
 import type { RequestRecord } from './columns.ts';
 
-/** Restricts which records are read. Members that are left out restrict nothing. */
+/** Restricts which records are read. Omitted members restrict nothing. */
 export interface RequestFilter {
   readonly accountId?: string | undefined;
   /** Public name of a model; requests by its aliases match too. */
   readonly model?: string | undefined;
-  /** The route that served, as `upstream/model`. */
+  /** Serving route, as `upstream/model`. */
   readonly route?: string | undefined;
   readonly outcome?: RequestRecord['outcome'] | undefined;
-  /** True for requests that were refused, failed or were interrupted. */
+  /** True for requests that were rejected, failed or were interrupted. */
   readonly errors?: true | undefined;
   readonly status?: readonly [lowest: number, highest: number] | undefined;
-  /** True for requests that more than one route was tried for. */
+  /** True for requests for which several routes were tried. */
   readonly hasFailover?: boolean | undefined;
   /** True for replies from the cache. */
   readonly isCached?: boolean | undefined;
@@ -28,16 +28,16 @@ export interface Conditions {
   readonly parameters: readonly unknown[];
 }
 
-/** A part of a statement and its parameters. */
+/** A condition and its parameters. */
 export type Condition = [sql: string, ...parameters: unknown[]];
 
-/** Each request has exactly one of them. */
+/** Each request has exactly one outcome. */
 export const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
-/** What a word selects: a status such as `429` or `5xx`, an outcome, or `error` for all that was refused or failed. */
+/** Filter for a word: a status such as `429` or `5xx`, an outcome, or `error` for everything rejected or failed. */
 export function filterByStatus(word: string): Pick<RequestFilter, 'status' | 'outcome' | 'errors'> {
   if (word === 'error') return { errors: true };
-  const outcome = outcomes.find((one) => one === word);
+  const outcome = outcomes.find((name) => name === word);
   if (outcome !== undefined) return { outcome };
   return { status: [Number(word.replaceAll(/x/gi, '0')), Number(word.replaceAll(/x/gi, '9'))] };
 }
@@ -45,8 +45,8 @@ export function filterByStatus(word: string): Pick<RequestFilter, 'status' | 'ou
 const servedModel = 'coalesce(alias_of, model)';
 
 /**
- * Booleans are part of the text, and times are parameters of the column's type: the planner needs both to use partial indexes
- * and to leave out partitions. Values that no record can have match nothing.
+ * Booleans are part of the text, and times are parameters of the column's type, because the planner needs both to use partial indexes and
+ * to skip partitions. Impossible values match nothing.
  */
 export function conditionsOf(filter: RequestFilter): Conditions {
   const { accountId, model, route, outcome, errors, status, hasFailover, isCached, isMetered, since, until } = filter;
@@ -67,8 +67,8 @@ export function conditionsOf(filter: RequestFilter): Conditions {
 }
 
 /**
- * Condition of the index of rare requests of all accounts. A query must repeat it: the planner does not see through `coalesce`, so that
- * it cannot take this index for the requests of one account, whose own are better.
+ * Condition of the index for rare requests of all accounts. A query must repeat it. The planner cannot see through `coalesce`, so it never
+ * uses this index for the requests of one account, whose own indexes are better.
  */
 export const notable = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;
 
@@ -84,19 +84,19 @@ export function joinConditions(conditions: readonly Condition[]): Conditions {
   };
 }
 
-/** Most records have the status 200. The others have a partial index, whose condition the query must repeat. */
+/** Most records have status 200. The others have a partial index, whose condition the query must repeat. */
 function statusRange([lowest, highest]: readonly [number, number]): string {
   const isOther = lowest > 200 || highest < 200;
   return `status BETWEEN ?::bigint AND ?::bigint${isOther ? ' AND status <> 200' : ''}`;
 }
 
-/** PostgreSQL rejects NUL in a text; no record has one. */
+/** PostgreSQL rejects NUL in text, and no record contains it. */
 export function equalText(column: string, text: string): Condition {
   return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }
 
 /**
- * A time as PostgreSQL reads it in any session time zone.
+ * A time in a format independent of the session's time zone.
  *
  * @param time epoch ms
  */

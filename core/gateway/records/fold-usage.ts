@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import { clientNames, speedCounts, storedCounts } from './usage.ts';
 
-/** Folded in less than a second. A day without folding leaves many. */
+/** A batch that is folded in less than a second; a day without folding leaves many. */
 const maxDeltasPerTransaction = 20_000;
 
 const histogram = 'first_content_buckets, first_content_counts';
@@ -58,7 +58,7 @@ const foldAttempts = `
 const outcomesOf = (table: string) =>
   ['answered', 'refused', 'failed', 'aborted', 'interrupted'].map((name) => `${table}.${name}`).join(' + ');
 
-/** Clients name themselves: the most used of those that are new fill the names of their hour. */
+/** Clients choose their names, so names per hour are limited: the most used of the new ones fill the remaining places. */
 const foldClients = `
   WITH ${moved('usage_client_delta')}, named AS (
     SELECT moved.hour, moved.client, sum(${outcomesOf('moved')}) AS requests,
@@ -79,12 +79,12 @@ const foldClients = `
   )
   SELECT count(*)::integer AS deltas FROM moved`;
 
-/** One process at a time, until its transaction ends. */
+/** Held by one process at a time, until its transaction ends. */
 const lockKey = `hashtext('usage fold')`;
 
 /**
- * Adds the deltas of usage to its hours. Each transaction moves some, so that readers, who add up both, count the same at
- * any moment; one that fails moves nothing. Does nothing while another process folds.
+ * Adds usage deltas to the hours. Each transaction moves a batch, so that readers, who add up both, see the same counts at any moment; a
+ * failed one moves nothing. Does nothing while another process folds.
  */
 export async function foldUsage(database: Pick<Database, 'fork'>): Promise<void> {
   let isMoving = true;
@@ -108,12 +108,12 @@ async function foldBatch(transaction: EntityManager): Promise<boolean> {
 }
 
 /**
- * Removes the usage of an account. It stays in the counts over all accounts. Records arrive later than their requests, so
- * this is repeated for some days.
+ * Removes the usage of an account, which remains in the counts over all accounts. Records arrive later than their requests, so this is
+ * repeated for some days.
  */
 export async function removeUsage(database: Pick<Database, 'fork'>, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // The lock keeps deltas from moving. Deltas that are not folded yet must first reach the counts over all accounts.
+    // The lock keeps deltas from moving. Unfolded deltas must first reach the counts over all accounts.
     await transaction.execute(`SELECT pg_advisory_xact_lock(${lockKey})`);
     while (await foldBatch(transaction));
     for (const table of ['usage_account', 'usage_hour'])

@@ -13,18 +13,18 @@ export interface AccountLoad {
   /** Failed, or interrupted by the end of the gateway's process. */
   readonly failed: number;
   readonly refused: number;
-  /** Vendors refused them, or withheld or cut their answers, because of a policy. */
+  /** Requests that vendors rejected, or whose answers they withheld or truncated, under a policy. */
   readonly policyRefusals: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Of all requests of all accounts, 0 to 1. */
+  /** Share of the requests of all accounts, 0 to 1. */
   readonly share: number;
 }
 
 /**
- * The accounts with the most requests, tokens, failures or refusals for policy, by each measure the heaviest first. Of the counts by hour.
+ * Accounts with the most requests, tokens, failures or policy rejections, for each measure the heaviest first. Read from hourly counts.
  *
- * @param since epoch ms; all of its hour counts
+ * @param since epoch ms; its whole hour is counted
  */
 export async function listHeaviestAccounts(
   database: Pick<Database, 'query'>,
@@ -56,7 +56,7 @@ export async function listHeaviestAccounts(
   const by = (rankOf: (row: Row) => number, valueOf: (row: Row) => number) =>
     rows
       .filter((row) => rankOf(row) <= limit && valueOf(row) > 0)
-      .toSorted((one, other) => rankOf(one) - rankOf(other))
+      .toSorted((a, b) => rankOf(a) - rankOf(b))
       .map(toLoad);
   return {
     requests: by(

@@ -1,7 +1,7 @@
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host/host.ts';
 
-/** Records of this instance on their way to the database: at `/readyz?verbose`, and on the operator pages. */
+/** This instance's records on their way to the database, as shown at `/readyz?verbose` and on the operator pages. */
 export interface JournalStatus {
   readonly waiting_records: number;
   readonly waiting_bytes: number;
@@ -13,12 +13,12 @@ export interface JournalStatus {
   readonly free_disk_bytes: number | null;
 }
 
-/** The status report about the journal; undefined before it is open. */
+/** Status report about the journal; undefined before it is open. */
 export function journalReport(report: (host: Host) => JournalStatus | undefined): StatusReport {
   return { name: 'journal', report: (host) => report(host) ?? null };
 }
 
-/** The status of the journal; undefined when no plugin has one. */
+/** Status of the journal; undefined if no plugin provides one. */
 export function readJournalStatus({ statusReports }: StatusReports, host: Host): JournalStatus | undefined {
   return (statusReports.get('journal')?.report(host) ?? undefined) as JournalStatus | undefined;
 }

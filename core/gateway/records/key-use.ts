@@ -1,17 +1,17 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from './filter.ts';
 
-/** Networks and clients of an account's requests, which show whether one person or several use its key. */
+/** Networks and clients of an account's requests, which indicate whether several people use its key. */
 export interface KeyUse {
-  /** Addresses of clients. */
+  /** Number of distinct client addresses. */
   readonly addresses: number;
-  /** Distinct User-Agents, versions included. */
+  /** Number of distinct User-Agents, including versions. */
   readonly clients: number;
-  /** Programs by their names, such as `claude-cli`; at most five, the most used first. */
+  /** Program names, such as `claude-cli`; at most five, most used first. */
   readonly programs: readonly string[];
-  /** The most requests that ran at the same time. */
+  /** Maximum number of concurrent requests. */
   readonly atOnce: number;
-  /** Requests that were looked at. */
+  /** Number of requests examined. */
   readonly requests: number;
 }
 
@@ -19,7 +19,7 @@ const maxScanned = 500; // so that the busiest account costs no more than others
 const listedPrograms = 5;
 
 /**
- * How the keys of some accounts are used, by the latest 500 model calls of each. Accounts without any are missing.
+ * Reads how the keys of some accounts are used, from the latest 500 model calls of each. Accounts without any are missing.
  *
  * @param since epoch ms
  */

@@ -1,6 +1,6 @@
 /**
- * A histogram of durations: pairs of a bucket and the number of its requests, in the order of the buckets. Bucket `n` ends at
- * 10 ms × 1.1ⁿ, and the last one begins at an hour.
+ * A histogram of durations: pairs of a bucket and its number of requests, in the order of the buckets. Bucket `n` ends at 10 ms × 1.1ⁿ; the
+ * last one starts at an hour.
  */
 export type LatencyHistogram = readonly (readonly [bucket: number, requests: number])[];
 
@@ -8,8 +8,8 @@ const firstEnd = 10; // ms
 const growth = 1.1;
 
 /**
- * The quantile of a share of the requests, 0.5 for the median. Ms, within 5 % of the exact value between 10 ms and an hour;
- * undefined without requests.
+ * Quantile for a share of the requests, 0.5 for the median. Ms, within 5 % of the exact value between 10 ms and an hour; undefined without
+ * requests.
  */
 export function quantile(histogram: LatencyHistogram, share: number): number | undefined {
   const all = sizeOf(histogram);
@@ -21,12 +21,12 @@ export function quantile(histogram: LatencyHistogram, share: number): number | u
   return undefined;
 }
 
-/** Requests in all buckets. */
+/** Number of requests in all buckets. */
 export function sizeOf(histogram: LatencyHistogram): number {
   return histogram.reduce((sum, [, requests]) => sum + requests, 0);
 }
 
-/** One histogram of the requests in several. */
+/** Merges several histograms. */
 export function mergeHistograms(histograms: Iterable<LatencyHistogram>): LatencyHistogram {
   const merged = new Map<number, number>();
   for (const histogram of histograms)

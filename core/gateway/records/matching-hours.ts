@@ -6,11 +6,11 @@ import { countUsage, usageHour } from './usage.ts';
 const maxHours = 60; // with more, most hours have a match
 
 /**
- * The hours whose requests make up a page, for requests of all accounts that are rare and have no index over all accounts: those of
- * a model or route, and those from the cache. Usage by hour knows where they are.
+ * Finds the hours whose requests make up a page, for requests of all accounts that are rare and have no index over all accounts: those of a
+ * model or route, and those from the cache. Hourly usage shows where they are.
  *
  * @param before epoch ms; only requests until then are listed
- * @returns starts of hours, the newest first, epoch ms; undefined where all hours are to be read
+ * @returns starts of hours, newest first, epoch ms; undefined if all hours must be read
  */
 export async function findMatchingHours(
   database: Pick<Database, 'query'>,
@@ -29,7 +29,7 @@ export async function findMatchingHours(
   for (const { hour, [counter]: matching } of hours.toReversed()) {
     if (matching === 0) continue;
     found.push(hour);
-    // The first and the last hour count only in part.
+    // The first and the last hour may match only in part.
     const isWhole = hour >= since && (end === undefined || hour + usageHour <= end);
     if (isWhole) count += matching;
     if (count >= size) break;

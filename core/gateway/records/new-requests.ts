@@ -3,16 +3,15 @@ import type { RequestRecord } from './columns.ts';
 import { conditionsOf, type RequestFilter, timestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
 
-/** A new record's request started within this time; records that a journal held longer are not found. */
+/** A new record's request started within this time; records delayed longer by a journal are not found. */
 const windowMs = 3_600_000;
 const pageSize = 500;
 
 type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;
 
 /**
- * Finds records in the order of their arrival, which is not that of their times: a request is recorded when it ends. PostgreSQL
- * numbers transactions and reports the oldest running one: a record that was not visible then has this number or a
- * higher one.
+ * Finds records in order of arrival, which differs from that of their times, because a request is recorded when it ends. PostgreSQL numbers
+ * transactions and reports the oldest running one: a record that was not visible before has this number or a higher one.
  */
 export class NewRequests {
   readonly #database: Pick<Database, 'query'>;
@@ -20,7 +19,7 @@ export class NewRequests {
   readonly #now: () => number;
   /** Oldest running transaction before the last query. */
   #position: string | undefined;
-  #known = new Set<string>(); // ids read at that position or the one before
+  #known = new Set<string>(); // ids read at this position or the previous one
 
   constructor(database: Pick<Database, 'query'>, filter: RequestFilter, now: () => number) {
     this.#database = database;
@@ -28,19 +27,19 @@ export class NewRequests {
     this.#now = now;
   }
 
-  /** Starts: records that arrive from now on are new. Call it before reading the older ones. */
+  /** Starts: later records are new. Call it before reading the older ones. */
   async begin(): Promise<void> {
     this.#position = await this.#readPosition();
-    // A running transaction, in any database of the server, may be older than records that are already visible.
+    // A running transaction, in any database of the server, may be older than records already visible.
     await Array.fromAsync(this.read());
   }
 
-  /** Marks records that the caller has read by another query. */
+  /** Marks records that the caller read by another query. */
   skip(ids: Iterable<string>): void {
     for (const id of ids) this.#known.add(id);
   }
 
-  /** The records that have arrived since the last call, in pages, each oldest first. A failed call can be repeated. */
+  /** Records that arrived since the last call, in pages, each oldest first. A failed call can be repeated. */
   async *read(): AsyncGenerator<RequestRecord[]> {
     const next = await this.#readPosition();
     const found = new Set<string>();

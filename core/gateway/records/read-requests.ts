@@ -15,12 +15,11 @@ export interface RequestPage {
   readonly next: string | undefined;
 }
 
-/** The most records of a page. */
 const maxPage = 1_000;
-/** Records of a page of an export, of which many may run at once. */
+/** Records per page of an export. Smaller, because many exports may run concurrently. */
 export const exportPage = 500;
 
-/** Times as epoch ms, and 64-bit integers as numbers: the driver would return texts. */
+/** Selects times as epoch ms, and 64-bit integers as numbers; the driver would return text. */
 export const recordColumns = Object.entries(columns)
   .map(([name, { type }]) => {
     if (type === 'timestamptz') return epochs(name);
@@ -28,14 +27,14 @@ export const recordColumns = Object.entries(columns)
   })
   .join(', ');
 
-/** Sorts by the table's column: unqualified, `started_at` would be the selected number, which has no index. */
+/** Sorts by the table's column. Unqualified, `started_at` would be the selected number, which has no index. */
 const newestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
 
 /**
- * The record of one request, read from the partition of its day; undefined if there is none yet: records reach the database
- * about a second after the request ends.
+ * Record of one request, read from the partition of its day; undefined if there is none yet: records reach the database about a second
+ * after the request ends.
  *
- * @param accountId finds the request only when it is this account's
+ * @param accountId finds the request only if it belongs to this account
  */
 export async function findRequest(
   database: Queries,
@@ -53,10 +52,9 @@ export async function findRequest(
 }
 
 /**
- * A page of records, newest first. Pages follow each other by the id of their last record, so that records which arrive
- * meanwhile shift nothing.
+ * A page of records, newest first. The next page starts after the id of the last record, so that records arriving meanwhile shift nothing.
  *
- * @throws GatewayError `invalid_request` when `before` is not a request id
+ * @throws GatewayError `invalid_request` if `before` is not a request id
  */
 export async function listRequests(
   database: Queries,
@@ -85,7 +83,7 @@ export async function listRequests(
   return pageOf(found, size);
 }
 
-/** @param found one record more than the page, if there are as many */
+/** @param found up to one record more than the page */
 function pageOf(found: readonly RequestRecord[], size: number): RequestPage {
   const records = found.slice(0, size);
   return { records, next: found.length > size ? records.at(-1)?.id : undefined };
@@ -105,7 +103,7 @@ async function readHours(
 ): Promise<RequestRecord[]> {
   const oldest = hours.at(-1);
   if (oldest === undefined) return [];
-  // The planner leaves out partitions by constants only.
+  // The planner excludes partitions only by constants.
   const { sql, parameters } = conditionsOf({ ...filter, since: Math.max(filter.since ?? 0, oldest) });
   return database.query<RequestRecord>(
     `SELECT ${recordColumns} FROM (
@@ -131,7 +129,7 @@ function timeOfBefore(before: string | undefined): number | undefined {
   return before === undefined ? undefined : timeOfRequestId(before);
 }
 
-/** All records, newest first, a page at a time: for exports. */
+/** All records, newest first, a page at a time, for exports. */
 export async function* readRequestPages(
   database: Queries,
   filter: RequestFilter,
@@ -144,12 +142,12 @@ export async function* readRequestPages(
   } while (before !== undefined);
 }
 
-/** The same one by one. */
+/** Like `readRequestPages`, one record at a time. */
 export async function* readRequests(database: Queries, filter: RequestFilter): AsyncGenerator<RequestRecord> {
   for await (const records of readRequestPages(database, filter)) yield* records;
 }
 
-/** PostgreSQL prunes partitions by the first comparison, but not by the second. */
+/** The first comparison lets PostgreSQL prune partitions; the second does not. */
 function olderThan(id: string): Conditions {
   const time = timeOfRequestId(id);
   if (time === undefined)
@@ -158,7 +156,7 @@ function olderThan(id: string): Conditions {
   return { sql: 'AND started_at <= ? AND (started_at, id) < (?, ?)', parameters: [startedAt, startedAt, id] };
 }
 
-/** True when the prompt or the reply of a request is on record: `log: { content: true }`. Reads one partition. */
+/** True if the prompt or the reply of a request is stored (`log: { content: true }`). Reads one partition. */
 export async function isContentKept(database: Pick<Database, 'query'>, id: string): Promise<boolean> {
   const startedAt = timeOfRequestId(id);
   if (startedAt === undefined) return false;

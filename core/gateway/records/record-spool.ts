@@ -1,22 +1,22 @@
 import type { Host } from '../host/host.ts';
 
-/** Lines of the journal that the database has, in a file until the collector has them too. */
+/** Journal lines already in the database, in a file until the collector has them too. */
 export interface SpooledRecords {
   readonly records: number;
-  /** The lines, some hundred at a time. */
+  /** The lines, a few hundred at a time. */
   read(): AsyncIterable<readonly string[]>;
-  /** Forgets them. */
+  /** Deletes the lines. */
   remove(): Promise<void>;
 }
 
-/** Records on their way to a collector. They survive a restart and a crash, and then may be sent twice: their ids are the same. */
+/** Records on their way to a collector. They survive a restart and a crash, after which some may be sent twice, with the same ids. */
 export interface RecordSpool {
-  /** The oldest that wait; undefined when there are none. */
+  /** The oldest waiting records; undefined if there are none. */
   oldest(): SpooledRecords | undefined;
-  /** Records that were not kept: the limit of bytes is reached, or the disk refuses them. */
+  /** Number of records dropped because the size limit was reached, or the disk rejected them. */
   readonly dropped: number;
   readonly waiting: number;
-  /** Called when there are more. */
+  /** Called when records were added. */
   onAdded: () => void;
 }
 
@@ -24,7 +24,7 @@ interface OpenSpool {
   spool: RecordSpool | undefined;
 }
 
-/** The journal's spool for the exporter of records; empty without one. */
+/** The journal's spool for the exporter of records; `spool` is undefined without one. */
 export function openRecordSpool(host: Pick<Host, 'keep'>): OpenSpool {
   return host.keep('records/spool', () => ({ spool: undefined }) as OpenSpool);
 }

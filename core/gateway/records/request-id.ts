@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 /**
- * A request id is `req_` and the 32 hexadecimal digits of a UUID version 7 (RFC 9562, 5.7), whose first 12 are the time of
- * the request. So ids sort by time, and the daily partition of a record follows from its id.
+ * A request id is `req_` and the 32 hexadecimal digits of a UUID version 7 (RFC 9562, 5.7), whose first 12 digits are the time of the
+ * request. Ids therefore sort by time, and determine the daily partition of a record.
  */
 const form = /^req_([\da-f]{12})7[\da-f]{19}$/;
 
@@ -11,7 +11,7 @@ const latest = 253_402_300_799_999;
 
 const stamp = { time: Number.NaN, digits: '' }; // many requests share a millisecond
 
-/** @param receivedAt epoch ms; exactly the time that is stored with the record */
+/** @param receivedAt epoch ms; exactly the time stored with the record */
 export function createRequestId(receivedAt: number): string {
   if (stamp.time !== receivedAt) {
     stamp.time = receivedAt;
@@ -21,7 +21,7 @@ export function createRequestId(receivedAt: number): string {
   return stamp.digits + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }
 
-/** The time of the request with this id, epoch ms; undefined for a text that is not a request id. */
+/** Epoch ms of the request with this id; undefined if the text is not a request id. */
 export function timeOfRequestId(id: string): number | undefined {
   const digits = form.exec(id)?.[1];
   const time = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);

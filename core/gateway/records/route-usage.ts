@@ -13,16 +13,16 @@ export interface RouteUsage {
   readonly failed: number;
   /** Failed attempts by fault, including `client`. */
   readonly faults: Readonly<Record<string, number>>;
-  /** The last attempt that served, epoch ms. */
+  /** Last served attempt, epoch ms. */
   readonly lastServedAt: number | undefined;
-  /** The last failure through the route. */
+  /** Last failure caused by the route. */
   readonly lastFault: RouteFault | undefined;
 }
 
 export interface RouteFault {
   readonly fault: string;
   readonly at: number; // epoch ms
-  /** The error message, without keys; null when the attempt had none. */
+  /** Error message without keys; null if the attempt had none. */
   readonly error: string | null;
 }
 
@@ -37,10 +37,7 @@ interface Row {
 
 const unrelatedFaults: ReadonlySet<string> = new Set(['client', 'overflow', 'unsupported', 'gone', ...ownFaults]);
 
-/**
- * Counts attempts by route, in the order of their names: exactly the attempts on record of the hours in this time, of each
- * request the last eight.
- */
+/** Counts attempts by route, ordered by name: exactly the recorded attempts in these hours, at most the last eight of each request. */
 export async function readRouteUsage(
   database: Pick<Database, 'query'>,
   { since, until }: { readonly since: number; readonly until?: number | undefined },
@@ -57,20 +54,20 @@ export async function readRouteUsage(
      GROUP BY route, outcome, fault ORDER BY route, at`,
     [...parameters, ...parameters],
   );
-  return [...Map.groupBy(rows, ({ route }) => route)].map(([route, some]) => usageOf(route, some));
+  return [...Map.groupBy(rows, ({ route }) => route)].map(([route, rowsOfRoute]) => usageOf(route, rowsOfRoute));
 }
 
 function usageOf(route: string, rows: readonly Row[]): RouteUsage {
-  const sum = (some: readonly Row[]) => some.reduce((total, { attempts }) => total + attempts, 0);
+  const sum = (counted: readonly Row[]) => counted.reduce((total, { attempts }) => total + attempts, 0);
   const failed = rows.filter(({ outcome }) => outcome === 'failed');
-  const ofRoute = failed.filter(({ fault }) => !unrelatedFaults.has(fault ?? ''));
+  const causedByRoute = failed.filter(({ fault }) => !unrelatedFaults.has(fault ?? ''));
   const served = rows.filter(({ outcome }) => outcome === 'served');
-  const last = ofRoute.at(-1);
+  const last = causedByRoute.at(-1);
   return {
     route,
     attempts: sum(rows),
     served: sum(served),
-    failed: sum(ofRoute),
+    failed: sum(causedByRoute),
     faults: Object.fromEntries(failed.map(({ fault, attempts }) => [fault ?? 'unknown', attempts])),
     lastServedAt: served.at(-1)?.at,
     lastFault: last && { fault: last.fault ?? 'unknown', at: last.at, error: last.error },

@@ -2,30 +2,30 @@ import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { timestamp } from './filter.ts';
 
-/** Requests of no account in one minute, from one block of addresses, that ended with one status. */
+/** Requests without an account in one minute, from one address block, that ended with one status. */
 export interface UnauthenticatedCount {
   readonly minute: number; // its start, epoch ms
-  /** As `addressBlockOf` writes it; undefined for all blocks that are not counted alone, and without an address. */
+  /** Format of `addressBlockOf`; undefined without an address, and for all blocks that are not counted separately. */
   readonly block: string | undefined;
-  /** Undefined where the client left before any. */
+  /** Undefined if the client disconnected before. */
   readonly status: number | undefined;
   readonly requests: number;
 }
 
-/** Requests of no account from one block of addresses. */
+/** Requests without an account from one address block. */
 export interface UnauthenticatedBlock {
   readonly block: string | null;
   readonly requests: number;
   /** Start of the last minute with such a request, epoch ms. */
   readonly lastMinute: number;
-  /** The most frequent first. */
+  /** Most frequent first. */
   readonly statuses: readonly { readonly status: number | null; readonly requests: number }[];
 }
 
-/** Requests of no account since a time. */
+/** Requests without an account since a time. */
 interface UnauthenticatedUsage {
   readonly requests: number;
-  /** Those with the most requests, the first with the most. */
+  /** Blocks with the most requests, in descending order. */
   readonly blocks: readonly UnauthenticatedBlock[];
 }
 
@@ -43,7 +43,10 @@ const addition = `
   GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
   ON CONFLICT (minute, address_block, status) DO UPDATE SET requests = unauthenticated_minute.requests + EXCLUDED.requests`;
 
-/** Adds counts to those of other instances, in one transaction, and in the order of their keys: two instances would deadlock. */
+/**
+ * Adds counts to those of other instances, in one transaction, and in the order of their keys, because two instances could deadlock
+ * otherwise.
+ */
 export async function addUnauthenticated(
   database: Pick<Database, 'query'>,
   counts: readonly UnauthenticatedCount[],

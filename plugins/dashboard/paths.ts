@@ -1,8 +1,8 @@
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 
-/** Pages that others of the dashboard lead to. */
+/** Pages to which other dashboard pages link. */
 export const connectPath = wellKnownPaths.connect;
 export const tryPath = '/dashboard/try';
 export const requestPath = (id: string) => `/dashboard/requests/${encodeURIComponent(id)}`;
-/** Where plans are sold. */
+/** The page that sells plans. */
 export const plansPath = '/buy';

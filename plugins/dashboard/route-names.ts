@@ -2,24 +2,24 @@ import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { dashboardSection, type RouteVisibility } from './section.ts';
 
-/** Names routes for one reader, by `dashboard.routes` of gateway.yaml. */
+/** Labels of routes for one reader, according to `dashboard.routes` in gateway.yaml. */
 export interface RouteNames {
-  /** False if the reader may not tell routes apart; the page then has neither column nor label. */
+  /** False if routes are hidden from the reader; the page then has neither a column nor labels for them. */
   readonly areShown: boolean;
-  /** True if the reader may know what routes are, with the models of their vendors. */
+  /** True if the reader may see the names of routes, which include the vendors' models. */
   readonly areNamed: boolean;
   /** True if the reader may see upstreams' messages, which name vendors and accounts of the operator. */
   readonly areVendorsShown: boolean;
   /**
-   * The label of a route; '' when it is hidden.
+   * Label of a route; '' if it is hidden.
    *
    * @param route `upstream/model`, as recorded
-   * @param model the name that the client used
+   * @param model name used by the client
    */
   label(route: string, model: string | null): string;
 }
 
-/** Operators always see names: they know their routes, and look for faults. */
+/** Operators always see names, which they need to find faults. */
 export function routeNamesFor({ host, isOperator, t }: Pick<PageRequest, 'host' | 'isOperator' | 't'>): RouteNames {
   const visibility = isOperator ? 'names' : host.section(dashboardSection).routes;
   return createRouteNames(visibility, host.catalog, t, isOperator);
@@ -44,7 +44,7 @@ export function createRouteNames(
   };
 }
 
-/** From 1, in the list of the model; undefined for a route that gateway.yaml no longer has. */
+/** Position in the model's list of routes, from 1; undefined for a route no longer in gateway.yaml. */
 export function placeOf(route: string, model: string | null, catalog: Pick<Catalog, 'resolve'>): number | undefined {
   const routes = model === null ? undefined : catalog.resolve(model)?.routes;
   const index = routes?.findIndex(({ id }) => id === route) ?? -1;

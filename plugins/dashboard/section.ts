@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { defineSection, type SectionValue } from '#core/config/section.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** The section `dashboard`: what customers see on their pages. */
+/** The section `dashboard`: information for customers on their pages. */
 export const dashboardSection = defineSection({
   name: 'dashboard',
   schema: object({ default: {} }, 'What customers see on their pages.', {
@@ -19,10 +19,10 @@ export const dashboardSection = defineSection({
   }),
 });
 
-/** Form of routes for customers. */
+/** How customers see routes. */
 export type RouteVisibility = SectionValue<typeof dashboardSection>['routes'];
 
-/** Where customers ask for higher limits; '' when gateway.yaml names neither this nor a contact. */
+/** Link for requesting higher limits; '' if gateway.yaml configures neither this nor a contact. */
 export function higherLimitsLink(host: Pick<Host, 'section' | 'service'>): string {
   return host.section(dashboardSection).higher_limits ?? host.service.contact ?? '';
 }

@@ -3,7 +3,7 @@ import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { CodeCall } from './write-code.mjs';
 
-/** The members of a short request beside the model, by its kind. */
+/** Members of a short request besides the model, by the kind of model. */
 const bodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
   chat: (content) => ({ messages: [{ role: 'user', content }], stream: true }),
   embedding: (input) => ({ input: [input] }),
@@ -14,7 +14,12 @@ const bodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
   moderation: (input) => ({ input }),
 };
 
-/** A request that the code on pages makes. @param apiUrl with `/v1` @param text what it says */
+/**
+ * The request shown as code on pages.
+ *
+ * @param apiUrl with `/v1`
+ * @param text text of the prompt
+ */
 export function exampleCall({ kind, publicName, routes }: Model, apiUrl: string, text: string): CodeCall {
   const isCompletion = kind === 'chat' && routes.every(({ upstream }) => upstream.formats.join() === 'completions');
   if (isCompletion) return { apiUrl, kind: 'completion', body: { model: publicName, prompt: text, max_tokens: 200 } };

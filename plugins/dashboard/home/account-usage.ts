@@ -13,55 +13,53 @@ import {
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
 
-/** Requests in the table of the home page. */
+/** Rows in the home page's table of requests. */
 const latestRequests = 4;
-/** Hours that are read with every update. Only records that a crash or the database has delayed are older. */
+/** Hours that are read with every update. Older records appear only if a crash or the database delayed them. */
 const recentHours = 2;
-const earlierKeptFor = 60_000; // ms after which earlier hours are read again
-/** Accounts whose readings are kept. */
-const keptAccounts = 1_000;
+const earlierTtl = 60_000; // ms for which earlier hours are cached
+const cachedAccounts = 1_000;
 
 /** Time range of the chart. */
 export type Range = '24h' | '30d';
 
-/** Counts of one hour and model. Times to the first content exist for the last 24 hours. */
+/** Counts of one hour and model. Times to first content exist only for the last 24 hours. */
 export type UsageRow = UsageCounts & Partial<TimedUsage> & Pick<UsageKeys, 'hour' | 'model'>;
 
-/** Usage of an account. */
 export interface AccountUsage {
-  /** At least those of the last 48 hours, or of the range when that is longer. */
+  /** Rows for the range, and at least for the last 48 hours. */
   readonly rows: readonly UsageRow[];
   /** Newest first. */
   readonly latest: readonly RequestRecord[];
 }
 
-/** Hours of a range, the running one included. */
+/** Hours of a range, including the current one. */
 export function hoursOf(range: Range): number {
   return range === '24h' ? 24 : 30 * 24;
 }
 
-/** Hours that are read for a range: figures are compared with the day before. */
+/** Hours to read for a range: figures are compared with the previous day. */
 const readHours = (range: Range) => Math.max(48, hoursOf(range));
 
 /**
- * Readings of accounts, shared by tabs and languages. The recent hours are kept until new records of the account are
- * announced or the hour changes, those before for a minute.
+ * Cached usage of accounts, shared by tabs and languages. Recent hours are cached until new records of the account are
+ * announced or the hour changes, earlier hours for a minute.
  */
 class UsageReadings implements Disposable {
   readonly #database: Database;
   readonly #bus: LiveBus;
-  readonly #current = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: keptAccounts });
-  readonly #earlier = new LRUCache<string, Promise<UsageRow[]>>({ max: keptAccounts, ttl: earlierKeptFor });
-  /** Accounts whose news on other instances are heard of: those of the last minute. */
+  readonly #current = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: cachedAccounts });
+  readonly #earlier = new LRUCache<string, Promise<UsageRow[]>>({ max: cachedAccounts, ttl: earlierTtl });
+  /** Accounts read in the last minute, for which this instance subscribes to announcements of other instances. */
   readonly #followed = new LRUCache<string, () => void>({
-    max: keptAccounts,
-    ttl: earlierKeptFor,
+    max: cachedAccounts,
+    ttl: earlierTtl,
     ttlAutopurge: true,
     updateAgeOnGet: true,
     dispose: (unfollow) => unfollow(),
   });
   readonly #stop: () => void;
-  /** The hour of the cached readings. */
+  /** Current hour of the cached readings. */
   #hour = 0;
 
   constructor(host: Host) {
@@ -77,12 +75,12 @@ class UsageReadings implements Disposable {
   read(accountId: string, range: Range, now: number): Promise<AccountUsage> {
     this.#forgetHour(startOfHours(now, 1));
     if (this.#followed.get(accountId) === undefined) this.#followed.set(accountId, this.#bus.follow(accountId));
-    // Without notifications, or without what other instances announce, readings could be old unnoticed; asking tells whether
-    // the database is away.
+    // Without notifications, or without other instances' announcements, readings could be stale unnoticed. Reading also shows
+    // whether the database is unavailable.
     if (!this.#database.notifications.isConnected || !this.#bus.hears(accountId)) this.#current.delete(accountId);
     const readings = this.#current.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
     this.#current.set(accountId, readings);
-    return kept(readings, range, () => this.#readCurrent(accountId, range, now));
+    return cached(readings, range, () => this.#readCurrent(accountId, range, now));
   }
 
   [Symbol.dispose](): void {
@@ -100,7 +98,7 @@ class UsageReadings implements Disposable {
   async #readCurrent(accountId: string, range: Range, now: number): Promise<AccountUsage> {
     const since = startOfHours(now, recentHours);
     const [earlier, recent, { records }] = await Promise.all([
-      kept(this.#earlier, `${accountId} ${range}`, () => this.#readEarlier(accountId, range, now, since)),
+      cached(this.#earlier, `${accountId} ${range}`, () => this.#readEarlier(accountId, range, now, since)),
       readUsage(this.#database, { accountId, since }, ['hour', 'model']),
       listRequests(this.#database, { accountId }, { limit: latestRequests }),
     ]);
@@ -118,20 +116,20 @@ class UsageReadings implements Disposable {
   }
 }
 
-interface KeptReadings<Key, Reading> {
+interface ReadingCache<Key, Reading> {
   get(key: Key): Promise<Reading> | undefined;
   set(key: Key, reading: Promise<Reading>): unknown;
   delete(key: Key): unknown;
 }
 
-/** The reading of this key; one that has failed is not kept. */
-function kept<Key, Reading>(
-  readings: KeptReadings<Key, Reading>,
+/** The reading of this key; one that has failed is not cached. */
+function cached<Key, Reading>(
+  readings: ReadingCache<Key, Reading>,
   key: Key,
   read: () => Promise<Reading>,
 ): Promise<Reading> {
-  const known = readings.get(key);
-  if (known !== undefined) return known;
+  const earlier = readings.get(key);
+  if (earlier !== undefined) return earlier;
   const reading = read();
   readings.set(key, reading);
   reading.catch(() => readings.delete(key));

@@ -4,10 +4,10 @@ import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Models in the list; the others are counted. */
+/** Models in the list; the remaining ones are only counted. */
 const listedModels = 5;
 
-/** One bar, and the row of the table with the same numbers. */
+/** A bar of the chart and the row of the table with the same numbers. */
 export interface ChartBar {
   readonly iso: string;
   readonly label: string;
@@ -17,19 +17,23 @@ export interface ChartBar {
   readonly errorsText: string;
 }
 
-/** Requests by hour, or by day of the reader. @param hours of the range */
+/**
+ * Requests by hour, or by day in the reader's time zone.
+ *
+ * @param hours hours of the range
+ */
 export function describeChart(hours: readonly HourSum[], range: Range, { t, format }: Reader) {
   const bars = range === '24h' ? barsOfHours(hours, format) : barsOfDays(hours, format);
   const answered = sum(bars.map((bar) => bar.answered));
   const errors = sum(bars.map((bar) => bar.errors));
-  const most = bars.reduce((best, bar) => (bar.answered + bar.errors > best.answered + best.errors ? bar : best));
+  const peak = bars.reduce((best, bar) => (bar.answered + bar.errors > best.answered + best.errors ? bar : best));
   const summary = t(`home.chart.summary.${range}`, {
     count: answered + errors,
     requests: answered + errors,
     since: format.dayTime(new Date(bars[0]?.iso ?? 0)).text,
     errors,
-    most: most.answered + most.errors,
-    at: most.label,
+    most: peak.answered + peak.errors,
+    at: peak.label,
   });
   return { bars, summary };
 }
@@ -41,9 +45,9 @@ function barsOfHours(hours: readonly HourSum[], format: Format): ChartBar[] {
 }
 
 function barsOfDays(hours: readonly HourSum[], format: Format): ChartBar[] {
-  // The day is written as the reader counts days, so that hours of one day have one text.
+  // The text of a day is in the reader's time zone, so that hours of the same day share it.
   const days = Map.groupBy(hours, ({ hour }) => format.day(new Date(hour)).text);
-  // Only the last hours of the first day are in the range.
+  // The range includes only the last hours of its first day.
   return [...days.values()]
     .slice(-30)
     .map((ofDay) => barOf(format.shortDay(new Date(ofDay[0]?.hour ?? 0)), ofDay, format));
@@ -62,15 +66,19 @@ function barOf(time: { iso: string; text: string }, counts: readonly HourSum[], 
   };
 }
 
-/** The most used models. @param ranked the most used first */
+/**
+ * The most used models.
+ *
+ * @param ranked models, the most used first
+ */
 export function describeModels(ranked: readonly { name: string | null; requests: number }[], { t, format }: Reader) {
-  const most = ranked[0]?.requests ?? 1;
+  const max = ranked[0]?.requests ?? 1;
   const others = ranked.length - listedModels;
   return {
     list: ranked.slice(0, listedModels).map(({ name, requests }) => ({
       name: name ?? t('home.models.without'),
       requests: format.number(requests),
-      share: Math.max(1, Math.round((requests / most) * 1000)),
+      share: Math.max(1, Math.round((requests / max) * 1000)),
     })),
     others: others > 0 ? t('home.models.others', { count: others }) : '',
   };

@@ -14,7 +14,11 @@ import { describeGrant, describeOrder, describePass, describeReminder, passOf } 
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
 
-/** Everything that the home page shows, ready to be printed. @throws PageError */
+/**
+ * Describes the home page.
+ *
+ * @throws PageError
+ */
 export async function describeHome(
   request: PageRequest,
   gateway: Pick<Registry, 'allowanceReader' | 'pages' | 'noticeSources'>,
@@ -35,13 +39,13 @@ export async function describeHome(
   ]);
   const pass = passOf(account, now);
   const refunded = pass.kind === 'ended' ? await readRefundedEnd(host.database, id) : undefined;
-  // Of those who never had a pass, it is the place that they wait for.
+  // Notices about the account itself: without a pass, these are about its place on the waiting list.
   const own = notices.filter(({ isOwn }) => isOwn);
   const isUnderWay = own.length > 0 || order !== undefined;
   return {
     asOf: format.clock(new Date(now)).text,
     notices: notices.filter(({ isOwn = false }) => !isOwn),
-    own: own.toSorted((one, other) => Number(one.action === undefined) - Number(other.action === undefined)),
+    own: own.toSorted((a, b) => Number(a.action === undefined) - Number(b.action === undefined)),
     reminder: describeReminder(pass, now, buyPath, request, refunded),
     order: order && describeOrder(order, request),
     grant: describeGrant(account, now, request),
@@ -57,7 +61,7 @@ export async function describeHome(
     rate: allowance === undefined ? undefined : describeRate(allowance, higherLimitsLink(host), request),
     ...describeUsage(usage, range, now, request),
     emptyText: t(hasSetup(gateway) ? 'home.empty.text_command' : 'home.empty.text'),
-    // One primary button: without a pass, that is the one to buy it.
+    // Only one primary button is shown; without a pass, it is the button for buying one.
     emptyAction: pass.kind === 'active' ? { path: connectPath, label: t('home.empty.action') } : undefined,
     ranges: (['24h', '30d'] as const).map((name) => ({
       path: name === '24h' ? '/dashboard' : `/dashboard?range=${name}`,
@@ -67,7 +71,7 @@ export async function describeHome(
   };
 }
 
-/** The hint of the key, and where its owner gets or replaces it. */
+/** Hint of the key, and link for showing or replacing it. */
 function describeKey(key: { readonly hint: string; readonly isShown: boolean } | undefined, t: PageRequest['t']) {
   if (key === undefined) return { hint: t('home.key.none'), label: '' };
   return { hint: key.hint, label: t(key.isShown ? 'home.key.rotate' : 'home.key.show') };

@@ -5,9 +5,9 @@ import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** When the page starts to remind of the end: in the last part of a pass, at most so many ms before it. */
-const reminder = { share: 1 / 4, most: 24 * 60 * 60 * 1000 };
-const grantTime = 7 * 24 * 60 * 60 * 1000; // ms for which added days are explained
+/** The page reminds of the end during the last `share` of a pass, but no earlier than `max` ms before the end. */
+const reminder = { share: 1 / 4, max: 24 * 60 * 60 * 1000 };
+const grantTime = 7 * 24 * 60 * 60 * 1000; // ms for which the page explains added days
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
@@ -29,7 +29,7 @@ export function passOf(account: AccountRecord, now: number): PassState {
   return { kind, startsAt: next.startsAt, endsAt: next.endsAt };
 }
 
-/** The pass as the part `pass` prints it. */
+/** Describes the pass for the template part `pass`. */
 export function describePass({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Reader) {
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
     return { ...describeInactive({ kind, startsAt, endsAt }, now, { t, format }), ticks: emptyTicks() };
@@ -81,11 +81,11 @@ export function describeReminder(
     };
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined) return undefined;
   const left = endsAt.getTime() - now;
-  if (left > Math.min(reminder.most, (endsAt.getTime() - startsAt.getTime()) * reminder.share)) return undefined;
+  if (left > Math.min(reminder.max, (endsAt.getTime() - startsAt.getTime()) * reminder.share)) return undefined;
   return { kind: 'warn' as const, title: describeEnd(left, t), text: t('home.reminder.ending_more'), action };
 }
 
-/** An order that is not paid yet, or whose payment is being checked. */
+/** Describes an order that is unpaid or whose payment is being checked. */
 export function describeOrder({ order: { code, price, currency, expiresAt }, view }: OpenOrder, { t, format }: Reader) {
   const isPaid = view === 'seen' || view === 'wrong';
   const values = { code, price: format.money(price, currency), time: format.dayTime(expiresAt).text };
@@ -97,7 +97,7 @@ export function describeOrder({ order: { code, price, currency, expiresAt }, vie
   };
 }
 
-/** The newest days that an operator has added under a name, shown for a week to explain them. */
+/** Describes the latest days that an operator added under a name. They are explained for a week. */
 export function describeGrant(
   { periods }: AccountRecord,
   now: number,
@@ -105,7 +105,7 @@ export function describeGrant(
 ) {
   const granted = periods
     .filter(({ grantedAt }) => grantedAt !== undefined && now - grantedAt.getTime() < grantTime)
-    .toSorted((one, other) => (one.grantedAt?.getTime() ?? 0) - (other.grantedAt?.getTime() ?? 0))
+    .toSorted((a, b) => (a.grantedAt?.getTime() ?? 0) - (b.grantedAt?.getTime() ?? 0))
     .at(-1);
   if (granted === undefined) return undefined;
   const count = Math.round((granted.endsAt.getTime() - granted.startsAt.getTime()) / 86_400_000);

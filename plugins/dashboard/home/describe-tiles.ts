@@ -7,17 +7,17 @@ import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Answers of which a percentile says something. */
-const leastTimed = 20;
+/** Answers below which a percentile is meaningless. */
+const minTimed = 20;
 
-/** Requests of a day of which a change in percent says something. */
-const leastCompared = 20;
+/** Daily requests below which a change in percent is meaningless. */
+const minCompared = 20;
 
 /** Units of a spark's width; CSS stretches it. */
 const sparkWidth = 200;
 const sparkHeight = 32;
 
-/** A figure with a caption, and its course over the last 24 hours. */
+/** A figure with a caption and a sparkline of the last 24 hours. */
 export interface FigureTile {
   readonly id: string;
   readonly label: string;
@@ -29,7 +29,11 @@ export interface FigureTile {
 
 const isHigher = (share: number) => share > 0;
 
-/** Requests, errors and time to first token of the last 24 hours. @param hours the last 48 */
+/**
+ * Requests, errors and time to first token of the last 24 hours.
+ *
+ * @param hours the last 48 hours
+ */
 export function describeFigures(hours: readonly HourSum[], now: number, reader: Reader): FigureTile[] {
   const day = hours.slice(-24);
   const before = hours.slice(-48, -24);
@@ -41,7 +45,7 @@ export function describeFigures(hours: readonly HourSum[], now: number, reader: 
   ];
 }
 
-/** `14:00`; `yesterday 23:00` where that is not today. Both epoch ms. */
+/** `14:00`, or `yesterday 23:00` if that is not today. Both arguments are epoch ms. */
 function describeBegin(begin: number, now: number, { t, format }: Reader): string {
   const time = format.shortTime(new Date(begin)).text;
   const isToday = format.day(new Date(begin)).text === format.day(new Date(now)).text;
@@ -67,17 +71,17 @@ function describeRequests(
   };
 }
 
-/** Requests of these hours. The last hour counts in proportion to the elapsed part of the current one. */
+/** Requests in these hours. The last hour is weighted by the elapsed part of the current hour. */
 function countSoFar(hours: readonly HourSum[], now: number): number {
   const passed = (now % usageHour) / usageHour;
   return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * passed : requests)));
 }
 
-/** '' if nothing was sent yesterday, so that there is nothing to compare with. */
+/** Comparison with yesterday; '' if there were no requests yesterday. */
 function compare(all: number, before: number, { t, format }: Reader): string {
   if (before < 1) return '';
-  // "50% more" of two requests says nothing.
-  if (before < leastCompared) return t('home.tile.before', { count: Math.round(before) });
+  // "50% more" than two requests is meaningless.
+  if (before < minCompared) return t('home.tile.before', { count: Math.round(before) });
   const change = all / before - 1;
   // Above a factor of ten, a percentage is meaningless.
   if (change > 9) return '';
@@ -103,20 +107,20 @@ function describeFirstToken(day: readonly HourSum[], { t, format }: Reader): Fig
   const all = mergeHistograms(day.map((hour) => hour.firstContent));
   const median = quantile(all, 0.5);
   const slow = quantile(all, 0.95);
-  const shown = median === undefined ? undefined : format.duration(median);
+  const formatted = median === undefined ? undefined : format.duration(median);
   return {
     id: 'first-token',
     label: t('home.tile.first_token'),
-    value: shown?.value ?? '—',
-    unit: shown?.unit ?? '',
+    value: formatted?.value ?? '—',
+    unit: formatted?.unit ?? '',
     note: slow === undefined ? t('home.tile.none') : describeSlowEnd(slow, sizeOf(all), { t, format }),
-    // An hour without requests has no value; it is not zero.
+    // An hour without requests has no value rather than zero.
     spark: sparkOf(day.flatMap((hour) => quantile(hour.firstContent, 0.5) ?? [])),
   };
 }
 
 function describeSlowEnd(slow: number, answers: number, { t, format }: Reader): string {
-  if (answers < leastTimed) return t('home.tile.of_answers', { count: answers });
+  if (answers < minTimed) return t('home.tile.of_answers', { count: answers });
   return t('home.tile.under', { duration: format.duration(slow).text });
 }
 
@@ -129,7 +133,11 @@ function sparkOf(values: readonly number[]): FigureTile['spark'] {
 /** Names of the usual periods of a limit. */
 const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' };
 
-/** The rate limit and its remainder. @param moreLink link for requesting higher limits; '' without one */
+/**
+ * The rate limit and its remainder.
+ *
+ * @param moreLink link for requesting higher limits; '' without one
+ */
 export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Reader) {
   const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
   const name = periods[period];
@@ -140,7 +148,7 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   return {
     label: whole ? t('home.rate.this_minute') : per,
     value: format.number(remaining),
-    // Of a limit over another time than a minute, only what may be sent at once is left or used up.
+    // For limits whose period is not a minute, the remainder refers only to the burst.
     unit: t(whole ? 'home.rate.left' : 'home.rate.burst', { count: burst }),
     meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
     text: [reset, inUse].filter((part) => part !== '').join(' · '),
@@ -148,7 +156,7 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   };
 }
 
-/** Whole seconds, in ms. */
+/** Rounds up to whole seconds; returns ms. */
 function seconds(value: number): number {
   return Math.ceil(value) * 1_000;
 }

@@ -7,15 +7,15 @@ import { describeChart, describeModels } from './describe-chart.ts';
 import { describeFigures } from './describe-tiles.ts';
 import { sumHours, sumModels } from './sum-usage.ts';
 
-const minute = 60_000; // ms for which a description is valid: its relative times change every minute
+const minute = 60_000; // ms for which a description is valid: relative times change every minute
 
 type UsageView = ReturnType<typeof describe>;
 
-/** Descriptions of a reading, by reader and minute. */
+/** Cached descriptions by reading, then by reader and minute. */
 const described = new WeakMap<AccountUsage, Map<string, UsageView>>();
 
 /**
- * Figures, chart, models and latest requests. Readers with the same language and time zone share those of one reading.
+ * Figures, chart, models and latest requests. Readers with the same language and time zone share the description of a reading.
  *
  * @param now epoch ms
  */
@@ -39,7 +39,7 @@ function describe({ rows, latest }: AccountUsage, range: Range, now: number, req
   const hours = sumHours(rows, Math.max(48, hoursOf(range)), now);
   const routes = routeNamesFor(request);
   const chart = describeChart(hours.slice(-hoursOf(range)), range, request);
-  // The models are those of the bars, so that their requests add up to them.
+  // Models are counted over the same time as the bars, so that the requests add up.
   const since = Date.parse(chart.bars[0]?.iso ?? '') || startOfHours(now, hoursOf(range));
   return {
     figures: describeFigures(hours, now, request),

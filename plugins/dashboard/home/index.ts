@@ -9,9 +9,9 @@ import id from './texts/id.json' with { type: 'json' };
 
 const part = (name: string) => `dashboard/home/${name}.eta`;
 
-const lookEvery = 10; // seconds between two looks at what changes with time alone: the rate limit
+const pollEvery = 10; // seconds between updates of the rate limit, which changes without an event
 
-/** Remaining plan and limits, usage, and the latest requests. */
+/** The home page: remaining plan and limits, usage, and latest requests. */
 function homePage(gateway: Registry): Page {
   return {
     path: '/dashboard',
@@ -24,7 +24,7 @@ function homePage(gateway: Registry): Page {
     show: (request) => describeHome(request, gateway),
     live: {
       topics: ['requests', 'account'],
-      everySeconds: lookEvery,
+      everySeconds: pollEvery,
       parts: {
         reminder: part('reminder'),
         pass: part('pass'),

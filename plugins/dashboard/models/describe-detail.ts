@@ -5,7 +5,7 @@ import type { ModelReading } from './read-models.ts';
 
 const supportIcons: Readonly<Record<FeatureSupport, string>> = { yes: 'ok', partly: 'info', no: 'close' };
 
-/** Abilities of a model for clients of each API, and its routes as far as the reader may see them, ready to be printed. */
+/** Describes a model's abilities for clients of each API, and the routes that the reader may see. */
 export function describeDetail(
   { model, abilities }: Pick<ModelReading, 'model' | 'abilities'>,
   routeNames: RouteNames,
@@ -33,7 +33,7 @@ function describeFormat({ format, features }: FormatAbilities, t: PageRequest['t
   };
 }
 
-/** Each loss once, with the formats that have it; no formats when all have it. */
+/** Each loss once, with the formats that have it; without formats if all have it. */
 function describeLosses(conversations: readonly FormatAbilities[], t: PageRequest['t']) {
   const losses = [...new Set(conversations.flatMap((one) => one.losses))];
   return losses.map((loss) => {

@@ -16,18 +16,22 @@ import { type ModelReading, passes, sortReadings } from './read-models.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** The part of the page below the search, ready to be printed. @param now epoch ms */
+/**
+ * Describes the part of the page below the search.
+ *
+ * @param now epoch ms
+ */
 export function describeList(readings: readonly ModelReading[], query: ModelsQuery, reader: Reader, now: number) {
   const { t, format } = reader;
-  const named = readings.filter((reading) => isFound(reading, query.search, t));
-  const found = named
+  const matching = readings.filter((reading) => isFound(reading, query.search, t));
+  const found = matching
     .filter(({ model }) => query.kind === undefined || model.kind === query.kind)
     .filter((reading) => query.filters.every((filter) => passes(reading, filter)));
   const page = pageNear(query.page, found.length);
   const rows = entriesOn(page, sortReadings(found, query));
   return {
     rows: rows.map((reading, index) => describeRow(reading, index + 1, reader, now)),
-    kinds: describeKinds(readings, named, query, reader),
+    kinds: describeKinds(readings, matching, query, reader),
     filters: describeFilters(readings, query, t),
     columns: describeColumns(query, t),
     count: t('models.count', { count: found.length }),
@@ -46,10 +50,10 @@ function isFound({ model, abilities, aliases }: ModelReading, search: string, t:
   return matches(search, [...texts, ...speaksOf(abilities), ...canDo(model, abilities, t)]);
 }
 
-/** One chip for each kind of the catalog; none where all are of one. */
+/** One chip for each kind of model in the catalog; none if there is only one kind. */
 function describeKinds(
   all: readonly ModelReading[],
-  named: readonly ModelReading[],
+  matching: readonly ModelReading[],
   query: ModelsQuery,
   { t, format }: Reader,
 ) {
@@ -58,19 +62,19 @@ function describeKinds(
   return [undefined, ...present].map((kind) => ({
     id: `kind-${kind ?? 'all'}`,
     label: t(`models.kind.${kind ?? 'all'}`),
-    count: format.number(named.filter(({ model }) => kind === undefined || model.kind === kind).length),
+    count: format.number(matching.filter(({ model }) => kind === undefined || model.kind === kind).length),
     isCurrent: query.kind === kind,
     path: addressOf({ ...query, kind, page: 1 }),
   }));
 }
 
-/** Filters that some model passes. Each is turned on and off. */
+/** Switches for the filters that at least one model passes. */
 function describeFilters(all: readonly ModelReading[], query: ModelsQuery, t: Reader['t']) {
   return modelFilters
     .filter((filter) => query.filters.includes(filter) || all.some((reading) => passes(reading, filter)))
     .map((filter) => {
       const isCurrent = query.filters.includes(filter);
-      const filters = isCurrent ? query.filters.filter((one) => one !== filter) : [...query.filters, filter];
+      const filters = isCurrent ? query.filters.filter((active) => active !== filter) : [...query.filters, filter];
       return {
         id: `filter-${filter}`,
         label: t(`models.filter.${filter}`),
@@ -80,7 +84,7 @@ function describeFilters(all: readonly ModelReading[], query: ModelsQuery, t: Re
     });
 }
 
-/** The columns that can be sorted: a second click turns the direction around, a third one ends it. */
+/** Sortable columns: the second click reverses the direction, the third ends sorting. */
 function describeColumns(query: ModelsQuery, t: Reader['t']) {
   const { sort } = query;
   const columns = Object.entries(sortColumns).map(([name, direction]) => {

@@ -9,9 +9,9 @@ import { listedDays, type ModelReading } from './read-models.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Digits of uptimes, as on the status page: services that work differ in the second. */
+/** Decimal places of uptimes, as on the status page: healthy services differ only in the second. */
 export const uptimeDigits = 2;
-/** Aliases that a row names; the page of the model has all. */
+/** Aliases listed in a row; the model's page lists all. */
 const listedAliases = 2;
 
 /** The vendor whose SDKs and tools use a format. */
@@ -30,7 +30,12 @@ const families: Readonly<Record<string, string>> = {
   rerank: 'Rerank',
 };
 
-/** The row of a model, ready to be printed. @param number makes the ids of the row @param now epoch ms */
+/**
+ * Describes the row of a model.
+ *
+ * @param number used in the ids of the row
+ * @param now epoch ms
+ */
 export function describeRow(reading: ModelReading, number: number, reader: Reader, now: number) {
   const { model, abilities, health } = reading;
   const { t, format } = reader;
@@ -55,7 +60,7 @@ export function describeRow(reading: ModelReading, number: number, reader: Reade
   };
 }
 
-/** Time to the first token and tokens per second; '' for what no request has shown. */
+/** Time to first token and tokens per second; '' for a value that was never measured. */
 export function describeSpeed(
   { firstTokenMs, tokensPerSecond }: Pick<ModelReading, 'firstTokenMs' | 'tokensPerSecond'>,
   format: PageRequest['format'],
@@ -66,7 +71,7 @@ export function describeSpeed(
   };
 }
 
-/** The bars of the last days; none without the database. */
+/** Bars of the last days; none if the database is unavailable. */
 export function describeHistory(reading: ModelReading, days: number, { t }: Reader) {
   const states = reading.history(days).map(({ state }) => state);
   if (states.length === 0) return { bars: undefined, barsLabel: '' };
@@ -100,14 +105,14 @@ function aboutOf(
   ].join(' · ');
 }
 
-/** Vendors whose clients can call it. */
+/** Vendors whose clients can call the model. */
 export function speaksOf({ conversations, others }: ModelAbilities): string[] {
   const available = new Set([...conversations.map(({ format }) => format), ...others]);
   const known = Object.keys(families).filter((format) => available.has(format));
   return [...new Set(known.map((format) => families[format] ?? format))];
 }
 
-/** Abilities beyond text, in words; for models of other kinds their purpose. */
+/** Names of abilities besides text; for models of other kinds, their purpose. */
 export function canDo({ kind }: Model, abilities: ModelAbilities, t: PageRequest['t']): string[] {
   if (kind !== 'chat') return [t(`part.kind.${kind}`)];
   const has = (feature: Parameters<typeof bestSupport>[1]) => bestSupport(abilities, feature) !== 'no';

@@ -14,7 +14,7 @@ import { modelPath, modelsPath } from './query.ts';
 import { listedDays, type ModelReading, readModels } from './read-models.ts';
 import { describeNoPass } from './models-page.ts';
 
-/** Days of the uptimes that are compared. */
+/** Periods of the displayed uptimes, in days. */
 const uptimeSpans = [7, listedDays, historyDays] as const;
 
 /** `/dashboard/models/{name}`: one model, with code that calls it. */
@@ -28,11 +28,11 @@ export function createModelPage(gateway: Registry): Page {
     scripts: ['htmx.js'],
     async show(request) {
       const { host, params } = request;
-      const named = host.catalog.resolve(params['name'] ?? '');
-      if (named === undefined) throw new PageError(404, 'models.not_found');
-      // An alias, or the name without its prefix.
-      if (named.publicName !== params['name']) return new Redirect(modelPath(named.publicName));
-      const reading = (await readModels(gateway, request)).find(({ model }) => model === named);
+      const requestedModel = host.catalog.resolve(params['name'] ?? '');
+      if (requestedModel === undefined) throw new PageError(404, 'models.not_found');
+      // The address has an alias, or the name without its prefix.
+      if (requestedModel.publicName !== params['name']) return new Redirect(modelPath(requestedModel.publicName));
+      const reading = (await readModels(gateway, request)).find(({ model }) => model === requestedModel);
       if (reading === undefined) throw new PageError(404, 'models.not_found');
       return { ...describeModel(reading, request), noPass: await describeNoPass(request) };
     },
@@ -91,7 +91,7 @@ function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
   });
 }
 
-/** The code in the language that the address names, with links to the others. */
+/** Example code in the language of the address, with links to the other languages. */
 function describeCode({ model }: ModelReading, { host, query, t }: PageRequest) {
   const call = exampleCall(model, `${host.service.baseUrl}/v1`, t('models.example'));
   const samples = codeLanguages.map(({ id, label }) => ({ id, name: label, code: writeCode(id, call) }));

@@ -8,7 +8,7 @@ import { describeList } from './describe-list.ts';
 import { modelsPath, readQuery, writeQuery } from './query.ts';
 import { listedDays, readModels } from './read-models.ts';
 
-/** `/dashboard/models`: the catalog as it is now, to compare and to choose from. */
+/** `/dashboard/models`: the current catalog, for comparing and choosing models. */
 export function createModelsPage(gateway: Registry): Page {
   const list = async (request: PageRequest) => {
     const { host, query } = request;
@@ -30,7 +30,7 @@ export function createModelsPage(gateway: Registry): Page {
         search: query.search,
         kept,
         days: listedDays,
-        // The stream of an open page keeps the search that the page was opened with, not later ones.
+        // The stream of an open page keeps the search with which the page was opened.
         isHeld: request.query['hold'] === '1',
         isEmpty: request.host.catalog.models.length === 0,
         noPass: await describeNoPass(request),
@@ -41,7 +41,7 @@ export function createModelsPage(gateway: Registry): Page {
   };
 }
 
-/** For an account that must buy days before it can call models; undefined where plans cannot be bought. */
+/** Notice for an account that must buy days before it can call models; undefined if plans cannot be bought. */
 export async function describeNoPass(request: PageRequest) {
   const { host, t } = request;
   if (configuredProvider(host) === undefined) return undefined;

@@ -1,18 +1,21 @@
 import { type ModelKind, modelKinds } from '#core/config/catalog/kinds.ts';
 
-/** Path of the page. */
 export const modelsPath = '/dashboard/models';
 
-/** Path of the page of one model. Its slashes stay: proxies decode the ones that are encoded. @param name public name */
+/**
+ * Path of a model's page. Slashes in the name are not encoded, because proxies decode them.
+ *
+ * @param name public name
+ */
 export function modelPath(name: string): string {
   return `${modelsPath}/${name.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Filters of models: image input, reasoning, a long context. */
+/** Filters: image input, reasoning, long context. */
 export const modelFilters = ['images', 'reasoning', 'long'] as const;
 export type ModelFilter = (typeof modelFilters)[number];
 
-/** Columns by which the list is sorted, with the direction of the first click: the better values first. */
+/** Sortable columns with the direction of the first click, which puts better values first. */
 export const sortColumns = {
   name: 'ascending',
   context: 'descending',
@@ -24,9 +27,8 @@ export const sortColumns = {
 export type SortColumn = keyof typeof sortColumns;
 type SortDirection = 'ascending' | 'descending';
 
-/** Query of the page's address. */
 export interface ModelsQuery {
-  /** Words to find; '' for all models. */
+  /** Search words; '' for all models. */
   readonly search: string;
   readonly kind: ModelKind | undefined;
   readonly filters: readonly ModelFilter[];
@@ -37,13 +39,13 @@ export interface ModelsQuery {
 
 export const everyModel: ModelsQuery = { search: '', kind: undefined, filters: [], sort: undefined, page: 1 };
 
-/** The most characters of a search that are read. */
-const longestSearch = 100;
+/** Characters; the rest of a longer search is ignored. */
+const maxSearch = 100;
 
 export function readQuery(query: Readonly<Record<string, string>>): ModelsQuery {
   const chosen = new Set((query['can'] ?? '').split(','));
   return {
-    search: (query['search'] ?? '').trim().slice(0, longestSearch),
+    search: (query['search'] ?? '').trim().slice(0, maxSearch),
     kind: modelKinds.find((kind) => kind === query['kind']),
     filters: modelFilters.filter((filter) => chosen.has(filter)),
     sort: readSort(query['sort'] ?? ''),
@@ -51,7 +53,7 @@ export function readQuery(query: Readonly<Record<string, string>>): ModelsQuery 
   };
 }
 
-/** `speed`, or `-speed` for the other direction. */
+/** Reads `speed`, or `-speed` for the reverse direction. */
 function readSort(text: string): ModelsQuery['sort'] {
   const isTurned = text.startsWith('-');
   const name = isTurned ? text.slice(1) : text;
@@ -64,7 +66,7 @@ export function turn(direction: SortDirection): SortDirection {
   return direction === 'ascending' ? 'descending' : 'ascending';
 }
 
-/** The query as fields of a form or parameters; what is left out is the default. */
+/** The query as form fields or parameters; defaults are omitted. */
 export function writeQuery({ search, kind, filters, sort, page }: ModelsQuery): Record<string, string> {
   return {
     ...(search !== '' && { search }),
@@ -82,7 +84,7 @@ export function addressOf(query: ModelsQuery): string {
   return text === '' ? modelsPath : `${modelsPath}?${text}`;
 }
 
-/** True when each word of the search is in one of the texts, in any case. */
+/** Whether each word of the search occurs in one of the texts, ignoring case. */
 export function matches(search: string, texts: readonly string[]): boolean {
   const all = texts.join('\n').toLowerCase();
   return search

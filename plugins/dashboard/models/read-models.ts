@@ -12,32 +12,31 @@ import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { routeNamesFor } from '../route-names.ts';
 import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
-/** Days of the uptime that the list compares; the page of a model has all that are counted. */
+/** Days of uptime compared in the list; a model's page shows all recorded days. */
 export const listedDays = 28;
-const longContext = 200_000; // tokens of a context that is called long
+const longContext = 200_000; // minimum tokens of a long context
 
-/** Readings of one model. */
 export interface ModelReading {
   readonly model: Model;
   readonly abilities: ModelAbilities;
   readonly health: ModelHealth | undefined;
-  /** Exact aliases that lead to it. */
+  /** Exact aliases of the model. */
   readonly aliases: readonly string[];
-  /** What plugins note about it. */
+  /** Notes of plugins about the model. */
   readonly notes: readonly string[];
-  /** It has no backup, and the reader sees routes. */
+  /** True if the model has no backup route and the reader may see routes. */
   readonly isAlone: boolean;
-  /** Median ms to the first token in the last seven days; undefined without any. */
+  /** Median ms to first token in the last seven days; undefined without measurements. */
   readonly firstTokenMs: number | undefined;
-  /** Tokens per second of streams in the last seven days; undefined without any that is long enough. */
+  /** Tokens per second of streams in the last seven days; undefined if none was long enough. */
   readonly tokensPerSecond: number | undefined;
-  /** Share of answered requests in the last days, 0 to 1; undefined without any. */
+  /** Share of answered requests in the last days, 0 to 1; undefined without requests. */
   uptime(days: number): number | undefined;
-  /** The last days, the oldest first; none while the database does not respond. */
+  /** The last days, the oldest first; empty while the database does not respond. */
   history(days: number): readonly DayStatus[];
 }
 
-/** All models in the order of gateway.yaml. Does not reject: without the database, figures are missing. */
+/** All models in the order of gateway.yaml. Never rejects: figures are missing while the database is unavailable. */
 export async function readModels(gateway: Registry, request: PageRequest): Promise<ModelReading[]> {
   const { host } = request;
   const alone = new Set(routeNamesFor(request).areShown ? modelsWithoutBackup(host.catalog.models) : []);
@@ -49,7 +48,7 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
     readings.incidents.get().catch(() => undefined),
     readNotes(gateway.modelNoteSources, request),
   ]);
-  const states = new Map(health.map((one) => [one.id, one]));
+  const states = new Map(health.map((state) => [state.id, state]));
   const names = Map.groupBy(host.catalog.listed, ({ model }) => model);
   const incidentsOf = Map.groupBy(incidents ?? [], ({ model }) => model);
   const timeZone = host.section(service).time_zone;
@@ -62,7 +61,7 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
       model,
       abilities: readAbilities(gateway, model),
       health: states.get(name),
-      aliases: (names.get(model) ?? []).filter((one) => one.name !== name).map((one) => one.name),
+      aliases: (names.get(model) ?? []).filter((alias) => alias.name !== name).map((alias) => alias.name),
       notes: (notes.get(name) ?? []).map(({ text }) => text),
       isAlone: alone.has(model),
       firstTokenMs: speed?.weekMs,
@@ -85,26 +84,26 @@ const values: Readonly<Record<SortColumn, (reading: ModelReading) => number | st
   uptime: (reading) => reading.uptime(listedDays),
 };
 
-/** In the order of the query; models without the figure come last in both directions. */
+/** Sorts by the query's column; models without a value come last in both directions. */
 export function sortReadings(readings: readonly ModelReading[], { sort }: Pick<ModelsQuery, 'sort'>): ModelReading[] {
   if (sort === undefined) return [...readings];
   const sign = sort.direction === 'ascending' ? 1 : -1;
   return readings
     .map((reading) => ({ reading, value: values[sort.column](reading) }))
-    .toSorted((one, other) => {
-      if (one.value === undefined || other.value === undefined)
-        return Number(one.value === undefined) - Number(other.value === undefined);
-      return sign * compare(one.value, other.value);
+    .toSorted((a, b) => {
+      if (a.value === undefined || b.value === undefined)
+        return Number(a.value === undefined) - Number(b.value === undefined);
+      return sign * compare(a.value, b.value);
     })
     .map(({ reading }) => reading);
 }
 
-function compare(one: number | string, other: number | string): number {
-  if (typeof one === 'number' && typeof other === 'number') return one - other;
-  return String(one).localeCompare(String(other), 'en', { numeric: true });
+function compare(a: number | string, b: number | string): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a).localeCompare(String(b), 'en', { numeric: true });
 }
 
-/** True for a model that people find by this filter. */
+/** Whether a model passes the filter. */
 export function passes({ abilities }: ModelReading, filter: ModelFilter): boolean {
   if (filter === 'long') return (abilities.maxInputTokens ?? 0) >= longContext;
   return bestSupport(abilities, filter) !== 'no';

@@ -6,7 +6,6 @@ import type { RouteNames } from '../route-names.ts';
 import { attemptsOf, type KnownAttempt } from './known-attempt.ts';
 import { describeConsequence, describeFault } from './describe-fault.ts';
 
-/** One try on one route, ready to be printed. */
 interface AttemptView {
   readonly kind: 'ok' | 'bad' | 'info';
   /** "1 · openai/gpt-6-sol", or "Attempt 1" where routes are hidden. */
@@ -15,13 +14,12 @@ interface AttemptView {
   readonly span: string;
   /** The result, and the gateway's next step. */
   readonly text: string;
-  /** On one axis of time for all tries of the request. */
+  /** Drawn on a time axis that all attempts of the request share. */
   readonly bar: LatencyBar;
 }
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** The tries of a request. */
 export function describeAttempts(record: RequestRecord, reader: Reader, routes: RouteNames): AttemptView[] {
   const attempts = attemptsOf(record);
   const total = Math.max(record.duration_ms ?? 0, ...attempts.map(({ end }) => end));
@@ -35,9 +33,9 @@ export function describeAttempts(record: RequestRecord, reader: Reader, routes: 
             describeFault(attempt, attempts, record, reader.t),
             describeConsequence(attempt, attempts, record, reader.t),
           ];
-    const said = routes.areVendorsShown && error !== '' ? describeFaultText(error, reader.t) : '';
-    // The sentence may be what the upstream said.
-    const words = said === '' || result[0]?.startsWith(said) === true ? '' : `“${said}”`;
+    const upstreamText = routes.areVendorsShown && error !== '' ? describeFaultText(error, reader.t) : '';
+    // The sentence may repeat the upstream's message.
+    const words = upstreamText === '' || result[0]?.startsWith(upstreamText) === true ? '' : `“${upstreamText}”`;
     return {
       kind: kindOf(attempt),
       name: label === '' ? reader.t('requests.attempt', { number: position }) : `${position} · ${label}`,
@@ -53,7 +51,7 @@ function kindOf({ outcome }: KnownAttempt): AttemptView['kind'] {
   return outcome === 'aborted' ? 'info' : 'bad';
 }
 
-/** Pale until the first token; an attempt that was stopped is pale to its end. */
+/** The bar is pale until the first token; for an aborted attempt, until its end. */
 function barOf(attempt: KnownAttempt, total: number): LatencyBar {
   const { start, first, end, outcome } = attempt;
   const isFailed = outcome === 'failed';

@@ -16,7 +16,11 @@ interface Option {
   readonly isSelected: boolean;
 }
 
-/** Controls above the list: chips, the form, pause and export, ready to be printed. @param models that can be chosen */
+/**
+ * Describes the controls above the list: chips, form, pause and export.
+ *
+ * @param models models to choose from
+ */
 export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 't'>, models: readonly string[]) {
   return {
     chips: chips.map((show) => ({
@@ -37,7 +41,7 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
     ignored: query.ignored.map(({ name, value }) => t('requests.ignored.line', { name, value })),
     pause: addressOf(query, { isLive: false }),
     resume: addressOf(query, { isLive: true }),
-    // Of all accounts, the command `requests` writes files.
+    // Only for the own account; the command `requests` exports the requests of all accounts.
     exports: (query.path === requestsPath ? ['csv', 'jsonl'] : []).map((kind) => ({
       path: addressOf({ ...query, isLive: true }, {}, `${requestsPath}.${kind}`),
       name: t(`requests.export.${kind}`),
@@ -78,7 +82,7 @@ function isNamed(status: string): boolean {
   return statusChoices.some((choice) => choice === status);
 }
 
-/** An address may name another value than the form offers: the form must not lose it. */
+/** Adds the current value, which may come from the address, so that the form does not lose it. */
 function withCurrent(values: readonly string[], current: string): readonly string[] {
   return current === '' || values.includes(current) ? values : [...values, current];
 }

@@ -3,7 +3,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { wordFor } from './describe-status.ts';
 import type { KnownAttempt } from './known-attempt.ts';
 
-/** Reason for an attempt's failure, in our own words: upstreams' messages name vendors and accounts of the operator. */
+/** Reason for an attempt's failure in the gateway's words: upstreams' messages name vendors and accounts of the operator. */
 export function describeFault(
   attempt: KnownAttempt,
   all: readonly KnownAttempt[],
@@ -28,7 +28,7 @@ function reasonOf(attempt: KnownAttempt, all: readonly KnownAttempt[], record: R
   return t(`requests.fault.status.${statusWords[status] ?? 'other'}`);
 }
 
-/** Statuses with words that say more than "error" does. */
+/** Statuses with a more specific description than "error". */
 const statusWords: Readonly<Record<number, string>> = {
   500: 'internal',
   502: 'gateway',
@@ -41,12 +41,12 @@ function isOfStatus({ status, fault, outcome }: KnownAttempt): boolean {
   return status !== undefined && status >= 400 && fault !== 'gone' && outcome !== 'aborted';
 }
 
-/** Words of `plugins/upstream` about timeouts; a test holds both together. */
+/** Matches messages of `plugins/upstream` about timeouts; a test keeps both in sync. */
 export function isTimeout(error: string): boolean {
   return /The upstream (did not respond|sent nothing|sent no content)/.test(error);
 }
 
-/** The exchange was over, or another route was faster. */
+/** Reason for stopping an attempt: the exchange was over, or another route was faster. */
 function whyStopped(
   attempt: KnownAttempt,
   all: readonly KnownAttempt[],
@@ -56,7 +56,7 @@ function whyStopped(
   return record.outcome === 'aborted' ? 'left' : 'stopped';
 }
 
-/** The gateway's next step; '' for an attempt that was stopped, or while another one continued. */
+/** The gateway's next step; '' if the attempt was stopped or another one was still running. */
 export function describeConsequence(
   attempt: KnownAttempt,
   all: readonly KnownAttempt[],

@@ -13,7 +13,7 @@ interface RequestRow {
   /** The model, or the path of a request that is not a model call. */
   readonly name: string;
   readonly isModelCall: boolean;
-  /** Its account, on the list of all accounts. */
+  /** Account of the request, in the list of all accounts. */
   readonly account: AccountLabel | undefined;
   readonly route: string;
   /** "2 attempts"; '' for one. */
@@ -23,21 +23,21 @@ interface RequestRow {
   readonly output: string;
   readonly firstToken: string;
   readonly total: string;
-  /** Relative to the page's slowest request; undefined if the end of this one is unknown. */
+  /** Relative to the page's slowest request; undefined if the request's end is unknown. */
   readonly bar: LatencyBar | undefined;
 }
 
-/** An account on a page of the operator. */
+/** An account on a page for operators. */
 export interface AccountLabel {
-  /** E-mail address or name; '' for a request that came without a valid key. */
+  /** E-mail address or name; '' for a request without a valid key. */
   readonly text: string;
   readonly path: string;
 }
 
-/** Of a page of requests of all accounts: names or addresses by id. */
+/** Names or e-mail addresses by account id, for lists of all accounts. */
 type AccountNames = ReadonlyMap<string, string>;
 
-/** The requests of one day, as the reader counts days. */
+/** The requests of one day in the reader's time zone. */
 export interface RequestDay {
   /** '' for today. */
   readonly name: string;
@@ -47,14 +47,17 @@ export interface RequestDay {
 /** Shown for a value that is unknown or does not apply. */
 const dash = '—';
 
-/** Columns of the table. */
 export function columnsOf({ areShown }: RouteNames): number {
   return areShown ? 9 : 8;
 }
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** The rows of a page, by day. @param now epoch ms */
+/**
+ * Describes the rows of a page by day.
+ *
+ * @param now epoch ms
+ */
 export function describeRows(
   records: readonly RequestRecord[],
   reader: Reader,
@@ -80,7 +83,7 @@ export function labelAccount({ account_id: id }: RequestRecord, accounts: Accoun
   return id === null ? { text: '', path: '' } : { text: accounts.get(id) ?? id, path: `/operator/accounts/${id}` };
 }
 
-/** @param longest ms of the slowest request that is shown with it */
+/** @param longest duration of the slowest request on the page, ms */
 export function describeRow(
   record: RequestRecord,
   { t, format }: Reader,
@@ -108,21 +111,24 @@ export function describeRow(
   };
 }
 
-/** The model; the name that was typed where none has it; else the path. */
+/** The model, the requested name if no model has it, or the path. */
 function nameOf({ model, path, error_code: code, error_message: message }: RequestRecord): string {
   const typed =
     code === 'model_not_found' ? /^Model "(.+?)" (?:not found|is out of service)/.exec(message ?? '')?.[1] : undefined;
   return model ?? typed ?? path;
 }
 
-/** Ms to the first content of a stream; an answer that came whole has none. Of an answer from the cache, whose content the gateway does not read, to its first byte. */
+/**
+ * Ms to the first content of a stream; undefined for an answer that was not streamed. For a cached answer, whose content the gateway
+ * does not read, ms to the first byte.
+ */
 export function firstTokenOf(record: RequestRecord): number | undefined {
   if (record.is_stream === false) return undefined;
   if (record.first_content_ms !== null) return record.first_content_ms;
   return (record.cache === 'hit' ? record.first_byte_ms : null) ?? undefined;
 }
 
-/** The route that served, or the last one that was tried. */
+/** The route that served the request, otherwise the last attempted route. */
 function routeOf({ route, attempts, cache, model }: RequestRecord, t: Reader['t'], routes: RouteNames): string {
   if (cache === 'hit') return t('requests.route.cache');
   const last = route ?? attempts?.at(-1)?.route ?? undefined;

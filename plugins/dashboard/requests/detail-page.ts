@@ -9,7 +9,7 @@ import { type AccountLabel, columnsOf, describeRow, labelAccount } from './descr
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
 
-/** One request at an address of its own, which can be bookmarked and shared, and the same beneath its row. */
+/** The details of a request: a page that can be bookmarked and shared, also shown below the request's row. */
 export const detailPages: readonly Page[] = [
   ...pagesOf(requestsPath, 'account', describeOwn),
   ...pagesOf(operatorRequestsPath, 'operator', describeAny),
@@ -37,7 +37,7 @@ function pagesOf(path: RequestsQuery['path'], role: Page['role'], show: Page['sh
   ];
 }
 
-/** The account's own; operators may follow a customer's link to any request. */
+/** Requests of the account; operators can also follow a customer's link to any request. */
 async function describeOwn(request: PageRequest) {
   const { params, host, isOperator } = request;
   const id = params['id'] ?? '';
@@ -100,7 +100,7 @@ export function whyWithoutAttempts({
   | 'interrupted'
   | 'other' {
   if (cache === 'hit') return 'cached';
-  // Without a model it was rejected before routes were looked for, such as for want of memory.
+  // Without a model, the request was rejected before route selection, for example because memory was low.
   if (code === 'unavailable' && model !== null) return 'unrouted';
   if (outcome === 'refused' || outcome === 'interrupted') return outcome;
   return model === null ? 'other' : 'refused';

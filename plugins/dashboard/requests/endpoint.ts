@@ -10,12 +10,12 @@ import { placeOf } from '../route-names.ts';
 import { dashboardSection, type RouteVisibility } from '../section.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
-/** Ms after its beginning for which a request without a record may still be running, or its record be on its way. */
+/** Ms after its start for which a request without a record may still be running or its record may still be delayed. */
 const lateMs = 3_600_000;
-/** Seconds after which records are there as a rule. */
+/** Seconds after which records usually exist. */
 const usualDelay = 2;
 
-/** `GET /v1/requests/ID`: the caller's own record of a request. */
+/** `GET /v1/requests/ID`: the record of one of the caller's requests. */
 export function requestEndpoint(currentHost: () => Host): Endpoint {
   return {
     name: 'show_request',
@@ -28,7 +28,7 @@ export function requestEndpoint(currentHost: () => Host): Endpoint {
   };
 }
 
-/** @throws GatewayError `not_found` for a request of another account, too */
+/** @throws GatewayError `not_found`, also for a request of another account */
 async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId } = exchange.get(principal);
   const id = exchange.params['id'] ?? '';
@@ -51,7 +51,7 @@ function notFound(id: string, now: number): GatewayError {
   );
 }
 
-/** Names of vendors and their models are for customers who see names of routes. */
+/** Includes names of vendors and their models only for customers who may see names of routes. */
 function describe(record: RequestRecord, { catalog }: Host, routes: RouteVisibility): object {
   const { error_code: code, error_message: message } = record;
   const sees = routes === 'names';

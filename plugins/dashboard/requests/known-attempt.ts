@@ -2,7 +2,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
 type RecordedAttempt = NonNullable<RequestRecord['attempts']>[number];
 
-/** One try as recorded, with what follows from its neighbours. Times in ms since the request came. */
+/** A recorded attempt, completed with facts inferred from its neighbours. Times are ms since the request arrived. */
 export interface KnownAttempt {
   readonly position: number; // from 1, in the order of their start
   readonly route: string;
@@ -11,12 +11,12 @@ export interface KnownAttempt {
   readonly status: number | undefined;
   readonly error: string;
   readonly start: number;
-  /** When the first content of the answer came, if it came from this one. */
+  /** Time of the answer's first content, if it came from this attempt. */
   readonly first: number | undefined;
   readonly end: number;
 }
 
-/** The attempts on record; the earliest are missing when there were more than eight. */
+/** The recorded attempts; if there were more than eight, the earliest are missing. */
 export function attemptsOf({ attempts, first_content_ms: first }: RequestRecord): KnownAttempt[] {
   const known = (attempts ?? []).map((attempt, index) => ({
     position: index + 1,
@@ -36,7 +36,7 @@ function covers({ start, end }: Pick<KnownAttempt, 'start' | 'end'>, time: numbe
   return start <= time && time <= end;
 }
 
-/** Precedence among attempts that ran at that time: the one that served, then one that was not stopped for it. */
+/** Precedence among attempts that ran at the same time: the serving one, then one that was not aborted. */
 const order: readonly KnownAttempt['outcome'][] = ['served', 'failed', 'aborted'];
 function byOutcome(a: Pick<KnownAttempt, 'outcome'>, b: Pick<KnownAttempt, 'outcome'>): number {
   return order.indexOf(a.outcome) - order.indexOf(b.outcome);

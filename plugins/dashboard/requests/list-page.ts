@@ -21,16 +21,16 @@ import { connectPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { startOfRange } from '../time-range.ts';
 
-/** Requests on a page: what a laptop shows without much scrolling, and what is read again for each live update. */
+/** Requests per page: they fit on a laptop without much scrolling and are reread for each live update. */
 const pageSize = 25;
 
-/** Every request of the account, newest first. */
+/** The account's requests, newest first. */
 export const listPage = pageOfRequests(requestsPath, {
   role: 'account',
   navigation: { label: 'requests.title', icon: 'list', order: 20 },
 });
 
-/** The same of all accounts, for operators. */
+/** Requests of all accounts, for operators. */
 export const operatorListPage = pageOfRequests(operatorRequestsPath, {
   role: 'operator',
   navigation: { label: 'requests.title', icon: 'list', order: 35 },
@@ -90,25 +90,25 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
   };
 }
 
-/** Operators' searches and older pages read much, and may miss the latest requests. Customers see their own at once. */
+/** Operators' searches and older pages read many records and may miss the latest ones. Customers see their own requests at once. */
 function mayBeLate(query: RequestsQuery): boolean {
   return query.before !== '' || (query.path === operatorRequestsPath && isNarrowed(query));
 }
 
-/** Id of the account whose requests are listed; undefined for all. An unknown account has none. */
+/** Id of the account whose requests are listed; undefined for all accounts. Unknown accounts have no requests. */
 async function whoseRequests({ path, account }: RequestsQuery, request: PageRequest): Promise<string | undefined> {
   if (path === requestsPath) return accountOf(request).id;
   if (account === '') return undefined;
   try {
     return (await findAccountByHandle(request.host, account)).id;
   } catch (error) {
-    if (error instanceof AccountError) return nobody;
+    if (error instanceof AccountError) return unknownAccount;
     throw error;
   }
 }
 
-/** The id of no account. */
-const nobody = '00000000-0000-0000-0000-000000000000';
+/** Id that no account has. */
+const unknownAccount = '00000000-0000-0000-0000-000000000000';
 
 function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: RequestsQuery, t: PageRequest['t']) {
   const paths = {
@@ -117,7 +117,7 @@ function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: Request
     unmatched: addressOf(query, { account: '', show: 'all', model: '', status: '' }),
     end: addressOf(query),
   };
-  // Operators do not send the requests of others.
+  // The text must not suggest sending a request: the list shows customers' requests.
   if (why === 'none' && query.path === operatorRequestsPath)
     return { title: t('requests.empty.none'), text: t('requests.empty.text.none_of_all') };
   return {
@@ -127,7 +127,7 @@ function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: Request
   };
 }
 
-/** Nothing at all, nothing in this period, nothing that matches, or nothing older. */
+/** Reason for an empty list: no requests at all, none in this period, no matches, or none older. */
 async function whyEmpty(
   query: RequestsQuery,
   { accountId }: RequestFilter,
@@ -139,7 +139,7 @@ async function whyEmpty(
   return isNarrowed(query) ? 'unmatched' : 'period';
 }
 
-/** Periods begin with an hour, so that the count says since when. */
+/** The count includes its start, because periods begin on the hour. */
 function describeCount(counted: RequestCount, since: number | undefined, request: PageRequest): string {
   const { t, format } = request;
   const values = { count: counted.count, requests: numberOf(counted, request) };
@@ -151,7 +151,7 @@ function numberOf({ count, isCapped }: RequestCount, { format, t }: PageRequest)
   return isCapped ? t('requests.count.more', { count: format.number(count) }) : format.number(count);
 }
 
-/** The models that the form offers: those of the catalog, and others that were used in the last 30 days. */
+/** Models for the form: the catalog's, and others used in the last 30 days. */
 async function usedModels({ path }: RequestsQuery, { host, account }: PageRequest): Promise<string[]> {
   const since = startOfRange('30d', host.now()) ?? 0;
   const accountId = path === requestsPath ? account?.id : undefined;

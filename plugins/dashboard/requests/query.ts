@@ -3,62 +3,61 @@ import { filterByStatus, type RequestFilter } from '#core/gateway/records/filter
 import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
 
 export const requestsPath = '/dashboard/requests';
-/** The same of all accounts, for operators. */
+/** List of all accounts' requests, for operators. */
 export const operatorRequestsPath = '/operator/requests';
 
-/** Filters that are one click each. */
+/** One-click filters. */
 export const chips = ['all', 'errors', 'failover', 'cached'] as const;
 type Chip = (typeof chips)[number];
 
-/** Statuses that the form offers; an address may name any other one, such as 502. */
+/** Statuses in the form; addresses may contain any other status, such as 502. */
 export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const;
 
-/** Words of the form for what has another name elsewhere. */
+/** Text keys of statuses that have a different name elsewhere. */
 const wordOf: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' };
 
-/** Characters of a model's name on record, and of an account's name or address. */
-const longest = { model: 200, account: 320 };
+/** Maximum characters of a recorded model's name, and of an account's name or e-mail address. */
+const maxLengths = { model: 200, account: 320 };
 
-/** The period of a list that names none. */
+/** Default period of the list. */
 export const defaultRange = '24h';
 
-/** Query of the page's address. */
 export interface RequestsQuery {
-  /** Of the list; a request is below it. */
+  /** Path of the list; requests are below it. */
   readonly path: typeof requestsPath | typeof operatorRequestsPath;
-  /** On the list of all accounts, an id, e-mail address, name or key hint; '' for all. */
+  /** In the list of all accounts: an id, e-mail address, name or key hint; '' for all. */
   readonly account: string;
   readonly show: Chip;
   readonly model: string; // '' for all
   readonly status: string; // one of the choices or a status; '' for any
   readonly time: RangeName;
-  /** Shows requests older than this one; '' for the newest. */
+  /** Lists requests older than this id; '' for the newest. */
   readonly before: string;
-  /** False when the reader has paused live updates. */
+  /** False if the reader paused live updates. */
   readonly isLive: boolean;
-  /** The request that the reader looks for; '' for none. */
+  /** Id of the request that the reader is looking for; '' for none. */
   readonly id: string;
   /** Invalid parameters with their values, which the page reports. */
   readonly ignored: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Reads the query of the page. Invalid parameters are ignored and listed; none is an error. */
+/** Reads the page's query. Invalid parameters are ignored and listed instead of being refused. */
 export function readQuery(
   query: Readonly<Record<string, string>>,
   path: RequestsQuery['path'] = requestsPath,
 ): RequestsQuery {
   const ignored: { name: string; value: string }[] = [];
-  const read = <T extends string>(name: string, otherwise: T, isValid: (value: string) => boolean): T => {
+  const read = <T extends string>(name: string, fallback: T, isValid: (value: string) => boolean): T => {
     const value = (query[name] ?? '').trim();
-    if (value === '' || isValid(value)) return value === '' ? otherwise : (value as T);
+    if (value === '' || isValid(value)) return value === '' ? fallback : (value as T);
     ignored.push({ name, value: value.length > 60 ? `${value.slice(0, 60)}…` : value });
-    return otherwise;
+    return fallback;
   };
   return {
     path,
-    account: path === requestsPath ? '' : read('account', '', (value) => value.length <= longest.account),
+    account: path === requestsPath ? '' : read('account', '', (value) => value.length <= maxLengths.account),
     show: read<Chip>('show', 'all', (value) => chips.some((chip) => chip === value)),
-    model: read('model', '', (value) => value.length <= longest.model),
+    model: read('model', '', (value) => value.length <= maxLengths.model),
     status: read('status', '', isStatus),
     time: read<RangeName>('time', defaultRange, (value) => timeRanges.some((range) => range === value)),
     before: read('before', '', isRequestId),
@@ -76,7 +75,11 @@ function isStatus(value: string): boolean {
   return statusChoices.some((choice) => choice === value) || /^[1-5]\d\d$/.test(value);
 }
 
-/** The records that the list shows. @param accountId undefined for those of all accounts */
+/**
+ * Filter for the listed records.
+ *
+ * @param accountId undefined for all accounts
+ */
 export function filterOf(
   { show, model, status, time }: RequestsQuery,
   accountId: string | undefined,
@@ -93,12 +96,12 @@ export function filterOf(
   };
 }
 
-/** True when the list is narrowed to less than a period. */
+/** Whether the list is filtered by more than a period. */
 export function isNarrowed({ account, show, model, status }: RequestsQuery): boolean {
   return account !== '' || show !== 'all' || model !== '' || status !== '';
 }
 
-/** The address of the list as it is, with these changes; the beginning of the list unless they say otherwise. */
+/** Address of the current list with these changes; goes to the beginning of the list unless they set a position. */
 export function addressOf(
   query: RequestsQuery,
   changes: Partial<RequestsQuery> = {},

@@ -6,16 +6,15 @@ import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { paths } from '../code/write-code.mjs';
 import { tryBounds } from './conversation.ts';
 
-/** Timeout of a response in ms; longer than the deadline of a model call, whose error is more specific. */
+/** Ms. Longer than the deadline of a model call, whose error is more specific. */
 const deadline = 300_000;
 
-const longestResponse = 4 * 1024 * 1024; // bytes of a response that are read
+const maxResponse = 4 * 1024 * 1024; // bytes of a response that are read
 
-/** The result of a request. */
 export interface Asked {
-  /** `x-request-id`; '' when the gateway did not respond. */
+  /** `x-request-id`; '' if the gateway did not respond. */
   readonly id: string;
-  readonly status: number; // 0 when the gateway did not respond
+  readonly status: number; // 0 if the gateway did not respond
   readonly answer: string;
   readonly usage: { readonly input: number; readonly output: number } | undefined;
   readonly duration: number; // ms
@@ -23,14 +22,14 @@ export interface Asked {
 }
 
 /**
- * Sends a conversation the way the script of the page does: over the gateway's own listener, so that it passes the pipeline
- * and is on record like any request. Does not reject.
+ * Sends a conversation in the same way as the page's script: through the gateway's own listener, so that it passes the pipeline
+ * and is recorded like any request. Never rejects.
  */
 export async function ask(listener: Server['listener'], page: PageRequest, body: object): Promise<Asked> {
   const startedAt = performance.now();
   try {
     const token = await signToken(page);
-    // Loaded with the first question, because commands never need it.
+    // Loaded on first use, because commands never need it.
     const { request } = await import('undici');
     const {
       statusCode,
@@ -48,7 +47,7 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
       headersTimeout: deadline,
       bodyTimeout: deadline,
     });
-    const read = readReply(statusCode, await answerText(reply, longestResponse), String(headers['retry-after'] ?? ''));
+    const read = readReply(statusCode, await answerText(reply, maxResponse), String(headers['retry-after'] ?? ''));
     const duration = performance.now() - startedAt;
     return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...read };
   } catch (error) {
@@ -59,14 +58,14 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
   }
 }
 
-/** A token of the reader's session, for ten minutes. */
+/** Signs a token for the reader's session, valid for ten minutes. */
 function signToken(page: PageRequest): Promise<string> {
   const { id: accountId } = accountOf(page);
   const { sessionId = '' } = page;
   return accessTokens(page.host).sign(page.host.service.prefix, { accountId, sessionId });
 }
 
-/** Where this process listens. */
+/** Address on which this process listens. */
 function addressOf(listener: Server['listener']): string {
   const { address, port, family } = listener.address() as AddressInfo;
   if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;

@@ -6,26 +6,26 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 type Abilities = Pick<Registry, 'abilityReader'>;
 
-/** Facts about a model for the page's script, which offers only settings that the model takes. */
+/** Facts about a model for the page's script, which offers only settings that the model supports. */
 interface ModelFacts {
   readonly images: boolean;
   readonly files: boolean;
   readonly audio: boolean;
   readonly tools: boolean;
   readonly sampling: boolean;
-  /** Reasoning efforts; empty when they cannot be set. */
+  /** Reasoning efforts; empty if they cannot be set. */
   readonly efforts: readonly string[];
-  /** True when answers can be made to follow a JSON Schema. */
+  /** True if answers can be forced to follow a JSON Schema. */
   readonly json: boolean;
-  readonly maxOutput: number | undefined; // tokens; undefined where nothing is configured
+  readonly maxOutput: number | undefined; // tokens; undefined if not configured
 }
 
-/** True for a model that the page can call. A model of text has no other endpoint than `/v1/completions` in rare cases. */
+/** Whether the page can call the model. Few text models have no endpoint besides `/v1/completions`. */
 export function isOffered(gateway: Abilities, model: Model): boolean {
   return model.kind !== 'chat' || readAbilities(gateway, model).conversations.length > 0;
 }
 
-/** The models of the select by kind, and the facts that they share: thousands of models differ in a few ways. */
+/** Models for the select by kind, and their distinct facts: thousands of models share a few combinations. */
 export function describeModels(gateway: Abilities, models: readonly Model[], t: PageRequest['t']) {
   const facts = new Map<string, number>();
   const numberOf = (model: Model) => {
@@ -35,9 +35,9 @@ export function describeModels(gateway: Abilities, models: readonly Model[], t: 
     return number;
   };
   const groups = modelKinds.flatMap((kind) => {
-    const some = models.filter((model) => model.kind === kind);
-    const listed = some.map((model) => ({ name: model.publicName, facts: numberOf(model) }));
-    return some.length === 0 ? [] : [{ kind, label: t(`models.kind.${kind}`), models: listed }];
+    const ofKind = models.filter((model) => model.kind === kind);
+    const listed = ofKind.map((model) => ({ name: model.publicName, facts: numberOf(model) }));
+    return ofKind.length === 0 ? [] : [{ kind, label: t(`models.kind.${kind}`), models: listed }];
   });
   return { groups, facts: `[${[...facts.keys()].join()}]` };
 }

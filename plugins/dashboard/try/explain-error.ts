@@ -1,7 +1,7 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { plansPath, tryPath } from '../paths.ts';
 
-/** Explains a failed request to the reader; the script of the page uses the same texts. */
+/** Explanation of a failed request; the page's script uses the same texts. */
 export interface TryError {
   readonly kind: 'warn' | 'bad';
   readonly title: string;
@@ -23,7 +23,7 @@ export const tryCauses = [
 ] as const;
 type TryCause = (typeof tryCauses)[number];
 
-/** By status; 0 when there was no response. */
+/** Causes by status; 0 if there was no response. */
 export const causesOfStatuses: Readonly<Record<number, TryCause>> = {
   0: 'unreachable',
   401: 'signed_out',
@@ -34,12 +34,12 @@ export const causesOfStatuses: Readonly<Record<number, TryCause>> = {
   429: 'rate_limit',
 };
 
-/** @param status of the response; 0 when there was none */
+/** @param status status of the response; 0 if there was none */
 export function causeOf(status: number): TryCause {
   return status >= 500 || status === 424 ? 'failed' : (causesOfStatuses[status] ?? 'refused');
 }
 
-/** @param values `seconds` until it may be tried again, `message` of the API; placeholders stay where they are left out */
+/** @param values `seconds` until the next try, `message` of the API; placeholders of missing values are kept */
 export function explainError(
   cause: TryCause,
   values: { readonly seconds?: number; readonly message?: string },

@@ -9,7 +9,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { sessionOf } from '#core/web/sessions/sign-in.ts';
 import { tryPath } from '../paths.ts';
 
-/** A model to try in the browser. */
+/** The page for trying models in the browser. */
 export function register(server: Server): void {
   const { gateway } = server;
   gateway.texts(defineTexts({ en, id }));
@@ -18,7 +18,7 @@ export function register(server: Server): void {
   server.route(tokenRoute(server));
 }
 
-/** `POST /dashboard/try/token`: a token for the page's script. The session must be the sender's, and the page of this origin. */
+/** `POST /dashboard/try/token`: a token for the page's script. Requires the sender's session and a page of this origin. */
 function tokenRoute(server: Server): ServerRoute {
   return {
     method: 'POST',

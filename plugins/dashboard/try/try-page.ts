@@ -14,7 +14,6 @@ import { describeModels, isOffered, type SingleKind } from './describe-models.ts
 import { causeOf, explainError, type TryError } from './explain-error.ts';
 import { scriptTexts } from './script-texts.ts';
 
-/** A message or an answer, ready to be printed. */
 interface Turn {
   readonly role: 'user' | 'assistant';
   readonly text: string;
@@ -22,21 +21,21 @@ interface Turn {
   readonly requestPath: string;
 }
 
-/** Values that a sent form adds to the page. */
+/** Values that a submitted form adds to the page. */
 interface Answered {
   readonly turns: readonly Turn[];
   readonly history: string;
   readonly error: TryError | undefined;
   readonly errorPath: string;
-  /** Text that stays in the field: a message that was not answered. */
+  /** Text to keep in the field: a message that was not answered. */
   readonly message: string;
   readonly model: string;
 }
 
-/** In the order in which they need each other. */
+/** In the order of their dependencies. */
 const scripts = ['try-api', 'try-show', 'try-settings', 'try-code', 'try', 'try-kinds'];
 
-/** `/dashboard/try`: conversations with one or two models, and single requests to others, through the API. */
+/** `/dashboard/try`: conversations with one or two models, and single requests to models of other kinds, through the API. */
 export function createTryPage(server: Server): Page {
   return {
     path: tryPath,
@@ -54,7 +53,7 @@ export function createTryPage(server: Server): Page {
   };
 }
 
-/** Of browsers without scripts; what needs one is not among its fields. */
+/** Form for browsers without scripts; it lacks the fields that need scripts. */
 function createForm(server: Server): PageForm {
   return defineForm({
     fields: {
@@ -88,7 +87,7 @@ function createForm(server: Server): PageForm {
       });
       const values = { system: system ?? '', temperature: String(temperature ?? ''), max_tokens: String(limit ?? '') };
       const answered = describeAnswer(asked, messages, model.publicName, request);
-      // What went wrong says it.
+      // The answer already explains the error.
       return { ...describePage(server, request, name, messages), values, ...answered, noPass: undefined };
     },
   });
@@ -98,7 +97,10 @@ function canTalk({ gateway }: Server, model: Model): boolean {
   return readAbilities(gateway, model).conversations.length > 0;
 }
 
-/** @param name of the model that was chosen @param messages of the conversation so far */
+/**
+ * @param name name of the chosen model
+ * @param messages conversation so far
+ */
 function describePage(
   server: Server,
   request: PageRequest,
@@ -108,7 +110,8 @@ function describePage(
   const { host, t } = request;
   const models = host.catalog.models.filter((model) => isOffered(server.gateway, model));
   const named = name === undefined ? undefined : host.catalog.resolve(name);
-  const model = models.find((one) => one === named) ?? models.find(({ kind }) => kind === 'chat') ?? models[0];
+  const model =
+    models.find((candidate) => candidate === named) ?? models.find(({ kind }) => kind === 'chat') ?? models[0];
   if (model === undefined) return { isEmpty: true };
   const { efforts } = quirksSchema.properties;
   return {
@@ -129,7 +132,7 @@ function describePage(
     sampleTool: JSON.stringify(sampleTool),
     sampleSchema: JSON.stringify(sampleSchema, undefined, 2),
     samples: describeCode(model, messages, request),
-    turns: messages.map((one) => ({ role: one.role, text: one.content, facts: '', requestPath: '' })),
+    turns: messages.map(({ role, content }) => ({ role, text: content, facts: '', requestPath: '' })),
     history: writeHistory(messages),
     message: request.form.values['message'] ?? '',
     error: undefined,
@@ -137,12 +140,11 @@ function describePage(
   };
 }
 
-/** Texts of the form for a model that is not for conversations. */
+/** Texts of the form for models of other kinds than chat. */
 function describeSingle(kind: SingleKind, t: PageRequest['t']) {
   return { about: t(`try.kind_text.${kind}`), field: kind === 'transcription' ? '' : t(`try.field.${kind}`) };
 }
 
-/** A tool to begin with. */
 const sampleTool = {
   type: 'function',
   function: {

@@ -20,7 +20,7 @@ const csv: ExportFormat = {
   extension: 'csv',
   type: 'text/csv; charset=utf-8; header=present',
   writer: (routes) => ({
-    // Spreadsheets take a file without the mark for one in an old character set; scripts have JSON Lines.
+    // Without the byte order mark, spreadsheets assume a legacy character set; scripts can use JSON Lines.
     head: `\uFEFF${csvHeading(routes)}`,
     write: (record) => toCsvLine(record, routes),
   }),
@@ -32,7 +32,7 @@ const jsonl: ExportFormat = {
   writer: (routes) => ({ head: '', write: (record) => toJsonLine(record, routes) }),
 };
 
-/** The list as files, with the same query as the page. */
+/** The list as files to download, with the same query as the page. */
 export const exportPages: readonly Page[] = [csv, jsonl].map(exportPage);
 
 function exportPage(format: ExportFormat): Page {
@@ -52,7 +52,11 @@ function exportPage(format: ExportFormat): Page {
   };
 }
 
-/** Runs one export of the account at a time, and few in ten minutes. @throws PageError 429 */
+/**
+ * Admits one export per account at a time, and few in ten minutes.
+ *
+ * @throws PageError 429
+ */
 async function admit(
   { host: { shared } }: PageRequest,
   accountId: string,

@@ -7,16 +7,16 @@ import { streamFile } from '#core/web/pages/stream-file.ts';
 
 /** Writes records as text. */
 export interface RecordWriter {
-  /** What comes first; '' for nothing. */
+  /** Beginning of the file; may be empty. */
   readonly head: string;
   write(record: RequestRecord): string;
 }
 
 /**
- * The records that a filter matches, newest first. One page of them is in memory, and the next one is read when the client
- * has taken it. Ends with an error when the database fails or time is over: the client must not take the part for the whole.
+ * Streams the records that match a filter, newest first. Only one page is in memory; the next one is read once the client has
+ * consumed it. Ends with an error if the database fails or time runs out, so that the client does not mistake a part for the whole.
  *
- * @throws the error of the database, when the first page cannot be read
+ * @throws the database error if the first page cannot be read
  */
 export async function exportStream(
   { database, log }: Pick<Host, 'database' | 'log'>,

@@ -7,7 +7,7 @@ import { attemptsOf } from '../known-attempt.ts';
 type Value = string | number | boolean | null;
 type Field = (record: RequestRecord, routes: RouteNames) => Value;
 
-/** Exported members of a request by name: the same in each format, and for readers of every language. Times in ms. */
+/** Exported members of a request by name, independent of file format and language. Times are in ms. */
 const fields: Readonly<Record<string, Field>> = {
   id: ({ id }) => id,
   time: ({ started_at: startedAt }) => new Date(startedAt).toISOString(),
@@ -42,7 +42,7 @@ function fieldsFor({ areShown }: RouteNames): [name: string, read: Field][] {
   return Object.entries(fields).filter(([name]) => areShown || name !== 'route');
 }
 
-/** The names of the columns: attempts as their number, notes in one cell. */
+/** Names of the columns. Attempts are exported as a number, notes in a single cell. */
 export function csvHeading(routes: RouteNames): string {
   return `${csvLine([...fieldsFor(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
 }
@@ -58,9 +58,9 @@ function toCell(value: Value): string | number | undefined {
   return typeof value === 'boolean' ? String(value) : value;
 }
 
-/** A line of JSON, with every attempt: times in ms since the request came. */
+/** A line of JSON with every attempt. Times of attempts are ms since the request arrived. */
 export function toJsonLine(record: RequestRecord, routes: RouteNames): string {
-  const known = Object.fromEntries(fieldsFor(routes).map(([name, read]) => [name, read(record, routes)]));
+  const members = Object.fromEntries(fieldsFor(routes).map(([name, read]) => [name, read(record, routes)]));
   const attempts = attemptsOf(record).map(({ route, outcome, status, fault, start, end }) => ({
     ...(routes.areShown && { route: routes.label(route, record.model) }),
     outcome,
@@ -69,5 +69,5 @@ export function toJsonLine(record: RequestRecord, routes: RouteNames): string {
     started_ms: start,
     ended_ms: end,
   }));
-  return `${JSON.stringify({ ...known, attempts, notes: record.notes ?? [] })}\n`;
+  return `${JSON.stringify({ ...members, attempts, notes: record.notes ?? [] })}\n`;
 }

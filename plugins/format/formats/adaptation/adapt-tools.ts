@@ -5,7 +5,11 @@ import { member } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapEntries, mapMembers, without } from './adapt-members.ts';
 
-/** Removes tools where the model supports none. @param names of the members about tools */
+/**
+ * Removes tools if the model supports none.
+ *
+ * @param names names of the members about tools
+ */
 export function adaptTools(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
     if (profile.capabilities.tools) return body;

@@ -81,7 +81,11 @@ function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
     : undefined;
 }
 
-/** Instructions that begin with a text: a string, or a list of parts. @param staysText an absent value becomes a string */
+/**
+ * Puts a text before instructions: a string or a list of parts.
+ *
+ * @param staysText true to turn an absent value into a string
+ */
 function prepended(text: string, given: JsonValue | undefined, type: string, staysText = false): JsonValue {
   if (Array.isArray(given)) return [{ type, text }, ...given];
   return staysText || typeof given === 'string' || given === undefined || given === null ? joined(text, given) : given;

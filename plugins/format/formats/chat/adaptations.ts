@@ -81,7 +81,7 @@ const systemRole: Adaptation = (body: ChatRequest, { profile }) => {
   return { ...body, messages: renamed };
 };
 
-/** Only OpenRouter takes back the images that a model has made as members of messages. */
+/** Only OpenRouter accepts generated images as members of messages. */
 const madeImages: Adaptation = (body: ChatRequest, target) => {
   const { messages } = body;
   if (target.profile.quirks.reasoning === 'openrouter' || !Array.isArray(messages)) return body;
@@ -121,7 +121,11 @@ function relaxTool(tool: ChatTool, notes: Notes): ChatTool {
   return relaxed === described ? tool : { ...tool, function: relaxed };
 }
 
-/** A web search is no entry of `tools`. @throws GatewayError `not_supported` if nothing can run it and there is no other tool */
+/**
+ * A web search is not an entry of `tools`.
+ *
+ * @throws GatewayError `not_supported` if nothing can run it and there is no other tool
+ */
 const hostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) => {
   const { web_search_options: search, tools, functions } = body;
   if (!isJsonObject(search) || profile.quirks.hosted_search) return body;

@@ -93,7 +93,11 @@ export function encodeVector(vector: readonly JsonValue[]): string {
   return bytes.toString('base64');
 }
 
-/** Google's answer for one of OpenAI's. @param isBatch true for a request with several entries */
+/**
+ * Converts an answer of OpenAI's format to Google's.
+ *
+ * @param isBatch true for a request with several entries
+ */
 export function toGeminiAnswer(body: JsonObject, isBatch: boolean): JsonObject {
   const entries = asList(body['data']).map((entry) => fieldsOf(entry));
   const sorted = entries.toSorted((a, b) => Number(a['index'] ?? 0) - Number(b['index'] ?? 0));

@@ -80,7 +80,11 @@ export class MediaObserver implements ReplyObserver {
   }
 }
 
-/** A path of OpenAI's for media. @param isMultipart the body may be a form with files */
+/**
+ * One of OpenAI's paths for media.
+ *
+ * @param isMultipart true if the body may be a form with files
+ */
 export function mediaEndpoint(
   name: string,
   path: string,

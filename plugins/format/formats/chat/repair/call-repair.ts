@@ -52,7 +52,11 @@ export class CallRepair {
     return this.#sent.get(call)?.index === index;
   }
 
-  /** The entries of a delta or a message; clean ones are the vendor's own objects. @param isLast ends the calls */
+  /**
+   * The entries of a delta or a message; clean ones are the vendor's own objects.
+   *
+   * @param isLast true to end the calls
+   */
   entries(pieces: readonly CallPiece[], isLast: boolean): ChatCall[] {
     const entries = pieces.flatMap((piece) => this.#entry(piece));
     return (isLast ? this.#close(entries) : entries).map(([, entry]) => entry);

@@ -104,7 +104,11 @@ export class ChoiceRepair {
       : { ...members, index: this.#index, message: repaired, finish_reason: finish_reason ?? null };
   }
 
-  /** The choice of a last chunk that the upstream has left out. @param isWhole false when it needs no finish reason */
+  /**
+   * The choice of a last chunk that the upstream omitted.
+   *
+   * @param isWhole false if it needs no finish reason
+   */
   end(isWhole: boolean): ChatChoice {
     const delta = this.#repair({}, this.#joined([], true), true);
     const word = isWhole ? this.#word(undefined, this.#reported ?? 'stop') : undefined;

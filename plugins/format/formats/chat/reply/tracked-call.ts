@@ -77,7 +77,11 @@ export class TrackedCall {
   }
 }
 
-/** True for all of a complete call once more. @param beside calls that were open at the same time */
+/**
+ * Whether a complete call is repeated in full.
+ *
+ * @param beside calls that were open at the same time
+ */
 export function isRepetition(piece: CallEntry, call: TrackedCall, beside: ReadonlySet<TrackedCall>): boolean {
   const { input } = piece;
   return mayRepeat(piece, call, beside) && input.trim() !== '' && call.scanner.isWhole && call.hasInput(input);

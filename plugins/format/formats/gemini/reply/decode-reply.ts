@@ -121,7 +121,11 @@ function carriesMore({ content }: GeminiCandidate): boolean {
   return asList(member<GeminiContent>(content, 'parts')).some(isFilled);
 }
 
-/** Some relays wrap the reply in an object. @returns the same object if it is not wrapped */
+/**
+ * Unwraps a reply that a relay has wrapped in an object.
+ *
+ * @returns the same object if it is not wrapped
+ */
 export function unwrapped(body: JsonObject): JsonObject {
   const { response, candidates }: GeminiReply = body;
   const isPacked = candidates === undefined && member<GeminiReply>(response, 'candidates') !== undefined;

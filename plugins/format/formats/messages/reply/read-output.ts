@@ -22,7 +22,7 @@ const foreign = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
 
 /** Reads blocks and their deltas. Indexes may be missing, repeated or wrong. */
 export class BlockReader {
-  /** True once text or a call has come. */
+  /** True once text or a call has arrived. */
   hasSpoken = false;
   /** True when thoughts, calls or other blocks have come behind the last text: the next one does not continue it. */
   #isApart = false;

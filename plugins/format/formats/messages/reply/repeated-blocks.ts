@@ -47,7 +47,11 @@ export class RepeatedBlocks {
     return this.#isKnown(callIn(block));
   }
 
-  /** The events in place of an event. @param type of the event */
+  /**
+   * The events that replace an event.
+   *
+   * @param type type of the event
+   */
   event(event: StreamEvent, type: JsonValue | undefined): readonly StreamEvent[] {
     switch (type) {
       case 'content_block_start':

@@ -79,7 +79,11 @@ export class MessagesReplyRepair implements ReplyRepair {
     return named === block || block === undefined ? event : withData(event, { ...body, content_block: named });
   }
 
-  /** The call with an id of its own that clients may send to Anthropic. @param index in a stream */
+  /**
+   * The call with a unique id that clients may send to Anthropic.
+   *
+   * @param index index in a stream
+   */
   #named(block: JsonObject, index?: JsonValue): JsonObject {
     const given = asText(block['id']);
     const open = this.#open.get(index);

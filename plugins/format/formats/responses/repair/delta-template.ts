@@ -30,7 +30,11 @@ export class DeltaTemplate {
   /** Times in a row that something was learned and did not apply. */
   #misses = 0;
 
-  /** Derives the template from a clean delta. @param grown the text that the delta was appended to */
+  /**
+   * Derives the template from a clean delta.
+   *
+   * @param grown text to which the delta was appended
+   */
   learn({ name, data = '' }: StreamEvent, grown: GrowingText): void {
     // Deltas of some vendors have no constant pieces.
     if (grown === this.#grown && ++this.#misses > maxMisses) return;
@@ -42,7 +46,11 @@ export class DeltaTemplate {
     this.#grown = grown;
   }
 
-  /** True for such a delta, whose text is then taken. @param number of the next event */
+  /**
+   * Whether an event is a matching delta, whose text is then taken.
+   *
+   * @param number number of the next event
+   */
   takes({ name, data = '' }: StreamEvent, number: number | undefined): boolean {
     if (this.#pieces === undefined || number === undefined || name === undefined || name !== this.#name) return false;
     const before = numbered(this.#pieces.before, number);

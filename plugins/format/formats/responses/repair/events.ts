@@ -83,7 +83,11 @@ export class EventNumbers {
     return this.#last + 1;
   }
 
-  /** The number of an event of the upstream. @param given its number there */
+  /**
+   * The client's number for an event of the upstream.
+   *
+   * @param given number in the upstream's stream
+   */
   pass(given: JsonValue | undefined): number {
     this.#isOurs ||= typeof given !== 'number' || !Number.isInteger(given) || given <= this.#last;
     return (this.#last = this.#isOurs ? this.#last + 1 : (given as number));

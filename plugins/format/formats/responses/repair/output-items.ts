@@ -69,7 +69,11 @@ export class OutputItems {
       : this.#create(known === undefined ? tracked : this.#tracker.open(event), type, item);
   }
 
-  /** The item that the end of the reply repeats. @param others those that it has repeated before */
+  /**
+   * The item that the end of the reply repeats.
+   *
+   * @param others items that it has already repeated
+   */
   recall(item: ResponsesItem, others: ReadonlySet<StreamedItem>): StreamedItem {
     const type = typeOf(item);
     const isLeft = (one: StreamedItem | undefined) => one?.type === type && !others.has(one);

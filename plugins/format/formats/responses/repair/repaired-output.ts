@@ -42,7 +42,11 @@ export class RepairedOutput {
     return inputMemberOf(itemType) === undefined ? this.#hosted(itemType, data) : this.#input(type, itemType, data);
   }
 
-  /** The events that finish what is open, and the whole output. @param given as the upstream repeats it */
+  /**
+   * The events that close all open items, and the whole output.
+   *
+   * @param given output as repeated by the upstream
+   */
   end(given: JsonValue | undefined, status: string): { readonly events: Events; readonly output: JsonValue[] } {
     const events: ResponsesEvent[] = [];
     const repeated = new Set<StreamedItem>();

@@ -65,7 +65,11 @@ export class StreamedItem {
     return { type: 'response.output_item.added', output_index: index, item };
   }
 
-  /** The part that an event belongs to. @param given the index that it names */
+  /**
+   * The part to which an event belongs.
+   *
+   * @param given index in the event
+   */
   findPart(kind: StreamedText, given: JsonValue | undefined): StreamedPart | undefined {
     const parts = this.#parts[kind.list];
     const key = `${kind.list} ${String(given)}`;

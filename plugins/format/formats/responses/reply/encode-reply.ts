@@ -92,7 +92,11 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#end(output.at(-1)) + this.#write(`response.${status}`, { response });
   }
 
-  /** Writes the end of the last item. @param item in its final form */
+  /**
+   * Writes the end of the last item.
+   *
+   * @param item item in its final form
+   */
   #end(item = this.#ending): string {
     if (this.#ending === undefined || item === undefined) return '';
     this.#ending = undefined;

@@ -164,7 +164,11 @@ function writeTool(value: JsonValue): JsonValue {
   };
 }
 
-/** The error that ends a stream before its response has begun. @param id of the exchange */
+/**
+ * The error that ends a stream before its response has begun.
+ *
+ * @param id id of the exchange
+ */
 export function renderStreamError(error: GatewayError, id: string): string {
   return renderResponseFailed(error, id, 0);
 }

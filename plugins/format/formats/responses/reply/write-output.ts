@@ -21,7 +21,12 @@ const idPrefixes: Readonly<Record<string, string>> = {
   image_generation_call: 'ig',
 };
 
-/** An id for an item that has none. @param id of the exchange @param position unique in the reply */
+/**
+ * An id for an item without one.
+ *
+ * @param id id of the exchange
+ * @param position position of the item, unique in the reply
+ */
 export function newItemId(type: string, id: string, position: number): string {
   return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${id}_${position}`;
 }

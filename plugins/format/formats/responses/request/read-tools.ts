@@ -16,7 +16,7 @@ import {
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
-/** The name of the tool by which clients load more tools. */
+/** Name of the tool that lets clients load more tools. */
 export const toolSearchName = 'tool_search';
 
 /**

@@ -84,7 +84,7 @@ function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
 /**
  * Puts a text before instructions: a string or a list of parts.
  *
- * @param staysText true to turn an absent value into a string
+ * @param staysText an absent value becomes a string
  */
 function prepended(text: string, given: JsonValue | undefined, type: string, staysText = false): JsonValue {
   if (Array.isArray(given)) return [{ type, text }, ...given];

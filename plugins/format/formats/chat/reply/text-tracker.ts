@@ -1,4 +1,4 @@
-/** The least characters of two equal consecutive pieces to be one that was sent twice. */
+/** Minimum characters for two equal consecutive pieces to count as one piece sent twice. */
 const repeatLength = 16;
 /** The fingerprint of an empty text, and the factor of FNV-1a, by which characters are added. */
 export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };

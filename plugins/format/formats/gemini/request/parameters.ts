@@ -8,7 +8,7 @@ import type { JsonValue } from '#core/platform/json.ts';
 /** Most tokens of a thinking budget that every model accepts. Source: Gemini docs, "Thinking". */
 export const maxThinkingTokens = 24_576;
 
-/** Efforts that are levels of thinking. There is none that turns it off. */
+/** Efforts that are also thinking levels. No level turns thinking off. */
 export const thinkingLevels: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
 
 /** Source: Gemini API reference, "GenerateContent". */

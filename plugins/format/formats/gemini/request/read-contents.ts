@@ -164,7 +164,7 @@ function isWorthKeeping(state: OpaqueState | undefined): boolean {
 /** Members that hold a result alone, documented or observed. */
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
-/** Results must be objects in this format: one that only wraps a text is unwrapped. */
+/** Results must be objects in this format: an object that only wraps a text is unwrapped. */
 function readResponse(response: JsonObject): { text: string; isError: boolean } {
   const [only, ...others] = Object.entries(response);
   if (only === undefined) return { text: '', isError: false };

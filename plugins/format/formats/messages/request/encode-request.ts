@@ -103,7 +103,7 @@ function writeUser(
   const { user_id: id, ...others } = metadata;
   const named = safetyId ?? caller;
   const user = named ?? filledText(id);
-  // Of the metadata, only the user has a place.
+  // Only the user can be sent as metadata.
   if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;
   const isPlain = user.length <= messagesBounds.userLength && !/@|^\+?[\d\s().-]{7,}$/.test(user);

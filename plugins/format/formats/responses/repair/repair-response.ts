@@ -63,7 +63,7 @@ function nullIfEmpty(value: JsonValue | undefined): JsonValue {
   return isJsonObject(value) && isFilled(value) ? value : null;
 }
 
-/** Vendors repeat the schema that was asked for without its description. */
+/** Vendors repeat the requested schema without its description. */
 function describedFormat({ text }: ResponsesReply, context: ReplyContext): ResponsesReply {
   const repeated = formatOf(text);
   const outline: ResponsesRequest = context.outline ?? context.request;

@@ -66,20 +66,20 @@ export interface BodySource {
    * @throws GatewayError see `bytes`, and `unsupported_media_type`
    */
   outline?(): Promise<BodyOutline | undefined> | undefined;
-  /** The complete body, once a stage has read it. */
+  /** The complete body, once a stage read it. */
   readonly received?: Buffer | undefined;
-  /** The exchange is over. */
+  /** Call when the exchange ends. */
   release?(): void;
   /** True while the body is being read. */
   readonly isReading?: boolean;
-  /** Ms for which the body was waited for, once it is read. */
+  /** Ms spent waiting for the body; set once it is read. */
   readonly waited?: number;
 }
 
 export interface ExchangeInit {
   readonly id: string;
   readonly endpoint: Endpoint;
-  /** Values of the `{names}` in the endpoint's path, decoded. */
+  /** Decoded values of the `{names}` in the endpoint's path. */
   readonly params: Readonly<Record<string, string>>;
   readonly dialect: Dialect;
   readonly method: string;
@@ -90,7 +90,7 @@ export interface ExchangeInit {
   readonly remoteAddress: string | undefined;
   readonly receivedAt: number; // epoch ms
   readonly body: BodySource;
-  /** Limits the exchange's buffers in memory. Default: no limit. */
+  /** Memory budget for the exchange's buffers. Default: no limit. */
   readonly memory?: MemoryShare;
 }
 
@@ -117,7 +117,7 @@ export class Exchange {
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string | undefined;
   readonly receivedAt: number;
-  /** Number of the variant that serves it; undefined for the configuration that serves all others. */
+  /** Number of the serving variant; undefined for the main configuration. */
   variant: number | undefined = undefined;
   /** Reads the request body, once. Nothing is read before a stage asks. */
   readonly body: BodySource;
@@ -125,7 +125,9 @@ export class Exchange {
   readonly memory: MemoryShare;
   /** Owners of the layers of a streamed reply. */
   readonly bodyLayers = new BodyLayers();
-  /** True while a stage keeps it in a queue with a deadline: that time does not count as the stage's. It ends with the stage's moment. */
+  /**
+   * True while a stage keeps it in a queue with a deadline: that time is not counted as the stage's. Reset when the stage's moment ends.
+   */
   isQueued = false;
   readonly #began = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();
@@ -159,7 +161,7 @@ export class Exchange {
     return this.#facts.get(fact) as T;
   }
 
-  /** Value of a fact that may be missing, because its stage is not in the list or has not been reached. */
+  /** Value of a fact that may be missing, because its stage is not listed or was not reached. */
   find<T>(fact: Fact<T>): T | undefined {
     return this.#facts.get(fact) as T | undefined;
   }
@@ -174,8 +176,8 @@ export class Exchange {
   }
 
   /**
-   * Aborted when the client has left (the reason is a ClientGone) or the gateway ends the exchange (the reason is
-   * the GatewayError that the client receives). Created on first use: most exchanges need only `isAborted`.
+   * Aborted if the client disconnected (the reason is a ClientGone) or the gateway ends the exchange (the reason is the GatewayError sent
+   * to the client). Created on first use, because most exchanges need only `isAborted`.
    */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -189,7 +191,7 @@ export class Exchange {
     return this.#abortReason !== undefined;
   }
 
-  /** The reason of the signal; undefined until it is aborted. */
+  /** Reason of the abort; undefined until then. */
   get abortReason(): ClientGone | GatewayError | undefined {
     return this.#abortReason;
   }
@@ -200,7 +202,7 @@ export class Exchange {
     this.#abortListeners.push(listener);
   }
 
-  /** The first reason counts. */
+  /** Aborts the exchange. Only the first reason is kept. */
   abort(reason: ClientGone | GatewayError): void {
     if (this.#abortReason !== undefined) return;
     this.#abortReason = reason;
@@ -209,8 +211,8 @@ export class Exchange {
   }
 
   /**
-   * Answers the client now, and lets the exchange continue without it, with its limits and its record: the reply of the
-   * pipeline goes to `taker`, and a client that leaves ends nothing.
+   * Answers the client now, and lets the exchange continue without it, with its limits and its record: the pipeline's reply goes to
+   * `taker`, and a client disconnect no longer ends the exchange.
    */
   async detach(early: Reply, taker: ReplyTaker): Promise<void> {
     this.#taker = taker;
@@ -231,7 +233,7 @@ export class Exchange {
     return this.#failure;
   }
 
-  /** Records a failure; the first one stays. */
+  /** Records a failure. Only the first one is kept. */
   fail(error: GatewayError): void {
     this.#failure ??= error;
   }

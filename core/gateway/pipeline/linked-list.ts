@@ -7,8 +7,8 @@ export interface Link<T> {
 }
 
 /**
- * Items in order of insertion, removable in constant time. For thousands of insertions a second: a Set or Map rehashes again
- * and again, and an old table keeps its items alive until the next full garbage collection.
+ * Items in order of insertion, removable in constant time. With thousands of insertions per second, a Set or Map rehashes repeatedly, and
+ * an old table keeps its items alive until the next full collection.
  */
 export class LinkedList<T> {
   #first: Link<T> | undefined;
@@ -33,7 +33,7 @@ export class LinkedList<T> {
     return link;
   }
 
-  /** Removes an item. Does nothing when it was already removed. */
+  /** Removes an item. Does nothing if it was already removed. */
   remove(link: Link<T>): void {
     if (!link.isListed) return;
     const { previous, next } = link;

@@ -6,7 +6,7 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { replyStreamOf } from './reply-stream.ts';
 import type { Reply } from './reply.ts';
 
-/** Reads the chunks of a body, in order, and yields those that take their place. */
+/** Reads the chunks of a body in order, and yields their replacements. */
 export type BodyTransform = (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer | string>;
 
 /**

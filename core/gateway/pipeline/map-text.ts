@@ -13,11 +13,11 @@ import type { EntryFramer, ObjectEvent, ReplyText, TextBlocks } from '#core/conf
 import { MappedBlocks, type TextMap } from './text-mapper.ts';
 
 /**
- * Changes the text of an answer in the format of the client, streamed or whole; for `leave`. A function gets whole
- * words: of a stream, it is called each time more of them are complete. For longer matches give `{ create }`, which
- * returns a `TextMapper` for each text and may hold back as much as it needs.
+ * Changes the text of an answer in the client's format, streamed or whole; for `leave`. A function gets whole words; for a stream, it is
+ * called whenever more words are complete. For longer matches pass `{ create }`, which returns a `TextMapper` for each text and may hold
+ * back as much as needed.
  *
- * Reasoning and tool calls stay as they are, and so do errors and replies of endpoints that call no model.
+ * Reasoning, tool calls, errors, and replies of endpoints that call no model are not changed.
  */
 export function mapText(exchange: Exchange, reply: Reply, map: TextMap): Reply | Promise<Reply> {
   const texts = exchange.format?.replyText;

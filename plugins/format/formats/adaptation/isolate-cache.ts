@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { AdaptationTarget } from '../contract/adaptation.ts';
 
-/** Where a format has its instructions, and how they begin with a text. */
+/** Functions that put a text at the beginning of the instructions, by format. */
 const instructed: Readonly<Record<string, (body: JsonObject, text: string, target: Target) => JsonObject>> = {
   chat: inMessages,
   completions: (body, text) => ({ ...body, prompt: beforePrompt(text, body['prompt']) }),
@@ -19,13 +19,13 @@ const instructed: Readonly<Record<string, (body: JsonObject, text: string, targe
 type Target = Pick<AdaptationTarget, 'profile' | 'notes'>;
 
 /**
- * Keeps the prompt cache of an account apart from those of others. Where the vendor separates caches by a field, it names the account.
- * Elsewhere prompts begin with a mark of it: vendors cache by prefix, and read tools or instructions first, so both have the mark.
+ * Separates the prompt caches of accounts. If the vendor separates caches by a field, the field gets the mark of the account. Otherwise
+ * prompts begin with the mark: vendors cache by prefix and read tools or instructions first, so both get the mark.
  *
  * Sources: DeepSeek docs, "Rate Limit & Isolation" (`user_id`); vLLM docs, "Automatic Prefix Caching" (`cache_salt`); Anthropic and OpenAI
  * docs, "Prompt caching" (caches belong to the account of the operator, and are found by their prefix).
  *
- * @param mark of the account; the body stays as it is without one
+ * @param mark mark of the account; without it the body stays unchanged
  */
 export function isolateCache(body: JsonObject, format: string, mark: string | undefined, target: Target): JsonObject {
   const begin = instructed[format];
@@ -51,7 +51,7 @@ function inMessages(body: JsonObject, text: string, { profile }: Target): JsonOb
   return { ...body, messages: [{ role: profile.quirks.system_role, content: text }, ...messages] };
 }
 
-/** The first tool that has a description. */
+/** Marks the first tool whose description can carry the text. */
 function withMarkedTool(body: JsonObject, text: string): JsonObject {
   const { tools } = body;
   if (!Array.isArray(tools)) return body;
@@ -64,7 +64,7 @@ function withMarkedTool(body: JsonObject, text: string): JsonObject {
   return isMarked ? { ...body, tools: marked } : body;
 }
 
-/** A tool whose description begins with a text; undefined for tools of the vendor, which have none. */
+/** Puts a text at the beginning of a tool's description; undefined for vendor tools, which have no description. */
 function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
   if (!isJsonObject(tool)) return undefined;
   const describe = (holder: JsonObject) => ({ ...holder, description: joined(text, holder['description']) });
@@ -84,14 +84,15 @@ function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
 /**
  * Puts a text before instructions: a string or a list of parts.
  *
- * @param staysText an absent value becomes a string
+ * @param staysText true to replace a value that is neither a string nor a list with the text; false to keep it. An absent value
+ *   always becomes the text.
  */
 function prepended(text: string, given: JsonValue | undefined, type: string, staysText = false): JsonValue {
   if (Array.isArray(given)) return [{ type, text }, ...given];
   return staysText || typeof given === 'string' || given === undefined || given === null ? joined(text, given) : given;
 }
 
-/** One prompt, or several. Prompts of token ids have no place for a text. */
+/** Puts a text before one or several prompts. Prompts that are token ids cannot take a text. */
 function beforePrompt(text: string, prompt: JsonValue | undefined): JsonValue {
   if (!Array.isArray(prompt)) return joined(text, prompt);
   return prompt.map((one) => (typeof one === 'string' ? joined(text, one) : one));
@@ -101,7 +102,7 @@ function joined(text: string, given: JsonValue | undefined): string {
   return typeof given === 'string' && given !== '' ? `${text}\n${given}` : text;
 }
 
-/** Gemini takes instructions as one text, too. */
+/** Gemini also accepts instructions as one text. */
 function partsOf(given: JsonValue | undefined, parts: JsonValue | undefined): JsonValue[] {
   if (typeof given === 'string') return [{ text: given }];
   if (Array.isArray(parts)) return parts;

@@ -17,15 +17,15 @@ interface HeldCall {
   readonly input: string;
 }
 
-/** The member of an entry that holds name and input, and the member of that with the input. */
+/** Two member names: `body` of an entry holds the name and the input; `input` of that body holds the input. */
 type Kind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
 type CallEntry = readonly [call: TrackedCall, entry: ChatCall];
 
 /**
- * Repairs entries of `tool_calls`: indexes are 0, 1, 2…, the first piece of a call has its id, type and name, and no other
- * piece has; the input is a string, `{}` if missing. The requirements are those of the openai SDK's stream helper; LangChain
- * concatenates repeated names.
+ * Repairs entries of `tool_calls`: indexes are 0, 1, 2…; only the first piece of a call has the id, type and name; the input
+ * is a string, `{}` if missing. The requirements are those of the openai SDK's stream helper; LangChain concatenates repeated
+ * names.
  */
 export class CallRepair {
   readonly #id: string;
@@ -35,8 +35,8 @@ export class CallRepair {
   readonly #ids = new UniqueIds();
 
   /**
-   * @param id the beginning of ids for calls that have none
-   * @param isWhole the entries are those of a whole message, which need no indexes
+   * @param id prefix of the generated ids for calls without an id
+   * @param isWhole true for the entries of a whole message, which need no indexes
    */
   constructor(id: string, isWhole: boolean) {
     this.#id = id;
@@ -53,7 +53,7 @@ export class CallRepair {
   }
 
   /**
-   * The entries of a delta or a message; clean ones are the vendor's own objects.
+   * Returns the entries of a delta or a message; clean entries are the vendor's own objects.
    *
    * @param isLast true to end the calls
    */
@@ -86,7 +86,7 @@ export class CallRepair {
     return [];
   }
 
-  /** The piece, appended to the pieces before it. */
+  /** Joins a piece to the held-back pieces of its call. */
   #joined({ call, entry, input }: CallPiece): HeldCall {
     const held = this.#held.get(call);
     return { entry: { ...held?.entry, ...entry }, input: (held?.input ?? '') + input };
@@ -140,7 +140,7 @@ function objectIn(entry: ChatCall, name: Kind[0]): ChatCallBody | undefined {
   return isJsonObject(body) ? body : undefined;
 }
 
-/** True when the member of the other kind of call is there, and says nothing. */
+/** True if the member of the other kind of call is present but empty. */
 function hasEmptyOther(entry: ChatCall, name: Kind[0]): boolean {
   const other = objectIn(entry, otherOf[name]);
   return other !== undefined && !isFilled(other as JsonObject);

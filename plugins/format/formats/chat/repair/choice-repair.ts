@@ -10,15 +10,15 @@ import { listOf, readMessage } from '../reply/read-reply.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
 interface ChoiceRepairOptions extends ChoiceTrackerOptions {
-  /** The beginning of ids for calls that have none. */
+  /** Prefix of the generated ids for calls without an id. */
   readonly id: string;
   readonly index: number;
   readonly isWhole: boolean;
-  /** The client sent `functions`, and knows only the deprecated calls. */
+  /** True if the client sent `functions` and supports only the deprecated calls. */
   readonly isOld: boolean;
 }
 
-/** Repairs one of the answers of a reply, as a stream of deltas or as a whole message. */
+/** Repairs one answer of a reply, as a stream of deltas or as a whole message. */
 export class ChoiceRepair {
   readonly #tracker: ChoiceTracker;
   readonly #calls: CallRepair;
@@ -50,17 +50,17 @@ export class ChoiceRepair {
     return this.#tracker.calls.calls.some((call) => call.isTorn);
   }
 
-  /** True while deltas that carry nothing but text, reasoning or input need no repair. */
+  /** True while deltas that carry only text, reasoning or input need no repair. */
   get isPlain(): boolean {
     return this.#hasRole && this.#tracker.isPlain;
   }
 
-  /** Takes a delta of text and reasoning without a repair. False when it needs one, and is not taken. */
+  /** Takes a delta of text and reasoning that needs no repair. Returns false, without taking it, if it needs a repair. */
   plain(text: string, reasoning: string): boolean {
     return this.#tracker.plain(text, reasoning);
   }
 
-  /** Takes a piece of a call's input without a repair. False when it needs one, and is not taken. */
+  /** Takes a piece of a call's input that needs no repair. Returns false, without taking it, if it needs a repair. */
   plainInput(index: number, input: string): boolean {
     const call = this.#tracker.calls.numbered(index);
     if (call === undefined || !this.#calls.hasSent(call, index)) return false;
@@ -95,7 +95,7 @@ export class ChoiceRepair {
     const additions = [this.#tracker.message(given)];
     const repaired = this.#repair(given, this.#joined(additions, true), true);
     const finish = this.#finish(choice);
-    // Neither content nor reason: not an answer, as the decoder finds.
+    // A choice without content and finish reason is not an answer, in line with the decoder.
     if (finish === undefined && this.#tracker.isEmpty) return choice;
     const finish_reason = this.#word(choice.finish_reason, finish ?? 'stop');
     const isClean = repaired === message && choice.index === this.#index && choice.finish_reason === finish_reason;
@@ -107,7 +107,7 @@ export class ChoiceRepair {
   /**
    * The choice of a last chunk that the upstream omitted.
    *
-   * @param isWhole false if it needs no finish reason
+   * @param isWhole false to leave the finish reason null
    */
   end(isWhole: boolean): ChatChoice {
     const delta = this.#repair({}, this.#joined([], true), true);
@@ -120,7 +120,7 @@ export class ChoiceRepair {
     return finish === undefined || finish === 'failed' ? undefined : finish.reason;
   }
 
-  /** Additions of a chunk, with the text that was held back until the end. */
+  /** Joins the additions of a chunk; the last chunk also gets the held-back content. */
   #joined(additions: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
     const held = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {
@@ -143,7 +143,7 @@ export class ChoiceRepair {
     });
   }
 
-  /** The finish reason as the client gets it, once. Undefined where the choice has none. */
+  /** The finish reason for the client, which gets it once. Undefined if the choice has no finish reason. */
   #word(given: JsonValue | undefined, finish: FinishReason | undefined): JsonValue | undefined {
     this.#reported ??= finish;
     if (this.#reported === undefined) return typeof given === 'string' ? null : given;
@@ -155,18 +155,18 @@ export class ChoiceRepair {
   }
 }
 
-/** Members in which vendors give reasoning as text. Clients get the first in any case: few read the second. */
+/** Members that hold reasoning as text. Clients always get the first: few read the second. */
 const reasoningNames = ['reasoning_content', 'reasoning'] as const;
 
 interface MessageRepair {
-  /** The entries of `tool_calls`; undefined leaves them alone. */
+  /** The new entries of `tool_calls`; undefined keeps the given entries. */
   readonly entries: readonly ChatCall[] | undefined;
   readonly needsRole: boolean;
   /** False for a delta. */
   readonly isWhole: boolean;
 }
 
-/** The delta or message with repaired content, every other member kept; the same object if it is clean. */
+/** Repairs the content of a delta or message and keeps all other members; returns the same object if it is clean. */
 function repairMessage(received: ChatMessage, addition: ChoiceUpdate, repair: MessageRepair): ChatMessage {
   const given = withoutEmpty(received);
   const changes = {
@@ -183,7 +183,7 @@ function repairMessage(received: ChatMessage, addition: ChoiceUpdate, repair: Me
   return { ...members, ...changes, ...(entries.length > 0 && { tool_calls: [...entries] }) };
 }
 
-/** Without an empty call and an empty audio: clients take their presence for one. */
+/** Removes an empty call and an empty audio: clients treat the mere member as a call or audio. */
 function withoutEmpty(given: ChatMessage): ChatMessage {
   if (!isEmptyObject(given.function_call) && !isEmptyObject(given.audio)) return given;
   return Object.fromEntries(
@@ -197,7 +197,7 @@ function isEmptyObject(value: JsonValue | undefined): boolean {
   return isJsonObject(value) && !isFilled(value);
 }
 
-/** True when the calls of a message are these very entries. */
+/** True if the calls of a message are exactly these entries. */
 function hasEntries({ tool_calls = null, function_call }: ChatMessage, entries: readonly ChatCall[]): boolean {
   if (isJsonObject(function_call)) return false;
   if (tool_calls === null) return entries.length === 0;
@@ -212,7 +212,7 @@ function textChanges(
 ): ChatMessage {
   const isText = content === undefined || content === null || typeof content === 'string';
   if (isText && asText(content) === addition.text) return {};
-  // Only calls have no text.
+  // A whole message with calls and no text has null as its content.
   return { content: addition.text === '' && isWhole && entries.length > 0 ? null : addition.text };
 }
 
@@ -224,7 +224,7 @@ function reasoningChanges(given: ChatMessage, { reasoning }: ChoiceUpdate): Chat
   return { ...changes, ...(names.length === 0 && detailChanges(given, reasoning)) };
 }
 
-/** MiniMax repeats all reasoning in each of its details. */
+/** MiniMax repeats all reasoning in each entry of the details. */
 function detailChanges(given: ChatMessage, reasoning: string): ChatMessage {
   const { reasoning: repeated, isDetailed } = readMessage(given);
   if (!isDetailed || repeated === reasoning) return {};

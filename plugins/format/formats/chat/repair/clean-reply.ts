@@ -12,11 +12,11 @@ type CleanDelta = (
 
 /** A clean chunk without its one varying string, up to the end of its choices. */
 interface Shape {
-  /** Up to the quote that opens the string. */
+  /** The part up to and including the opening quote of the string. */
   readonly before: string;
-  /** From behind the closing quote. */
+  /** The part from the closing quote to the end of the choices. */
   readonly after: string;
-  /** The same up to the end of the chunk; undefined if readers need more of it than its choice. */
+  /** The part from the closing quote to the end of the chunk; undefined if readers need more than the choice. */
   readonly rest: Rest | undefined;
   /** The kind of the string; for the input of a call, the index of the call. */
   readonly kind: 'text' | 'reasoning' | number;
@@ -28,7 +28,7 @@ interface Place {
   readonly end: number;
 }
 
-/** Shapes that are remembered: text, reasoning, and the input of a few calls. */
+/** Maximum number of remembered shapes: text, reasoning, and the input of a few calls. */
 const mostShapes = 4;
 /** Members, as vendors write them, that make a chunk worth parsing. */
 const notable =
@@ -36,7 +36,7 @@ const notable =
 /** Members that other readers look for in chunks without a finish reason. */
 const telling = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
 const delta = '"delta":{';
-/** The name that clients read, and one that needs it as well. */
+/** The member that clients read, and a member that is clean only together with the first. */
 const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
 /** The next piece of one call. */
 const nextInput = /"tool_calls":\[\{"index":(\d+),"function":\{"arguments":(?=")/g;
@@ -44,18 +44,18 @@ const endOfInput = /\}\}\]/y;
 
 /**
  * Reads chunks whose only choice carries text, reasoning, or the next piece of one call, without parsing them: every token
- * of a stream comes this way. The chunks of a stream are alike but for one string, so most are compared with one before.
+ * of a stream takes this path. The chunks of a stream differ in one string only, so most match an earlier chunk.
  */
 export class CleanChunks {
   #shapes: Shape[] = [];
   readonly #keepsTiers: boolean;
 
-  /** @param keepsTiers see `ChatReplyRepair` */
+  /** @param keepsTiers true for OpenAI itself, whose new tiers clients may know */
   constructor(keepsTiers: boolean) {
     this.#keepsTiers = keepsTiers;
   }
 
-  /** Undefined for any other chunk, and for one that may need a repair. */
+  /** Returns undefined for any other chunk and for a chunk that may need a repair. */
   read(chunk: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
       const found = deltaIn(chunk, shape);
@@ -70,14 +70,14 @@ export class CleanChunks {
       .map((place) => (place !== undefined && place.end > place.start ? place : undefined));
     if (reasoning === undefined) {
       if (unnamed !== undefined) return undefined;
-      // Without a plain text of it, details may be cumulative.
+      // Without reasoning as plain text, the details may be cumulative.
       return chunk.includes('"reasoning_details":', at) ? undefined : this.#learned(chunk, text);
     }
     if (text === undefined || text.end === text.start) return this.#learned(chunk, reasoning);
     return { type: 'text', text: stringAt(chunk, text), reasoning: stringAt(chunk, reasoning), isPlain: false };
   }
 
-  /** A plain chunk needs no look: no shape has such a tier. */
+  /** Not checked for a plain chunk: no remembered shape has such a tier. */
   #hasOtherTier(chunk: string): boolean {
     return !this.#keepsTiers && namesOtherTier(chunk);
   }
@@ -85,7 +85,7 @@ export class CleanChunks {
   #learned(chunk: string, place: Place | undefined): CleanDelta | undefined {
     if (place === undefined) return undefined;
     const { kind, start, end } = place;
-    // The list of choices ends behind that of calls.
+    // The list of choices ends after the list of calls.
     const inner = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
     const last = chunk.indexOf('}]', inner) + 2;
     if (last > 1) {
@@ -124,7 +124,7 @@ function inputPlace(chunk: string, from: number): Place | undefined {
   return endOfInput.test(chunk) ? { kind: Number(found[1]), start, end } : undefined;
 }
 
-/** The string behind such a beginning; undefined when there is none. */
+/** The place of the string after `beginning`; undefined if `beginning` is not found. */
 function placeOf(chunk: string, kind: Shape['kind'], beginning: string, from: number): Place | undefined {
   const at = chunk.indexOf(beginning, from);
   if (at === -1) return undefined;

@@ -19,13 +19,13 @@ import { cleanChoice, hasHead } from '../reply/clean-reply.ts';
 import { CleanChunks } from './clean-reply.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
-/** Choices of one reply that are repaired; more pass as they are. OpenAI allows 128. */
+/** Maximum number of repaired choices per reply; the rest pass unchanged. OpenAI allows 128. */
 const mostChoices = 128;
 const nothing = { text: '', reasoning: '' };
 
 /**
- * Repairs Chat Completions replies of all vendors for clients that read them as OpenAI publishes them. Sources: as for the
- * decoder; what clients insist on: the stream helper of the openai SDK, Vercel's AI SDK.
+ * Repairs Chat Completions replies of all vendors for clients that expect the format that OpenAI publishes. Sources: those of
+ * the decoder; client requirements: the stream helper of the openai SDK, Vercel's AI SDK.
  */
 export class ChatReplyRepair implements ReplyRepair {
   failure: GatewayError | undefined;
@@ -39,9 +39,9 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #clean: CleanChunks;
   /** True for OpenAI itself, whose new tiers clients may know. */
   readonly #keepsTiers: boolean;
-  /** The last chunk, to copy its head for missing chunks. */
+  /** The last chunk, whose head is copied into added chunks. */
   #last: StreamEvent | undefined;
-  /** The id of the reply as its chunks write it; undefined while they have to be parsed. */
+  /** The `id` member as the chunks write it; undefined while chunks must be parsed. */
   #cleanId: string | undefined;
   #id = '';
   #hasFailed = false;
@@ -81,7 +81,7 @@ export class ChatReplyRepair implements ReplyRepair {
   whole(body: JsonObject, given: string): JsonObject {
     const isClean = cleanChoice(body) !== undefined && this.#tiered(body) === body && body['error'] === undefined;
     if (!this.#inlineThinking && isClean) return body;
-    // Inputs that are objects keep the digits of their numbers.
+    // Numbers in inputs that are objects must keep all digits.
     const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
     if (isFailure(exact)) return body;
     const answered = answerRefusedPrompt(withoutEmptyError(exact), 'message');
@@ -109,7 +109,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return isTaken;
   }
 
-  /** Chunks with the same id need not be parsed when the first with an answer has all that clients insist on. */
+  /** If the first chunk with an answer has all required members, later chunks with its id need not be parsed. */
   #learn(data: string, chunk: ChatReply, repaired: ChatReply): void {
     if (this.#cleanId !== undefined || !this.#isSingle || !isChunk(chunk)) return;
     if (choicesOf(repaired)[0] === undefined || choicesOf(chunk)[0]?.index !== 0) return;
@@ -146,7 +146,7 @@ export class ChatReplyRepair implements ReplyRepair {
   #headed(given: ChatReply, choices: JsonValue, object: string): ChatReply {
     const body = this.#tiered(given);
     const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body.usage);
-    // Azure's first chunk has no answer, and an empty head.
+    // Azure's first chunk has no answer and an empty head.
     const isExempt = isEmpty && typeof body.id === 'string';
     const { id, created, model } = this.#context;
     this.#id = asText(body.id) || this.#id || `chatcmpl-${id}`;
@@ -164,7 +164,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return this.#keepsTiers ? body : withoutOtherTier(body);
   }
 
-  /** Chunks before [DONE] if the upstream has left out finish reasons. */
+  /** The chunks to add before [DONE] if the upstream left out finish reasons. */
   #end(): readonly StreamEvent[] {
     const open = [...this.#choices.values()].filter((choice) => !choice.isFinished);
     if (open.length === 0 || ![...this.#choices.values()].some(({ hasContent }) => hasContent)) return [];
@@ -189,7 +189,7 @@ function isEmptyChoice({ delta }: ChatChoice): boolean {
   return isJsonObject(delta) && Object.keys(delta).length === 0;
 }
 
-/** True when the vendor reports that it has failed, as a whole or in one of its answers. */
+/** True if the vendor reports a failure of the whole reply or of one of its answers. */
 function isFailure(body: ChatReply): boolean {
   return readFailure(body) !== undefined || choicesOf(body).some((choice) => readAbort(choice) !== undefined);
 }

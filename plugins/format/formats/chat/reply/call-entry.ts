@@ -5,13 +5,13 @@ import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 
 /** The calls of a message or a delta. */
 export interface CallEntries {
-  /** Its `tool_calls`. */
+  /** Entries of `tool_calls`. */
   readonly entries: readonly JsonValue[];
-  /** Its `function_call`: the deprecated form, which has no ids and at most one call. */
+  /** The `function_call` member: the deprecated form, which has no ids and at most one call. */
   readonly old: JsonObject | undefined;
 }
 
-/** A call, or a piece of one, in a message or a delta. */
+/** A call, or a piece of a call, in a message or a delta. */
 export interface CallEntry {
   readonly entry: ChatCall;
   readonly index: number | undefined;
@@ -22,7 +22,7 @@ export interface CallEntry {
   readonly isOld: boolean;
 }
 
-/** Some servers write a call in both forms: then the deprecated one says nothing new. */
+/** Some servers write a call in both forms; the deprecated form then adds nothing. */
 export function readEntries({ entries, old }: CallEntries): CallEntry[] {
   const current = entries.filter(isJsonObject).map((entry) => readEntry(entry));
   if (old === undefined) return current;
@@ -35,7 +35,7 @@ export function isAnonymous({ index, id, name }: CallEntry): boolean {
   return index === undefined && id === undefined && name === undefined;
 }
 
-/** True where a vendor gives two calls different indexes. */
+/** True if the vendor gave the two calls different indexes. */
 export function isAtOtherIndex(
   { index }: Pick<CallEntry, 'index'>,
   { index: other }: { readonly index: number | undefined },
@@ -56,7 +56,7 @@ function readEntry(entry: JsonObject, isOld = false): CallEntry {
   return {
     entry,
     index: typeof index === 'number' ? index : undefined,
-    // Mistral's default of an id is the word. Source: Mistral API reference, `ToolCall`.
+    // Mistral's default id is the string "null". Source: Mistral API reference, `ToolCall`.
     id: id === 'null' ? undefined : filledText(typeof id === 'number' ? String(id) : id),
     name: filledText(member<ChatCallBody>(body, 'name')),
     input: inputOf(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
@@ -65,7 +65,7 @@ function readEntry(entry: JsonObject, isOld = false): CallEntry {
   };
 }
 
-/** Arguments are text; some vendors send an object. */
+/** Arguments should be text, but some vendors send an object. */
 function inputOf(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   return isJsonObject(value) ? JSON.stringify(value) : '';

@@ -5,16 +5,16 @@ import { isRepetition, mayRepeat, TrackedCall } from './tracked-call.ts';
 /** The new part of a call in an entry of `tool_calls`. */
 export interface CallPiece {
   readonly call: TrackedCall;
-  /** The unchanged entry of the vendor. */
+  /** The vendor's entry before any repair. */
   readonly entry: ChatCall;
   readonly isCustom: boolean;
   /** True for the first piece of the call. */
   readonly isFirst: boolean;
   /** True when the entry holds all of the call. */
   readonly isWhole: boolean;
-  /** True for a call that repeats none, because an equal one is at another index of the same list. */
+  /** True for a new call whose index differs from an earlier index in the same list, so it is not a repetition. */
   readonly isBeside: boolean;
-  /** Undefined when it was known before, or is not known yet. */
+  /** Undefined if the id was already known or is still unknown. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly input: string;
@@ -24,7 +24,7 @@ const none: readonly CallPiece[] = [];
 
 /**
  * Finds the call that an entry belongs to. Vendors leave out indexes or ids, give every call the index 0, repeat names,
- * and repeat the whole call at the end. Pieces of a call that may be repeated are held back.
+ * and repeat the whole call at the end. Pieces of a call that may be a repetition are held back.
  */
 export class CallTracker {
   readonly #calls: TrackedCall[] = [];
@@ -34,7 +34,7 @@ export class CallTracker {
     return this.#calls;
   }
 
-  /** The call of an index, where the vendor numbers its calls 0, 1, 2… */
+  /** The call at an index; undefined unless the vendor numbers its calls 0, 1, 2… */
   numbered(index: number): TrackedCall | undefined {
     const call = this.#byIndex.get(index);
     return call?.key === index ? call : undefined;
@@ -47,7 +47,7 @@ export class CallTracker {
     return all.flatMap((piece) => this.#piece(piece, anonymous.length - anonymous.indexOf(piece), beside));
   }
 
-  /** Whole calls; pieces of them may have come before. */
+  /** Takes whole calls, whose pieces may have arrived earlier. */
   whole(entries: CallEntries): readonly CallPiece[] {
     if (this.#calls.length === 0 && entries.entries.length === 0 && entries.old === undefined) return none;
     const listed = new Set<TrackedCall>();
@@ -60,8 +60,8 @@ export class CallTracker {
   }
 
   /**
-   * @param fromEnd which of the latest calls it is about when nothing names one: 1 is the last
-   * @param beside the calls of the chunk so far
+   * @param fromEnd position, counted from the last call (1), of the call that an anonymous piece belongs to
+   * @param beside calls seen so far in this chunk
    */
   #piece(piece: CallEntry, fromEnd: number, beside: Set<TrackedCall>): CallPiece[] {
     const known = this.#find(piece, isAnonymous(piece) ? fromEnd : 1, beside);
@@ -84,7 +84,7 @@ export class CallTracker {
     return [{ ...held, call, id, name, isCustom, isFirst: true, isWhole: false, isBeside: false }];
   }
 
-  /** @param listed the calls of the list so far */
+  /** @param listed calls seen so far in this list */
   #whole(piece: CallEntry, position: number, listed: Set<TrackedCall>): CallPiece {
     const known = this.#repeated(piece, position, listed);
     const call = known ?? this.#open(piece);
@@ -110,8 +110,8 @@ export class CallTracker {
   }
 
   /**
-   * Of several calls with one id, that with the same input. One that came in pieces is repeated even if it lacks the end of its
-   * input, or the vendor writes it in another way.
+   * Finds the call that a whole entry repeats. If several calls share an id, the call with the same input wins. A streamed call
+   * matches even if the end of its input is missing or the vendor writes the input differently.
    */
   #repeated(piece: CallEntry, position: number, listed: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const { id, name, input } = piece;
@@ -144,7 +144,7 @@ export class CallTracker {
   }
 }
 
-/** A name begins a call, unless it repeats that of the current one. */
+/** A name begins a call unless it repeats the name of the current call. */
 function beginsAnother({ id, name, input }: CallEntry, last: TrackedCall): boolean {
   const hasIds = id !== undefined && last.id !== undefined;
   if ((hasIds && id !== last.id) || name !== last.name) return true;

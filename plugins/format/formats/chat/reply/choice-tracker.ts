@@ -10,13 +10,13 @@ export interface ChoiceUpdate extends Omit<MessageContent, 'isDetailed' | 'calls
 }
 
 export interface ChoiceTrackerOptions {
-  /** The reasoning is inside the text, between <think> and </think>. */
+  /** True if the text contains the reasoning, between <think> and </think>. */
   readonly inlineThinking?: boolean;
 }
 
 /**
- * Reads one of the answers of a reply, with the deviations of all vendors: what is repeated is taken once, and every
- * piece of a call finds its call. Decoders write what it returns as fragments, the repair of same-format routes in
+ * Reads one answer of a reply and tolerates the deviations of all vendors: drops repetitions and assigns every piece of
+ * a call to its call. Decoders turn the result into fragments; the repair of same-format routes writes the result in
  * place.
  */
 export class ChoiceTracker {
@@ -41,12 +41,12 @@ export class ChoiceTracker {
     return !hasText && this.#images === 0 && this.#calls.calls.length === 0;
   }
 
-  /** True when text and reasoning pass as they are, unless a piece is a repetition. */
+  /** True when text and reasoning pass unchanged, unless a piece is a repetition. */
   get isPlain(): boolean {
     return !this.#isFinished && !this.#reasoning.isCumulative && this.#splitter?.isDone !== false;
   }
 
-  /** Takes a delta that is nothing but text or reasoning. False when it is a repetition, which it has not taken. */
+  /** Takes a delta that contains only text or reasoning. Returns false, without taking it, if it is a repetition. */
   plain(text: string, reasoning: string): boolean {
     if (this.#reasoning.isRepetition(reasoning)) return false;
     this.#text.piece(text);
@@ -56,12 +56,12 @@ export class ChoiceTracker {
 
   delta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
-    // Behind the finish.
+    // The delta follows the finish.
     if (this.#isFinished) return this.#rest(content, 'pieceAfterEnd');
     const reasoning = content.isDetailed
       ? this.#reasoning.pieceOrAll(content.reasoning)
       : this.#reasoning.pieceOnce(content.reasoning);
-    // A vendor that repeats all reasoning repeats all text.
+    // A vendor that repeats all reasoning also repeats all text.
     const text = this.#reasoning.isCumulative ? this.#text.pieceOrAll(content.text) : this.#text.piece(content.text);
     return {
       ...this.#split(reasoning, text),
@@ -82,18 +82,18 @@ export class ChoiceTracker {
     return this.#taken(images.slice(this.#images));
   }
 
-  /** A whole message: the reply itself, or a repetition of the deltas. */
+  /** Takes a whole message: the reply itself, or a repetition of the deltas. */
   message(message: ChatMessage): ChoiceUpdate {
     return this.#rest(readMessage(message), 'whole');
   }
 
-  /** The pieces that were held back until the end. */
+  /** Ends the answer and returns the pieces that were held back. */
   finish(): SplitText & Pick<ChoiceUpdate, 'calls'> {
     this.#isFinished = true;
     return { ...this.#split('', undefined), calls: this.#calls.rest() };
   }
 
-  /** What is missing of content that may repeat all before it. */
+  /** The new part of content that may repeat all earlier content. */
   #rest(content: MessageContent, take: 'whole' | 'pieceAfterEnd'): ChoiceUpdate {
     const reasoning = this.#reasoning[take](content.reasoning);
     return {
@@ -111,7 +111,7 @@ export class ChoiceTracker {
       reasoning: '',
       text: text ?? '',
     };
-    // MiniMax may give the same reasoning in both places.
+    // MiniMax may send the same reasoning both inside and outside the text.
     return { reasoning: this.#reasoning.isEmpty ? split.reasoning : reasoning, text: split.text };
   }
 }
@@ -134,7 +134,7 @@ class ThinkSplitter {
   #held = '';
   #hasThought = false;
 
-  /** True when all that follows is text. */
+  /** True when the remaining text contains no reasoning. */
   get isDone(): boolean {
     return this.#place === 'answer';
   }
@@ -183,7 +183,7 @@ class ThinkSplitter {
   }
 }
 
-/** The part that is certainly reasoning: without the beginning of a closing tag and the white space before it. */
+/** The part that is certainly reasoning: without a possible start of the closing tag and the white space before it. */
 function withoutTail(text: string): string {
   for (let length = Math.min(text.length, closing.length - 1); length > 0; length--) {
     if (text.endsWith(closing.slice(0, length))) return text.slice(0, -length).trimEnd();

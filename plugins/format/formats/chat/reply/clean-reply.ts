@@ -4,12 +4,12 @@ import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
 /** Finish reasons that OpenAI publishes for an answer without calls. */
 const plainReasons = new Set<unknown>(['stop', 'length', 'content_filter']);
-/** Members of a message that the repair leaves alone when there is nothing but text; others only as null. */
+/** Members of a text-only message that need no repair; any other member must be null. */
 const plainMembers = new Set(['role', 'content', 'annotations']);
 
 /**
- * The answer of a whole reply that is nothing but text and has all that clients insist on: most replies. Undefined for any that may
- * need a repair.
+ * The answer of a whole reply that has only text and every member that clients require, as most replies do. Undefined if the reply
+ * may need a repair.
  */
 export function cleanChoice(body: ChatReply): ChatChoice | undefined {
   const { object, choices } = body;
@@ -22,7 +22,7 @@ export function cleanChoice(body: ChatReply): ChatChoice | undefined {
   return isClean ? choice : undefined;
 }
 
-/** True when the members that every reply and chunk must have are there. */
+/** True if all members that every reply and chunk must have are present. */
 export function hasHead({ id, created, model }: ChatReply): boolean {
   return asText(id) !== '' && typeof created === 'number' && typeof model === 'string';
 }

@@ -27,18 +27,18 @@ import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
-/** Marks of chunks that matter to a reader that skips the text: an ending, an error. */
+/** Matches chunks that even a reader that skips the text must read: an ending or an error. */
 const notable = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
 const none: readonly Fragment[] = [];
-/** Some servers count in each chunk. */
+/** Some servers report usage in each chunk. */
 const counting = /"usage"\s*:\s*\{/;
 
 /**
- * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
+ * Reads a Chat Completions reply with the deviations of all vendors. If there are several answers, it reads the first. Source:
  * OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
  */
 export class ChatDecoder implements ReplyDecoder {
-  /** Undefined until it is needed: most whole replies are simple. */
+  /** Created on first use: most whole replies do not need it. */
   #choiceTracker: ChoiceTracker | undefined;
   #choice: JsonValue | undefined;
 
@@ -46,11 +46,11 @@ export class ChatDecoder implements ReplyDecoder {
   #hasFinished = false;
   #tier: JsonValue | undefined;
   #isNamed = false;
-  /** Sources that stand beside the answer, by address, until they are passed on with its end. */
+  /** Sources listed outside the answer, by URL; they are emitted when the answer ends. */
   readonly #sources = new Map<string, Citation>();
   readonly #cited = new Set<string>();
   readonly #repeated = new RepeatedEvent();
-  /** True when that is one of reasoning. */
+  /** True if the repeated event carries reasoning. */
   #isThought = false;
 
   constructor(profile?: Profile) {
@@ -71,7 +71,7 @@ export class ChatDecoder implements ReplyDecoder {
       text !== undefined && (this.#isThought ? this.#tracker.plain('', text) : this.#tracker.plain(text, ''));
     if (isTaken) return textFragment(this.#isThought ? 'reasoning' : 'text', text);
     const fragments = this.#event(name, data, event);
-    // Others skim.
+    // A caller that passes the event skims later ones instead.
     if (event !== undefined) return fragments;
     const said = this.#sources.size === 0 ? onlyText(fragments) : undefined;
     this.#isThought = said?.type === 'reasoning';
@@ -112,7 +112,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (simple !== undefined) return [...usageFragment(readUsage(body)), ...this.#served(body), ...simple];
     const { choices } = answerRefusedPrompt(body, 'message');
     const choice = this.#pick(choices);
-    // A stray code is no refusal of the request.
+    // Only the message is passed on: a stray `code` does not mean that the request was rejected.
     if (choice === undefined)
       return [failed({ message: asText(member(body, 'message')) || 'an answer without choices' })];
     this.#find(body, choice);
@@ -128,7 +128,7 @@ export class ChatDecoder implements ReplyDecoder {
     for (const source of readSources(reply, message)) this.#sources.set(source.url, source);
   }
 
-  /** Without those that the text itself cites. */
+  /** The sources that the text itself does not cite. */
   #uncited(): readonly Fragment[] {
     if (this.#sources.size === 0) return none;
     const sources = [...this.#sources.values()].filter(({ url }) => !this.#cited.has(url));
@@ -136,7 +136,7 @@ export class ChatDecoder implements ReplyDecoder {
     return sources.map((citation) => ({ type: 'citation', citation }));
   }
 
-  /** Every chunk repeats the model, and OpenAI the tier. */
+  /** Every chunk repeats the model; OpenAI also repeats the tier. */
   #served({ model, service_tier: tier }: ChatReply): readonly Fragment[] {
     if (tier === this.#tier && this.#isNamed) return none;
     const named = this.#isNamed ? none : modelFragment(model);
@@ -146,7 +146,7 @@ export class ChatDecoder implements ReplyDecoder {
     return [...named, ...tierFragment(tier)];
   }
 
-  /** The first answer received, with any index. */
+  /** The first answer received, whatever its index is. */
   #pick(choices: JsonValue | undefined): ChatChoice | undefined {
     const list: readonly ChatChoice[] = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
     this.#choice ??= list[0]?.index ?? undefined;
@@ -165,7 +165,7 @@ export class ChatDecoder implements ReplyDecoder {
       ...readDropped(delta),
       ...readDropped(message),
     ];
-    // A message may only repeat the deltas.
+    // The message may just repeat the deltas.
     const isMore = carriesMore(delta) || (this.#tracker.isEmpty && carriesMore(message));
     const fragments = isMore && !said.some(isContent) ? [...said, progress] : said;
     for (const one of fragments) if (one.type === 'citation') this.#cited.add(one.citation.url);
@@ -195,7 +195,7 @@ export class ChatDecoder implements ReplyDecoder {
   }
 }
 
-/** A reply that says a text and its end, and nothing else that a fragment is made of; undefined for any other. */
+/** Reads a reply that yields only a text and its end; returns undefined for any other reply. */
 function readSimple(body: ChatReply): readonly Fragment[] | undefined {
   const choice = cleanChoice(body);
   if (choice === undefined || choice.logprobs || hasSources(body) || isJsonObject(body.moderation)) return undefined;
@@ -206,7 +206,7 @@ function readSimple(body: ChatReply): readonly Fragment[] | undefined {
   return [{ type: 'text', text: asText(content) }, finish, { type: 'end' }];
 }
 
-/** Answers beside the one that is read, of which clients may have requested several. */
+/** Reads the state of the other answers: clients may have requested several. */
 function readOthers(choices: JsonValue | undefined, own: ChatChoice | undefined): readonly Fragment[] {
   if (Array.isArray(choices) && choices.length === 1 && choices[0] === own) return none;
   const others: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
@@ -239,7 +239,7 @@ function thoughtOfChunk(chunk: ChatReply): JsonValue | undefined {
   return asText(first) === '' ? second : first;
 }
 
-/** The delta of a chunk with one answer, and no message beside it. */
+/** The delta of a chunk that has one answer and no message. */
 function onlyDelta({ choices }: ChatReply): ChatMessage | undefined {
   const [choice, ...others]: readonly JsonValue[] = asList(choices);
   if (others.length > 0 || member<ChatChoice>(choice, 'message') !== undefined) return undefined;
@@ -247,7 +247,7 @@ function onlyDelta({ choices }: ChatReply): ChatMessage | undefined {
   return isJsonObject(delta) ? delta : undefined;
 }
 
-/** Gives a text its tokens. Those of reasoning, calls and refusals have no place in other formats, and older shapes of them none. */
+/** Attaches tokens to a text. Other formats cannot express tokens of reasoning, calls and refusals, or older token formats. */
 function withTokens(given: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
   if (!isJsonObject(given)) return fragments;
   const { content, refusal }: ChatLogprobs = given;
@@ -269,7 +269,7 @@ function readDropped(message: JsonValue | undefined): readonly Fragment[] {
   return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [droppedPart('executed_tools', '')] : [])];
 }
 
-/** The vendor's judgement of prompt and answer, which other formats do not have. */
+/** Notes the vendor's moderation of prompt and answer, which other formats cannot express. */
 function readModeration({ moderation }: ChatReply): Fragment[] {
   return isJsonObject(moderation) ? [droppedPart('moderation', '')] : [];
 }

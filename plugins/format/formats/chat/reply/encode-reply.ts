@@ -9,8 +9,8 @@ import { usesDeprecatedCalls, writeFinish, writeUsage } from './reply-object.ts'
 import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 
 /**
- * Writes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; what clients insist
- * on: the stream helper of the openai SDK, Vercel's AI SDK.
+ * Writes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; client
+ * requirements: the stream helper of the openai SDK, Vercel's AI SDK.
  */
 export class ChatEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
@@ -18,7 +18,7 @@ export class ChatEncoder implements ReplyEncoder {
   readonly #wantsUsage: boolean;
   readonly #deltas: MessageDeltas;
   #hasBegun = false;
-  /** A chunk with nothing but a delta, up to it and behind it. */
+  /** A chunk with only a delta: the text before and after the delta. */
   readonly #frame: readonly [before: string, after: string];
 
   constructor(context: ReplyContext) {
@@ -33,7 +33,7 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   event(event: ReplyEvent): string {
-    // The first chunk says whether there is text, so it waits for the first block.
+    // The first chunk shows whether there is text, so it waits for the first block.
     if (event.type === 'start') return '';
     if (event.type === 'finish') return this.#finish(event.reply);
     const logprobs = event.type === 'block_delta' ? event.logprobs : undefined;
@@ -44,8 +44,8 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   /**
-   * Beside calls, refusals and reasoning the text is null, as with OpenAI and DeepSeek: the SDK's helper would turn an
-   * empty string into an empty text, where the whole reply has none.
+   * With calls, refusals or reasoning the text is null, as OpenAI and DeepSeek send it: the SDK's helper would turn an
+   * empty string into an empty text, but the whole reply has no text.
    */
   #deltasOf(event: BlockEvent): ChatMessage[] {
     const deltas = this.#deltas.take(event);
@@ -72,7 +72,7 @@ export class ChatEncoder implements ReplyEncoder {
 
   #finish(reply: CompleteReply): string {
     const begun = this.#hasBegun ? '' : this.#chunk(begin(''), null);
-    // An answer of only reasoning has an empty text.
+    // An answer with only reasoning gets an empty text.
     const delta = this.#hasBegun && this.#deltas.isSilent ? { content: '' } : {};
     const states = this.#deltas.end().map((state) => this.#chunk(state, null));
     const end = begun + states.join('') + this.#chunk(delta, writeFinish(reply.finish, this.#isOld), writeTier(reply));
@@ -85,7 +85,7 @@ export class ChatEncoder implements ReplyEncoder {
     return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
   }
 
-  /** The same chunk as `#chunk` writes. */
+  /** Writes a chunk with only a delta from the prepared frame; the result equals an ordinary chunk. */
   #plain(delta: ChatMessage): string {
     const [before, after] = this.#frame;
     return before + JSON.stringify(delta) + after;

@@ -58,10 +58,10 @@ function aborted(word: JsonValue | undefined): GatewayError {
   return new GatewayError(code, upstreamReason('upstream.reason.aborted'));
 }
 
-/** Routes, by their profiles, whose streams have had a finish reason since the last reload. */
+/** Profiles of the routes that have sent a finish reason in a stream since the last reload. */
 const finishing = new WeakSet<Profile>();
 
-/** The stream of a route has a finish reason. */
+/** Records that a stream of the route had a finish reason. */
 export function noteFinish(profile: Profile | undefined): void {
   if (profile !== undefined) finishing.add(profile);
 }
@@ -75,7 +75,7 @@ export function endingWithoutFinish(profile: Profile | undefined): 'whole' | 'cu
   return profile !== undefined && finishing.has(profile) ? 'cut' : 'unknown';
 }
 
-/** The failure of a stream that ends without the finish reason that its route otherwise gives. */
+/** The failure of a stream that ends without the finish reason that its route usually sends. */
 export function missingFinish(): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_finish'));
 }
@@ -115,7 +115,7 @@ function readCounts(value: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Adds the reasoning where the total shows that the completion does not include it. */
+/** Adds the reasoning tokens if the total shows that the completion count excludes them. */
 function outputOf(usage: ChatUsage, reasoning = 0): number | undefined {
   const output = count(usage.completion_tokens);
   const total = count(usage.total_tokens);

@@ -30,16 +30,16 @@ export class MessageDeltas {
   #calls = 0;
   #images = 0;
   readonly #states: ChatReasoningDetail[] = [];
-  /** Characters of the text before the block that is open. */
+  /** Number of text characters before the open block. */
   #before = 0;
   #separator = '';
 
-  /** @param isOld the client knows only `function_call`, of which there is one at most */
+  /** @param isOld true if the client supports only `function_call`, at most one per message */
   constructor(isOld: boolean) {
     this.#isOld = isOld;
   }
 
-  /** True while there is neither a text nor anything that needs none. */
+  /** True while there is no text, refusal or call. */
   get isSilent(): boolean {
     return this.#text === 0 && this.#refusal === 0 && this.#calls === 0;
   }
@@ -113,7 +113,7 @@ export class MessageDeltas {
   }
 }
 
-/** What stands between a block and those of its kind before it: the message has one text of each. */
+/** The separator between a block and earlier blocks of its kind: the message has one text per kind. */
 export function separatorBefore(head: BlockHead, before: Omit<SaidBefore, 'last'>): string {
   const { type } = head;
   if (type === 'text') return before.hasText && head.isParagraph === true ? paragraph : '';
@@ -130,7 +130,7 @@ export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): ChatMes
   }
   for (const delta of deltas.end()) addDelta(message, delta);
   const { content, refusal, tool_calls: calls, function_call: call }: ChatMessage = message;
-  // Only calls and refusals have no text; an empty answer has an empty one.
+  // A message with a call or a refusal may have null as its text; any other message has at least an empty text.
   return refusal === null && calls === undefined && call === undefined
     ? { ...message, content: content ?? '' }
     : message;
@@ -147,7 +147,7 @@ function deltasOf(deltas: MessageDeltas, index: number, block: Block): ChatMessa
   ];
 }
 
-/** In the shape of OpenRouter's `images`: OpenAI's format has none. */
+/** Follows OpenRouter's `images`: OpenAI's format has no images. */
 function writeImage({ source }: ImageBlock, index: number): ChatPart {
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
   return { type: 'image_url', image_url: { url }, index };
@@ -160,7 +160,7 @@ function addDelta(message: JsonObject, delta: ChatMessage): void {
   }
 }
 
-/** Entries with a known index continue their call, others are new calls; the whole message has no indexes. */
+/** Entries with a known index continue their call; other entries are new calls. The whole message has no indexes. */
 function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): JsonValue[] {
   const added = [...calls];
   for (const entry of entries) {

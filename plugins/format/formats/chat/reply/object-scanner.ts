@@ -4,9 +4,9 @@ const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
 
 const whiteSpace: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Finds out, piece by piece, whether a JSON text is a closed object. Reads its braces only: the rest may be malformed. */
+/** Detects incrementally whether a JSON text is a closed object. Checks only the braces: the rest may be malformed. */
 export class ObjectScanner {
-  /** Of the text without the white space between its tokens. */
+  /** Hash of the text without the white space between its tokens. */
   #fingerprint = fnv.offset;
   #depth = 0;
   #isInString = false;
@@ -22,7 +22,7 @@ export class ObjectScanner {
     return this.#hasOpened && this.#depth === 0;
   }
 
-  /** True for the same text, but for white space. Nothing stands for an empty object. */
+  /** True if the texts are equal except for white space. A blank text equals an empty object. */
   isSame(text: string): boolean {
     const other = new ObjectScanner();
     other.take(text);

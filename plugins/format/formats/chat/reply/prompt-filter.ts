@@ -3,7 +3,7 @@ import type { ChatReply, ChatFilterResults } from '../../../wire/chat.ts';
 import { asList, member } from '../../../wire/members.ts';
 
 /**
- * True for a reply or a chunk of Azure without a choice in which its filter has refused the prompt, with status 200. Source:
+ * True if an Azure reply or chunk with status 200 has no choice because the content filter rejected the prompt. Source:
  * Azure OpenAI docs, "Content filtering", `prompt_filter_results`.
  */
 export function isPromptRefused({
@@ -21,7 +21,7 @@ function isRefused(result: JsonValue): boolean {
   return isJsonObject(filters) && Object.values(filters).some((filter) => member(filter, 'filtered') === true);
 }
 
-/** A reply or a chunk whose prompt was refused, as an answer that the vendor has withheld; any other is the same object. */
+/** Turns a reply or chunk whose prompt was rejected into a withheld answer; returns any other object unchanged. */
 export function answerRefusedPrompt(reply: ChatReply, place: 'message' | 'delta'): ChatReply {
   if (!isPromptRefused(reply)) return reply;
   const said = { role: 'assistant', content: '', ...(place === 'message' && { refusal: null }) };

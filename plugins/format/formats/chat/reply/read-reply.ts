@@ -56,7 +56,7 @@ export function choicesOf({ choices }: ChatReply): Editable<ChatChoice>[] {
   return asList(choices).filter(isJsonObject);
 }
 
-/** An object in place of a list is its only entry. */
+/** Reads a list; an object in its place counts as the only entry. */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? [value] : [];
@@ -76,7 +76,7 @@ function oldCall(call: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(call) && isFilled(call) ? call : undefined;
 }
 
-/** Images stand in a list of their own, or among the parts. */
+/** Images are in a separate list or among the parts. */
 function readImage(part: JsonValue): MediaSource[] {
   const image = member<ChatPart>(part, 'image_url');
   const url = asText(image) || asText(member<ChatImage>(image, 'url'));
@@ -86,17 +86,17 @@ function readImage(part: JsonValue): MediaSource[] {
   return data === undefined ? [] : [{ type: 'base64', ...data }];
 }
 
-/** True when sources may stand beside the message. */
+/** True if the reply may list sources outside the message. */
 export function hasSources({ citations, search_results: found, web_search: searched }: ChatReply): boolean {
   return (citations ?? found ?? searched) !== undefined;
 }
 
 /**
- * The sources that stand beside a message: xAI and Perplexity list addresses, Perplexity and Z.ai what their search has found,
- * Groq what each of its tools has. Each address counts once.
+ * The sources listed outside the text of a message: xAI and Perplexity list URLs, Perplexity and Z.ai list search results, and
+ * Groq lists the results of each of its tools. Each URL counts once.
  */
 export function readSources(reply: ChatReply, message: ChatMessage): readonly Citation[] {
-  // Of most replies and chunks there is nothing to read.
+  // Most replies and chunks have no such sources.
   if (!hasSources(reply) && message.executed_tools === undefined) return none;
   const { citations, search_results: found, web_search: searched } = reply;
   const ofTools = listOf(message.executed_tools).flatMap((tool) =>

@@ -14,7 +14,7 @@ import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
 import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 
-/** Adds the counts that the client waits for, and hides those that only the gateway has asked for. */
+/** Adds the usage that the client expects, and hides usage that only the gateway requested. */
 export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #wantsUsage: boolean;
@@ -74,8 +74,8 @@ export class ChatReplyAdapter implements ReplyAdapter {
 }
 
 /**
- * The reply with the count of cached tokens where clients read it; the same object if it is there. DeepSeek, Moonshot and
- * Mistral count them under names of their own.
+ * The reply with the cached-token count where clients read it; the same object if the count is there. DeepSeek, Moonshot and
+ * Mistral use other names for this count.
  */
 function withCachedTokens(reply: ChatReply, counted: Usage | undefined): ChatReply {
   const { usage } = reply;
@@ -86,7 +86,7 @@ function withCachedTokens(reply: ChatReply, counted: Usage | undefined): ChatRep
   return { ...reply, usage: { ...usage, prompt_tokens_details: placed } };
 }
 
-/** True for a chunk with usage where clients look for it: some vendors have it inside another member. */
+/** True for a chunk with usage at the top level, where clients read it: some vendors nest usage in another member. */
 function isUsageChunk(event: StreamEvent): boolean {
   return (
     (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(member<ChatReply>(event.parse(), 'usage'))

@@ -4,7 +4,7 @@ import type { ChatAnnotation, ChatCall, ChatReasoningDetail, ChatRequest, ChatUs
 
 type Reasoning = Extract<Block, { type: 'reasoning' }>;
 
-/** A pause for the vendor's own tools leaves the answer unfinished, and clients of this format know no other word for that. */
+/** A pause for the vendor's own tools leaves the answer unfinished; for that, clients of this format know only `length`. */
 const reasons: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
   stop_sequence: 'stop',
@@ -15,7 +15,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'content_filter',
 };
 
-/** @param isOld the client sent `functions`, and knows only the deprecated reason */
+/** @param isOld true if the client sent `functions` and supports only the deprecated reason */
 export function writeFinish(finish: FinishReason, isOld: boolean): string {
   return isOld && finish === 'tool_calls' ? 'function_call' : reasons[finish];
 }
@@ -40,27 +40,27 @@ export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 
   };
 }
 
-/** A call as it opens. Searches are functions here, because the format has no other word. */
+/** Writes a call as it opens. Searches become functions, because the format has no type for them. */
 export function writeCall({ id, name, form }: CallHead, input: string): ChatCall {
   if (form === 'freeform') return { id, type: 'custom', custom: { name, input } };
   return { id, type: 'function', function: { name, arguments: input } };
 }
 
-/** @param before characters of the answer before the block that cites */
+/** @param before number of characters of the answer before the citing block */
 export function writeCitation({ url, title, start = 0, end = start }: Citation, before: number): ChatAnnotation {
   const place = { start_index: before + start, end_index: before + end };
   return { type: 'url_citation', url_citation: { url, title: title ?? url, ...place } };
 }
 
 /**
- * The reasoning state that a client must send back, in the shape of OpenRouter's `reasoning_details`. `text_length` is
- * the length of its part of the one reasoning text.
+ * The reasoning state that a client must send back, in the format of OpenRouter's `reasoning_details`. `text_length` is
+ * the number of characters of the joined reasoning text that belong to this state.
  */
 export function writeReasoningState({ state, text }: Reasoning, index: number): ChatReasoningDetail {
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
 }
 
-/** True when the client sent the deprecated `functions`, and understands only `function_call`. */
+/** True if the client sent the deprecated `functions` and supports only `function_call`. */
 export function usesDeprecatedCalls(request: ChatRequest): boolean {
   return Array.isArray(request.functions) && !Array.isArray(request.tools);
 }

@@ -40,7 +40,7 @@ function mapChoice(
     hasChanged ||= mapped !== text;
     part[name] = mapped;
   }
-  // Tokens and their bytes would repeat the words.
+  // Tokens and their bytes would still contain the original words.
   if (hasChanged && isJsonObject(choice.logprobs)) choice.logprobs = null;
   return hasChanged;
 }

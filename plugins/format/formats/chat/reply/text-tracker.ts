@@ -1,15 +1,15 @@
 /** Minimum characters for two equal consecutive pieces to count as one piece sent twice. */
 const repeatLength = 16;
-/** The fingerprint of an empty text, and the factor of FNV-1a, by which characters are added. */
+/** FNV-1a: the hash of an empty text, and the factor for each added character. */
 export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
 
 /**
- * Tracks the text so far, so that nothing is repeated. Keeps its length and a fingerprint, not the text: answers are
- * long, and many are in flight.
+ * Tracks the text so far to filter out repetitions. Keeps the length and a hash, not the text: answers are long, and
+ * many are in flight.
  */
 export class TextTracker {
   #length = 0;
-  /** Of the text without its last piece: a whole reply has no other. */
+  /** Hash of all but the last piece: a whole reply has only one piece and needs no hash. */
   #fingerprint = fnv.offset;
   #last = '';
   /** True when every piece contains all those before it; undefined until the second piece. */
@@ -31,7 +31,7 @@ export class TextTracker {
     return this.#add(text);
   }
 
-  /** The next piece; xAI sends the last one twice. */
+  /** Takes the next piece. xAI sends the last piece twice. */
   pieceOnce(text: string): string {
     return this.isRepetition(text) ? '' : this.#add(text);
   }
@@ -40,20 +40,20 @@ export class TextTracker {
     return text.length >= repeatLength && text === this.#last;
   }
 
-  /** The next piece of a vendor that may repeat all before it: MiniMax. */
+  /** Takes the next piece from a vendor that may repeat all earlier text, such as MiniMax. */
   pieceOrAll(text: string): string {
     if (text === '') return '';
     if (!this.isEmpty) this.#isCumulative ??= this.begins(text);
     return this.isCumulative ? this.whole(text) : this.#add(text);
   }
 
-  /** A piece behind the finish: MiniMax repeats the whole text there, others the last piece. */
+  /** Takes a piece after the finish: MiniMax repeats the whole text there, and other vendors repeat the last piece. */
   pieceAfterEnd(text: string): string {
     if (text === this.#last) return '';
     return this.begins(text) ? this.whole(text) : this.#add(text);
   }
 
-  /** Takes the whole text and returns what is missing. A different text is ignored. */
+  /** Takes the whole text and returns the missing part. A different text is ignored. */
   whole(text: string): string {
     return this.begins(text) ? this.#add(text.slice(this.#length)) : '';
   }
@@ -79,7 +79,7 @@ export class TextTracker {
   }
 }
 
-/** The fingerprint with the first characters of a text added. */
+/** Adds the first `length` characters of a text to a hash. */
 function extend(fingerprint: number, text: string, length: number): number {
   let extended = fingerprint;
   for (let at = 0; at < length; at++) extended = Math.imul(extended ^ text.charCodeAt(at), fnv.prime);

@@ -3,21 +3,21 @@ import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatCall } from '../../../wire/chat.ts';
 
-/** Characters by which an input may be longer than that of its twin and still be the same, in white space. */
+/** Maximum number of extra characters, all white space, in an input that equals the input of its twin. */
 const mostWhiteSpace = 4_096;
 
-/** A call, as far as it has arrived. */
+/** A call that may still be arriving. */
 export class TrackedCall {
   /** Position among the calls of the answer. */
   readonly key: number;
   readonly index: number | undefined;
   readonly isOld: boolean;
-  /** Undefined where the vendor gave none. Some vendors give it to other calls of the answer too. */
+  /** Undefined if the vendor sent no id. Some vendors reuse an id for other calls of the answer. */
   id: string | undefined;
   name: string | undefined;
   /** True for a call whose input is not JSON. */
   isCustom = false;
-  /** The call that this one may repeat, until its input shows whether it does. Its pieces are held back until then. */
+  /** The call that this call may repeat. Pieces of this call are held back until the input shows whether it does. */
   twin: TrackedCall | undefined;
   isRepetition = false;
   readonly scanner = new ObjectScanner();
@@ -34,12 +34,12 @@ export class TrackedCall {
     return !this.isCustom && !this.scanner.isBlank && !this.scanner.isWhole;
   }
 
-  /** True for the whole input. White space in it does not matter. */
+  /** True if `input` equals the whole input. White space in JSON is ignored. */
   hasInput(input: string): boolean {
     return this.isCustom ? this.#input.isText(input) : this.scanner.isSame(input);
   }
 
-  /** True for a whole input that begins with what has arrived. */
+  /** True if a whole input is empty or begins with the part that has arrived. */
   begins(input: string): boolean {
     return input === '' || this.#input.begins(input);
   }
@@ -49,7 +49,7 @@ export class TrackedCall {
     return this.#input.piece(input);
   }
 
-  /** Takes the whole input and returns what is missing. */
+  /** Takes the whole input and returns the missing part. */
   complete(input: string): string {
     const missing = this.#input.whole(input);
     this.scanner.take(missing);
@@ -63,7 +63,7 @@ export class TrackedCall {
     return this.scanner.isWhole || this.#held.input.length > most;
   }
 
-  /** The pieces that were held back, as one; undefined if the call repeats its twin. */
+  /** Returns the held-back pieces as one piece; undefined if the call repeats its twin. */
   release(): { readonly entry: ChatCall; readonly input: string } | undefined {
     const held = this.#held;
     this.isRepetition = this.twin?.hasInput(held.input) === true;
@@ -78,9 +78,9 @@ export class TrackedCall {
 }
 
 /**
- * Whether a complete call is repeated in full.
+ * True if a piece repeats a complete call in full.
  *
- * @param beside calls that were open at the same time
+ * @param beside calls seen so far in the same chunk
  */
 export function isRepetition(piece: CallEntry, call: TrackedCall, beside: ReadonlySet<TrackedCall>): boolean {
   const { input } = piece;
@@ -88,8 +88,8 @@ export function isRepetition(piece: CallEntry, call: TrackedCall, beside: Readon
 }
 
 /**
- * True for a piece that may begin a call once more: one with the id and name of a complete call, or with the name of a call that the
- * server writes in the other form. Another index that was open at the same time is another call.
+ * True for a piece that may repeat a call: it has the id and name of a complete call, or the name of a call that the server wrote in
+ * the other form. A different index in the same chunk is a different call.
  */
 export function mayRepeat(piece: CallEntry, call: TrackedCall, beside: ReadonlySet<TrackedCall>): boolean {
   const { id, name, isOld, isCustom } = piece;

@@ -28,13 +28,13 @@ export class GeminiDecoder implements ReplyDecoder {
     return body === undefined ? [] : this.#chunk(body, event !== undefined);
   }
 
-  /** Counts come with each piece of the answer. */
+  /** Every piece of the answer carries counts. */
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
     const isPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
     if (!isPiece || reasonOf(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
-    // Google's ratings of the prompt may stand in each of them.
+    // Every piece may repeat Google's ratings of the prompt.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
     if (content !== undefined && !takeText(candidate, content)) return undefined;
     return usageFragment(readUsage(body.usageMetadata));
@@ -51,7 +51,7 @@ export class GeminiDecoder implements ReplyDecoder {
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];
   }
 
-  /** @param isShared the event passes through: what was said need not be kept */
+  /** @param isShared true if the event passes through, so its text need not be kept */
   #chunk(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrapped(envelope);
     if (readReportedError(body) !== undefined) return [failed(body)];
@@ -69,7 +69,7 @@ export class GeminiDecoder implements ReplyDecoder {
     return [...said, ...(isSilent ? [progress] : []), ...counted, ...others, ...readFinish(own, this.#parts.hasSpoken)];
   }
 
-  /** Each piece of the answer repeats it. */
+  /** Every piece of the answer repeats the model version. */
   #named({ modelVersion }: GeminiReply): Fragment[] {
     if (this.#isNamed) return [];
     const named = modelFragment(modelVersion);
@@ -77,12 +77,12 @@ export class GeminiDecoder implements ReplyDecoder {
     return named;
   }
 
-  /** The gateway never requests more than one answer, but clients do. */
+  /** The gateway never requests more than one answer, but clients may. */
   #isOwn(candidate: JsonValue): boolean {
     return indexOf(candidate) === (this.#index ?? 0);
   }
 
-  /** True for a candidate that may stand beside a blocked prompt. */
+  /** True for a candidate that is compatible with a blocked prompt. */
   #isSilent(candidate: JsonObject): boolean {
     if (carriesMore(candidate)) return false;
     return reasonOf(candidate) === undefined || !(this.#parts.hasSpoken || readAbort(candidate) !== undefined);
@@ -93,7 +93,7 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 }
 
-/** Takes the texts of a candidate. False for one with anything else. */
+/** Takes the texts of a candidate. Returns false if the candidate has anything else. */
 function takeText(candidate: JsonValue, content: SkimmedContent): boolean {
   const parts = asList(member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts'));
   if (!parts.every(isText)) return false;

@@ -18,14 +18,14 @@ import type {
 } from '../../../wire/gemini.ts';
 
 /**
- * Writes a generateContent reply. Every chunk has a usage and the last one a finish reason: clients take a stream
- * without them for broken. Source: Gemini API reference, "GenerateContentResponse"; the requirements of Gemini CLI.
+ * Writes a generateContent reply. Every chunk has usage, and the last chunk has a finish reason: clients treat a stream
+ * without them as broken. Source: Gemini API reference, "GenerateContentResponse"; the requirements of Gemini CLI.
  */
 export class GeminiEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #parts: PartWriter;
   #usage: GeminiUsage = writeUsage({});
-  /** Calls are emitted together: clients keep every chunk as a content, and calls must be in one. */
+  /** Calls are emitted together: clients keep every chunk as a separate content, and all calls must be in the same content. */
   #calls: GeminiPart[] = [];
 
   constructor(context: ReplyContext) {
@@ -45,7 +45,7 @@ export class GeminiEncoder implements ReplyEncoder {
       case 'finish':
         return write(this.#reply([...this.#calls, ...this.#parts.rest(this.#calls.length === 0)], event.reply));
       default:
-        // Sources follow at the end.
+        // Sources are sent at the end.
         return '';
     }
   }
@@ -100,7 +100,7 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
     : writer.delta(block, block.text);
 }
 
-/** A client that has not requested thoughts would take them for the answer. */
+/** True if the client requested thoughts; other clients would treat thoughts as part of the answer. */
 export function wantsThoughts(request: JsonObject): boolean {
   const { generationConfig } = fieldsOf<GeminiRequest>(request);
   const { thinkingConfig } = fieldsOf<GeminiGeneration>(generationConfig);

@@ -7,7 +7,7 @@ import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import { asText, count, member, sum } from '../../../wire/members.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
 
-/** Finish reasons. Any other ends the answer too: vendors and mock servers invent reasons. */
+/** Finish reasons. Any other reason also ends the answer: vendors and mock servers invent reasons. */
 const reasons = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -24,10 +24,10 @@ const reasons = new Map<string, FinishReason>([
   ['IMAGE_OTHER', 'content_filter'],
   ['NO_IMAGE', 'content_filter'],
   ['MODEL_ARMOR', 'content_filter'],
-  // Filtered by an escalation rule. Source of this and the next: @google/genai 3.3.0, `FinishReason`.
+  // Filtered by an escalation rule. Source of this and the next reason: @google/genai 3.3.0, `FinishReason`.
   ['ESCALATION', 'content_filter'],
 ]);
-/** Reasons that mean that the model's output is unusable. */
+/** Reasons that mark the model's output as unusable. */
 const failures = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
@@ -36,7 +36,7 @@ const failures = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ]);
 
-/** Of an answer that was withheld because the operator's account is limited or disabled. */
+/** Finish reason of an answer that was withheld because the operator's account is limited or disabled. */
 const accountLimited = 'PUP_LIMITED_DISABLED';
 
 /** The finish reason of a candidate; undefined while it continues. */
@@ -62,9 +62,9 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
 }
 
 /**
- * The finish reason of an answer; nothing while it continues.
+ * The finish reason of an answer; empty while the answer continues.
  *
- * @param hasSpoken false when the answer has no visible part: then the reason becomes a refusal
+ * @param hasSpoken false if the answer has no visible part: the reason then becomes a refusal
  */
 export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Fragment[] {
   const reported = finishReasonOf(candidate);

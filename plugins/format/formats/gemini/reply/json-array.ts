@@ -15,8 +15,8 @@ import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 const whiteSpace = '\n';
 
 /**
- * A streamed reply for clients without `alt=sse`: one JSON array that grows with every chunk, and that is closed after
- * an error too. Any other reply stays as it is.
+ * Turns a streamed reply into one JSON array for clients without `alt=sse`. The array grows with every chunk and is closed
+ * even after an error. Any other reply is returned unchanged.
  *
  * Source: Gemini API reference, "streamGenerateContent".
  */
@@ -95,7 +95,7 @@ export class JsonArrayFramer implements EntryFramer {
   }
 }
 
-/** Not by a regular expression, which begins again at each bracket or space in a text. */
+/** Avoids a regular expression, which would start again at each bracket or space in a text. */
 function endOfEntries(text: string, begin: number): number {
   let end = text.length;
   while (end > begin && /[\]\s]/.test(text.charAt(end - 1))) end--;

@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { member } from '../../../wire/members.ts';
 import type { GeminiPartialArg } from '../../../wire/gemini.ts';
 
-/** The most entries of a list; arguments of a call have no more. */
+/** Maximum number of entries in a list; real call arguments have fewer. */
 const maxIndex = 10_000;
 
 /**
- * Arguments of a call that come in pieces, each a value at a path; pieces of a string are concatenated. Source: Vertex
- * AI reference, "PartialArg".
+ * Arguments of a call that arrive in pieces; each piece is a value at a path, and pieces of a string are concatenated.
+ * Source: Vertex AI reference, "PartialArg".
  */
 export class PartialArgs {
   readonly #args: JsonObject = {};
@@ -50,7 +50,7 @@ function own(holder: JsonObject, step: string | number): JsonValue | undefined {
   return Object.hasOwn(holder, step) ? holder[step] : undefined;
 }
 
-/** Defines any name as a plain member, `__proto__` too. */
+/** Defines any name, even `__proto__`, as a plain member. */
 function put(holder: JsonObject, step: string | number, value: JsonValue): void {
   Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -23,16 +23,16 @@ import type {
 
 /** Reads the parts of one answer in the order of arrival. */
 export class PartReader {
-  /** True once text or a call has come. */
+  /** True once text, an image or a call has arrived. */
   hasSpoken = false;
-  /** The answer so far, in which citations are searched. */
+  /** The text so far, in which quoted words are located. */
   readonly #text = new CollectedText();
   #keepsText = true;
   #count = 0;
   /** A call whose arguments arrive in pieces. */
   #open: { readonly key: number; readonly args: PartialArgs } | undefined;
 
-  /** @param isShared the places of citations are not needed, so the text is not kept */
+  /** @param isShared true if positions of citations are not needed, so the text is not kept */
   read(candidate: GeminiCandidate, isShared = false): Fragment[] {
     this.#keepsText = !isShared;
     const parts = member<GeminiContent>(candidate.content, 'parts');
@@ -40,7 +40,7 @@ export class PartReader {
       isJsonObject(part) ? this.#part(part) : [],
     );
     const cited = [...readCitations(candidate, () => this.#text.text), ...readFound(candidate)];
-    // Citations belong to the text, which a signature may follow.
+    // Citations go directly after the text; a signature may follow the text.
     return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...cited);
   }
 
@@ -54,7 +54,7 @@ export class PartReader {
     const call = part.functionCall;
     const signature = readSignature(part.thoughtSignature);
     // The signature of a call or an image belongs to the thoughts before it.
-    // An empty one ends an open call, and else stands for none.
+    // An empty call ends an open call; otherwise it means no call.
     if (isJsonObject(call) && (isFilled(call) || this.#open !== undefined)) return [...signature, ...this.#call(call)];
     const image = part.thought === true ? undefined : readImage(part);
     if (image !== undefined) {
@@ -64,7 +64,7 @@ export class PartReader {
     const isSpoken = this.hasSpoken;
     const said = [...this.#say(part), ...readDropped(part)];
     if (part.thought === true) return [...said, ...signature];
-    // Google recommends to send it back, but insists on that of calls only. Source: Gemini API docs, "Thought signatures".
+    // Google recommends sending a signature back but requires it only for calls. Source: Gemini API docs, "Thought signatures".
     if (isSpoken) return [...said, ...signature.map((state) => ({ ...state, isTrailing: true }) as const)];
     return [...signature, ...said];
   }
@@ -94,11 +94,11 @@ export class PartReader {
   }
 }
 
-/** Members of parts that have no place in a reply of another format, and their names in notes. */
+/** Members of parts that a reply of another format cannot express; notes call them executed code. */
 const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
-/** Parts of tools that Google runs itself, and what stands beside parts. */
+/** Members for tools that Google runs itself, and other members that a reply of another format cannot express. */
 const otherMembers = ['toolCall', 'toolResponse', 'functionResponse', 'audioTranscription'] as const;
-/** Members that no other format has: pages that Google has read, and elements that its terms require to be shown. */
+/** Members that no other format has: pages that Google read, and elements that Google's terms require clients to show. */
 const foundMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
 const mediaMembers = ['inlineData', 'fileData'] as const;
 const mediaNames = new Map([
@@ -148,8 +148,8 @@ function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 
 }
 
 /**
- * Reads the sources of an answer, found by a search or quoted. Google's positions are bytes of a part, so the quoted
- * words are searched in the text instead.
+ * Reads the sources of an answer, found by a search or quoted. Google's positions are byte offsets in a part, so the
+ * quoted words are located in the text instead.
  *
  * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
  */
@@ -172,7 +172,7 @@ function readCitations(candidate: GeminiCandidate, said: () => string): Fragment
   return [...found, ...repeated];
 }
 
-/** Vertex AI has another name for them. */
+/** Vertex AI uses another name for citation sources. */
 function citationsIn({ citationMetadata }: GeminiCandidate): readonly JsonValue[] {
   const sources = asList(member<GeminiCitations>(citationMetadata, 'citationSources'));
   return sources.length > 0 ? sources : asList(member<GeminiCitations>(citationMetadata, 'citations'));

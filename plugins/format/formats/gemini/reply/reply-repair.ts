@@ -11,8 +11,8 @@ import { PartialArgs } from './partial-args.ts';
 import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 
 /**
- * Repairs what endpoints that imitate Gemini do wrong: they give two calls of an answer one id, send a call twice, write all members
- * that a part can have, empty, or wrap the reply in an object. Other bytes stay.
+ * Repairs the deviations of endpoints that imitate Gemini: two calls of an answer have the same id, a call is sent twice, a part has
+ * all possible members, most of them empty, or the reply is wrapped in an object. All other bytes stay unchanged.
  */
 export class GeminiReplyRepair implements ReplyRepair {
   readonly failure = undefined;
@@ -56,7 +56,7 @@ export class GeminiReplyRepair implements ReplyRepair {
   }
 }
 
-/** Kinds of parts other than texts, which clients recognise by the presence of the member. */
+/** Kinds of parts other than text, which clients recognize by the presence of the member. */
 const alternatives = [
   'functionCall',
   'functionResponse',
@@ -68,7 +68,7 @@ const alternatives = [
   'toolResponse',
 ] as const;
 
-/** True for a reply with a call, which may be empty, with an error, or in an object. */
+/** True for a reply that has a call (possibly empty) or an error, or that is wrapped in an object. */
 function mayNeedRepair({ error, response, candidates }: GeminiReply): boolean {
   return error !== undefined || response !== undefined || asList(candidates).some(hasCall);
 }
@@ -82,7 +82,7 @@ function isEmptyObject(value: JsonValue | undefined): boolean {
   return value === null || (isJsonObject(value) && !isFilled(value));
 }
 
-/** Inputs of calls are objects: their numbers keep their digits. */
+/** Inputs of calls are objects, so their numbers must keep all digits. */
 function exact(text: string, body: JsonObject | undefined): JsonObject | undefined {
   return mayHoldLongNumbers(text) ? parseBody(text) : body;
 }
@@ -92,7 +92,7 @@ interface SentCall {
   readonly given: string;
   readonly id: string;
   readonly name: string;
-  /** Undefined while its arguments arrive in pieces. */
+  /** Undefined while the arguments arrive in pieces. */
   input: string | undefined;
 }
 
@@ -101,7 +101,7 @@ class CandidateCalls {
   readonly #sent: SentCall[] = [];
   #open: { readonly call: SentCall; readonly args: PartialArgs } | undefined;
 
-  /** The part as the client gets it; undefined for a call that comes again under its own id, name and arguments. */
+  /** The part for the client; undefined for a call that repeats the id, name and arguments of an earlier call. */
   part(received: JsonValue): JsonValue | undefined {
     const part = isJsonObject(received) ? this.#withoutEmpty(received) : received;
     const call: GeminiCall | undefined = member<GeminiPart>(part, 'functionCall') as GeminiCall | undefined;
@@ -121,7 +121,7 @@ class CandidateCalls {
     return withId(part, call, sent.id);
   }
 
-  /** An empty call ends an open one. */
+  /** Removes empty members, but keeps an empty call that ends an open call. */
   #withoutEmpty(part: GeminiPart): JsonObject {
     const empty = alternatives.filter(
       (name) => isEmptyObject(part[name]) && !(name === 'functionCall' && this.#open !== undefined),

@@ -4,7 +4,7 @@ import type { GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '..
 import type { Editable } from '../../../wire/loose.ts';
 import { JsonArrayFramer } from './json-array.ts';
 
-/** The texts of Gemini: the parts of each candidate, one text until a call or another part comes between them. */
+/** The texts of Gemini: the text parts of each candidate; consecutive text parts form one text. */
 export const geminiReplyText: ReplyText = {
   mapReply(reply, blocks) {
     for (const candidate of candidatesOf(reply)) mapCandidate(candidate, true, blocks);

@@ -25,20 +25,20 @@ import type {
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Writes blocks as parts. The signature of thoughts is put on the next call, where most clients keep it, also across a text;
- * without a call, on the last text, or where that has gone out, on an empty text behind the answer, as Google does. Source: Gemini
- * docs, "Thought signatures"; Gemini CLI.
+ * Writes blocks as parts. The signature of thoughts goes on the next call, where most clients keep it, even if a text precedes the
+ * call. Without a call it goes on the last text, or, if that was already sent, on an empty text after the answer, as Google does.
+ * Source: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
   readonly #isWhole: boolean;
   #signature = '';
-  /** The text behind the thoughts of the signature. */
+  /** The text that follows the thoughts of the signature. */
   #said: Editable<GeminiPart> | undefined;
   #hasCalled = false;
   #isWithinText = false;
 
-  /** @param isWhole false for a stream, whose parts go out one by one */
+  /** @param isWhole false for a stream, whose parts are sent one by one */
   constructor(showsThoughts: boolean, isWhole: boolean) {
     this.#showsThoughts = showsThoughts;
     this.#isWhole = isWhole;
@@ -51,7 +51,7 @@ export class PartWriter {
     return this.#showsThoughts ? [...this.rest(false), { text, thought: true }] : [];
   }
 
-  /** Clients join the texts of an answer. */
+  /** Adds a separator to a text, because clients concatenate the texts of an answer. */
   #separated(head: BlockHead, text: string): string {
     const separator = this.#isWithinText ? '' : separatorBefore(head);
     this.#isWithinText = true;
@@ -69,7 +69,7 @@ export class PartWriter {
     return before;
   }
 
-  /** A signature without a following part; an empty text where a part is required, as at the end of a stream. */
+  /** The signature that no part has carried; an empty text if a part is required, as at the end of a stream. */
   rest(isNeeded = true): GeminiPart[] {
     if (this.#signature === '' && !isNeeded) return [];
     if (this.#said === undefined || !this.#isWhole) return [{ text: '', ...this.#takeSignature() }];
@@ -123,13 +123,13 @@ const finishReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'MAX_TOKENS',
 };
 
-/** The finish reason. A refusal has its own, regardless of the vendor's. */
+/** The finish reason. A refusal has its own reason, regardless of the vendor's reason. */
 export function writeFinish({ blocks, finish }: CompleteReply): string {
   const isRefusal = finish === 'stop' && blocks.some(({ type }) => type === 'refusal');
   return finishReasons[isRefusal ? 'content_filter' : finish];
 }
 
-/** The sources of an answer. Positions are in bytes of the answer's text. */
+/** The sources of an answer. Positions are byte offsets in the answer's text. */
 export function writeGrounding({ blocks }: CompleteReply): GeminiCandidate {
   const chunks = new Map<string, GeminiGroundingChunk>();
   const supports: GeminiGroundingSupport[] = [];

@@ -29,16 +29,16 @@ import type {
 } from '../../../wire/messages.ts';
 
 /**
- * Reads a Messages reply. A whole reply is read as its events. Source: Anthropic API reference, "Streaming Messages".
+ * Reads a Messages reply. A whole reply is read like its stream events. Source: Anthropic API reference, "Streaming Messages".
  */
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
   readonly #blocks = new BlockReader();
-  /** Data of the first event; empty once there is content, behind which even the same one starts a second answer. */
+  /** Data of the first event; empty once there is content: after content, even an identical event starts a second answer. */
   #started: string | undefined;
   readonly #repeated = new RepeatedEvent();
   #last: Delta | undefined;
-  /** Output that the first event has counted; undefined once a later one has. */
+  /** Output count of the first event; undefined once a later event has replaced it. */
   #early: JsonValue | undefined;
 
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -86,7 +86,7 @@ export class MessagesDecoder implements ReplyDecoder {
       return [failed({ message: 'an answer without content' })];
     const blocks = typeof content === 'string' ? blocksOf(content) : content;
     const read = blocks.flatMap((block, index) => [...this.#blocks.start(index, block), ...this.#blocks.stop(index)]);
-    // A reply with content is complete even without a stop reason; one with neither is an error.
+    // A reply with content is complete even without a stop reason; a reply with neither is an error.
     const reason = this.#finish(body);
     const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
     return [
@@ -128,16 +128,16 @@ export class MessagesDecoder implements ReplyDecoder {
     }
   }
 
-  /** @param isShared the event passes through: its client has the early count of the output in any case */
+  /** @param isShared true if the event passes through: its client already has the early output count */
   #ending({ usage, delta }: MessagesEvent, isShared: boolean): Fragment[] {
-    // Some vendors count at the beginning only, and send zero here.
+    // Some vendors count only at the beginning and send zero here.
     const stands = isShared || member<MessagesUsage>(usage, 'output_tokens') === 0;
     if (stands && this.#early !== undefined) this.#usage.add({ output_tokens: this.#early });
     this.#early = undefined;
     return [...this.#blocks.stopAll(), ...this.#count(usage), ...readContainer(delta), ...this.#finish(delta)];
   }
 
-  /** The output count of the first event is not final, so it counts with the last only. */
+  /** The output count of the first event is not final, so it is added only with the last event. */
   #start(usage: JsonValue | undefined): Fragment[] {
     this.#early = member<MessagesUsage>(usage, 'output_tokens');
     const counts: MessagesUsage | undefined = isJsonObject(usage) ? { ...usage, output_tokens: undefined } : undefined;
@@ -166,7 +166,7 @@ export class MessagesDecoder implements ReplyDecoder {
 }
 
 const nothing: readonly Fragment[] = [];
-/** Events of the format: a member `error` of theirs is none. */
+/** Events of the format; an `error` member in these events is not a failure. */
 const known: ReadonlySet<string> = new Set([
   'message_start',
   'content_block_start',
@@ -183,7 +183,7 @@ function secondStart(): Fragment {
   return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.second_start')) };
 }
 
-/** An event whose data is no JSON: its name may tell what it is. */
+/** Reads an event whose data is not JSON; its name may identify it. */
 function unreadable(name: string | undefined, data: string): Fragment[] {
   if (name === 'error') return [failed({ message: data })];
   return name === 'content_block_delta' ? [progress] : [];
@@ -196,7 +196,7 @@ function asDelta(fragment: Fragment | undefined): Delta | undefined {
   return isDelta ? fragment : undefined;
 }
 
-/** Not by a spread, which costs more than the rest of a delta. */
+/** Copies the members one by one: a spread would cost more than the rest of a delta. */
 function withText(last: Delta, text: string): Delta {
   return last.type === 'input' ? { type: last.type, key: last.key, text } : { type: last.type, text };
 }
@@ -207,7 +207,7 @@ function textOfDelta({ delta }: MessagesEvent): JsonValue | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** The container with the files of the vendor's code execution: no other vendor can continue with them. */
+/** Notes the container with the files of the vendor's code execution: no other vendor can continue with these files. */
 function readContainer(ending: JsonValue | undefined): Fragment[] {
   return isJsonObject(member<MessagesEnding>(ending, 'container')) ? [droppedPart('container', '')] : [];
 }

@@ -26,9 +26,9 @@ import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from 
  */
 export class MessagesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  /** True while the type of a reasoning block is open, which depends on whether it has text. */
+  /** True while the type of a reasoning block is undecided: it depends on whether the block has text. */
   #isHeldBack = false;
-  /** The beginning of a call's input; undefined while only white space has come. */
+  /** How a call's input begins; undefined while it is only white space. */
   #begun: 'object' | 'other' | undefined;
   #separator = '';
   #last: BlockHead['type'] | undefined;
@@ -40,7 +40,7 @@ export class MessagesEncoder implements ReplyEncoder {
   event(event: ReplyEvent): string {
     switch (event.type) {
       case 'start': {
-        // One output token, as Anthropic reports before it has counted.
+        // Anthropic reports one output token before it has counted.
         const usage = writeWholeUsage({ output: 1, ...known(event.usage) }, event.tier);
         return writeEvent('message_start', { message: { ...this.#message([], noEnding), usage } });
       }
@@ -74,7 +74,7 @@ export class MessagesEncoder implements ReplyEncoder {
     return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'anthropic' });
   }
 
-  /** Strict decoders insist on every member that the SDK's type has, null where it does not apply. */
+  /** Strict decoders require every member of the SDK's type; members that do not apply are null. */
   #message(content: MessagesBlock[], ending: Ending | typeof noEnding): MessagesReply {
     const { id, model } = this.#context;
     return { id: `msg_${id}`, type: 'message', role: 'assistant', model, content, ...ending, diagnostics: null };
@@ -91,7 +91,7 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'reasoning':
         return this.#release(index) + delta(index, { type: 'thinking_delta', thinking: text });
       case 'tool_call':
-        // Input that is not an object is wrapped in one once it is complete.
+        // Input that is not an object is wrapped in an object once it is complete.
         this.#begun ??= head.form === 'freeform' ? 'other' : beginningOf(text);
         return this.#begun === 'object' ? delta(index, { type: 'input_json_delta', partial_json: text }) : '';
       case 'image':
@@ -115,7 +115,7 @@ export class MessagesEncoder implements ReplyEncoder {
   }
 }
 
-/** Clients join the texts of neighbours. Other blocks separate them. */
+/** Clients concatenate adjacent text blocks, so a new paragraph needs a separator. Other blocks already separate texts. */
 export function separatorBetween(last: BlockHead['type'] | undefined, head: BlockHead): string {
   return last === 'text' && head.type === 'text' && head.isParagraph === true ? paragraph : '';
 }
@@ -131,7 +131,7 @@ function open(index: number, content_block: MessagesBlock): string {
 }
 
 function delta(index: number, content: MessagesDelta): string {
-  // As `writeEvent` does, for each token: without copies of its members.
+  // Same result as `writeEvent` without copying the members: this runs for every token.
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${JSON.stringify(content)}}\n\n`;
 }
 
@@ -142,7 +142,7 @@ function finish(reply: CompleteReply): string {
   );
 }
 
-/** Without undefined members, which would overwrite earlier ones. */
+/** Removes undefined members, which would overwrite earlier members. */
 function known<T extends object>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

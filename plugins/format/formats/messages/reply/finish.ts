@@ -6,7 +6,7 @@ import { type FinishReason, type Fragment, resolveFinish } from '../../../canoni
 import { asText, member, count, sum } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
-/** Finish reasons of the format and of vendors that imitate it. Any other ends the answer too. */
+/** Finish reasons of the format and of vendors that imitate it. Any other reason also ends the answer. */
 const reasons = new Map<string, FinishReason>([
   ['end_turn', 'stop'],
   ['max_tokens', 'length'],
@@ -22,7 +22,7 @@ const reasons = new Map<string, FinishReason>([
 ]);
 const failures = new Set(['error', 'network_error']);
 
-/** The word for a finish reason. */
+/** The format's stop reason for each finish reason. */
 export const stopReasons: Readonly<Record<FinishReason, string>> = {
   stop: 'end_turn',
   stop_sequence: 'stop_sequence',
@@ -33,14 +33,14 @@ export const stopReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'pause_turn',
 };
 
-/** The reported word, or the right one where it contradicts the content or the stop sequence, or is that of another format. */
+/** The reported stop reason; corrected if it contradicts the content or the stop sequence, or belongs to another format. */
 export function settledStopReason(ending: MessagesEnding, hasCalls: boolean): JsonValue | undefined {
   const { stop_reason: reported } = ending;
   const reason = reasonOf(ending);
   return reason === undefined ? reported : stopReasons[resolveFinish(reason, hasCalls)];
 }
 
-/** llama.cpp says `end_turn` beside the stop sequence that ended the answer. */
+/** llama.cpp sends `end_turn` together with the stop sequence that ended the answer. */
 function reasonOf({ stop_reason: reported, stop_sequence: sequence }: MessagesEnding): FinishReason | undefined {
   const reason = typeof reported === 'string' ? reasons.get(reported) : undefined;
   return reason === 'stop' && asText(sequence) !== '' ? 'stop_sequence' : reason;
@@ -60,8 +60,8 @@ export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { t
 }
 
 /**
- * Collects the usage of a reply. It comes in two parts, and counts of the second replace those of the first; some
- * vendors send zeros in one of them.
+ * Collects the usage of a reply. It arrives in two parts, and counts of the second part replace counts of the first;
+ * some vendors send zeros in one part.
  *
  * Source: Anthropic API reference, "Messages", usage.
  */
@@ -75,7 +75,7 @@ export class UsageCounter {
       if (value !== undefined && (value > 0 || this.#counts[name] === undefined)) this.#counts[name] = value;
     }
     const { input, output, cacheRead, cacheWrite, reasoning } = this.#counts;
-    // Anthropic counts cached tokens beside the input, all others within it.
+    // Anthropic counts cached tokens separately from the input; all other vendors include them in the input.
     const total = input === undefined ? undefined : sum(input, cacheRead, cacheWrite);
     this.usage = { input: total, output, cacheRead, cacheWrite, reasoning };
   }
@@ -109,14 +109,14 @@ export function writeUsage({
   };
 }
 
-/** The tiers that the format has words for. */
+/** The format's names for tiers. */
 const tiers = new Map([
   ['default', 'standard'],
   ['priority', 'priority'],
   ['batch', 'batch'],
 ]);
 
-/** The same with the members that only a message has. Which of its caches Anthropic would have written is not known. */
+/** Adds the usage members that only a message has. It is unknown which of its caches Anthropic would have written. */
 export function writeWholeUsage(usage: Usage, tier?: string): MessagesUsage {
   const service_tier = (tier === undefined ? undefined : tiers.get(tier)) ?? null;
   return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier, speed: null };

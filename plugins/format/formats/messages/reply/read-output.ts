@@ -9,11 +9,11 @@ interface OpenBlock {
   readonly key: number;
   readonly type: string;
   readonly id: JsonValue | undefined;
-  /** Signatures come in pieces too. */
+  /** Signatures also arrive in pieces. */
   readonly signature: CollectedText;
-  /** The whole input, where the start has it; later deltas only repeat it. */
+  /** The whole input, if the start of the block has it; later deltas only repeat it. */
   readonly input: string | undefined;
-  /** Citations of its text, which Anthropic sends before the text. */
+  /** Citations of the block's text, which Anthropic sends before the text. */
   readonly citations: Fragment[];
 }
 
@@ -24,7 +24,7 @@ const foreign = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
 export class BlockReader {
   /** True once text or a call has arrived. */
   hasSpoken = false;
-  /** True when thoughts, calls or other blocks have come behind the last text: the next one does not continue it. */
+  /** True if thoughts, calls or other blocks followed the last text, so the next text does not continue it. */
   #isApart = false;
   readonly #open = new Map<JsonValue | undefined, OpenBlock>();
   #latest: JsonValue | undefined;
@@ -51,7 +51,7 @@ export class BlockReader {
     if (block !== undefined && foreign.test(block.type)) return [progress];
     const fragments = [...this.#say('reasoning', delta.thinking), ...this.#say('text', delta.text)];
     const citations = readCitation(delta.citation);
-    // An empty block, as of omitted thinking, is progress all the same.
+    // An empty delta, such as that of omitted thinking, still counts as progress.
     const isSilent = fragments.length === 0 && delta.signature === undefined && delta.citation === undefined;
     if (block === undefined) return [...fragments, ...citations, ...(isSilent ? [progress] : [])];
     block.citations.push(...citations);
@@ -101,7 +101,7 @@ export class BlockReader {
           progress,
         ];
       case '':
-        // Some vendors leave out the type; the deltas reveal it.
+        // Some vendors omit the type; the deltas reveal it.
         return [head];
       default:
         return [head, droppedPart(block.type, 'unknown blocks'), progress];
@@ -116,7 +116,7 @@ export class BlockReader {
   }
 }
 
-/** The blocks of a whole answer that is a text. */
+/** The blocks of a whole answer whose content is a string. */
 export function blocksOf(text: string): JsonObject[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
@@ -135,7 +135,7 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
   return Array.isArray(value) ? value.flatMap(readCitation) : [];
 }
 
-/** Context of a call: vendor code that waits for it, or a set of the vendor's tools. */
+/** Notes the context of a call: vendor code that waits for it, or a set of the vendor's tools. */
 function readCaller(content: MessagesBlock): Fragment[] {
   const caller = asText(member(content.caller, 'type'));
   return [

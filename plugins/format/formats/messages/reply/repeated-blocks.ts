@@ -13,11 +13,11 @@ interface OpenCall {
   readonly id: string;
   readonly name: string;
   input: string;
-  /** True where the start of the block has the whole input, which deltas only repeat. */
+  /** True if the start of the block has the whole input, which deltas only repeat. */
   readonly isGiven: boolean;
 }
 
-/** A call whose events are held back: a complete one has its id and name. */
+/** A call whose events are held back because a complete call has the same id and name. */
 interface DoubtfulCall {
   readonly index: Index;
   readonly call: OpenCall;
@@ -25,11 +25,11 @@ interface DoubtfulCall {
 }
 
 /**
- * Leaves out a call that an answer repeats under its own id, name and input, after it was complete. Its events are held back until
- * that is known; the blocks behind it move up.
+ * Drops a call that repeats the id, name and input of a complete call. Its events are held back until the input is known; the blocks
+ * after a dropped call move up.
  */
 export class RepeatedBlocks {
-  /** Digests of the calls that are complete, by their ids and names. */
+  /** Digests of the inputs of complete calls, by call id and name. */
   readonly #complete = new Map<string, Set<string>>();
   readonly #open = new Map<Index, OpenCall>();
   #doubtful: DoubtfulCall | undefined;
@@ -42,7 +42,7 @@ export class RepeatedBlocks {
     return (this.#doubtful?.events ?? []).reduce((sum, { text }) => sum + text.length, inputs);
   }
 
-  /** True for a block of a whole answer that repeats one before it. */
+  /** True for a block of a whole answer that repeats an earlier block. */
   repeats(block: JsonObject): boolean {
     return this.#isKnown(callIn(block));
   }
@@ -72,7 +72,7 @@ export class RepeatedBlocks {
   }
 
   #start(event: StreamEvent, { index, content_block: block }: MessagesEvent): readonly StreamEvent[] {
-    // The start of some comes twice.
+    // Some vendors send the start of a block twice.
     const isOpen = isCall(block) && this.#open.get(index)?.id === block['id'];
     if (!isCall(block) || isOpen) return this.#passed(event);
     const before = this.#release();
@@ -110,7 +110,7 @@ export class RepeatedBlocks {
     return this.#settle();
   }
 
-  /** The event; held back if it belongs to the doubtful call. An event of another block shows that both are open. */
+  /** Returns the event, or holds it back if it belongs to the doubtful call. An event of another block shows that both blocks are open. */
   #passed(event: StreamEvent): readonly StreamEvent[] {
     const doubtful = this.#doubtful;
     if (doubtful === undefined) return [this.#moved(event)];
@@ -121,7 +121,7 @@ export class RepeatedBlocks {
     return [...this.#release(), this.#moved(event)];
   }
 
-  /** The events of the doubtful call; none if it is a repetition. */
+  /** The events of the doubtful call; empty if the call is a repetition. */
   #settle(): readonly StreamEvent[] {
     const doubtful = this.#doubtful;
     if (doubtful === undefined) return [];
@@ -137,7 +137,7 @@ export class RepeatedBlocks {
     return events.map((event) => this.#moved(event));
   }
 
-  /** True for a complete call that there is already; any other one is there from now on. */
+  /** True if an equal complete call is already recorded; otherwise records the call. */
   #isKnown(call: OpenCall): boolean {
     if (call.id === '') return false;
     const inputs = this.#complete.get(nameOf(call)) ?? new Set();
@@ -147,7 +147,7 @@ export class RepeatedBlocks {
     return isKnown;
   }
 
-  /** The event with the index that its block has without those that were left out. */
+  /** The event with the index that its block has after earlier blocks were dropped. */
   #moved(event: StreamEvent): StreamEvent {
     if (this.#dropped.length === 0) return event;
     const body: MessagesEvent = event.parse() ?? {};

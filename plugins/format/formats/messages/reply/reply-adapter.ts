@@ -33,12 +33,12 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const text = withName(event);
     switch (typeOf(event)) {
       case 'message_start':
-        // The SDK throws on a second one. One that differs is a failure, see `MessagesDecoder`.
+        // The SDK throws on a second `message_start`. The decoder reports a second one that differs as a failure.
         if (this.#hasStarted) return '';
         this.#hasStarted = true;
         return this.#start(event, text, counted);
       case 'content_block_start':
-        // Elsewhere these could be members of a tool's input.
+        // In other events these names could be members of a tool's input.
         if (text.includes('"thinking"')) return tagMember(text, 'signature', this.#signatureTag);
         return text.includes('"redacted_thinking"') ? tagMember(text, 'data', this.#redactedTag) : text;
       case 'content_block_delta':
@@ -74,7 +74,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     return block;
   }
 
-  /** Anthropic's SDK adds up counts from here, and crashes where there is nothing to add to. */
+  /** Anthropic's SDK adds later counts to this usage, and crashes if it is missing. */
   #start(event: StreamEvent, text: string, counted: Usage | undefined): string {
     const started: MessagesEvent | undefined = event.parse();
     if (started === undefined || counted?.input !== undefined) return text;

@@ -9,15 +9,15 @@ import { isCall, RepeatedBlocks } from './repeated-blocks.ts';
 import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /**
- * Repairs what endpoints that imitate Messages do wrong. Other bytes stay.
+ * Repairs the deviations of endpoints that imitate Messages. All other bytes stay unchanged.
  *
- * - Stop reason: they report `end_turn` after a call, which some clients then do not run, or beside a stop sequence, or `tool_use`
- *   without a call, for which Claude Code repeats the request.
- * - Ids of calls: some have characters that Anthropic refuses in every later request, `functions.Bash:0`; some come twice, or are
- *   missing.
- * - Citations: Anthropic leaves them out where there are none; AI SDK 5 and 6 refuse null.
- * - Calls: one that comes again under its own id, name and input is left out.
- * - Content: some write a whole text in place of the list of blocks.
+ * - Stop reason: some report `end_turn` after a call, so that some clients do not run it, or together with a stop sequence; some
+ *   report `tool_use` without a call, so that Claude Code repeats the request.
+ * - Ids of calls: some ids have characters that Anthropic rejects in every later request, such as `functions.Bash:0`; some ids are
+ *   duplicated or missing.
+ * - Citations: Anthropic omits `citations` if there are none; AI SDK 5 and 6 reject null.
+ * - Calls: a call that repeats the id, name and input of an earlier call is dropped.
+ * - Content: some send a string in place of the list of blocks.
  */
 export class MessagesReplyRepair implements ReplyRepair {
   readonly failure = undefined;
@@ -26,10 +26,10 @@ export class MessagesReplyRepair implements ReplyRepair {
   readonly #ids = new UniqueIds(plainIds);
   readonly #id: string;
   #nameless = 0;
-  /** Calls that have not ended, by their index: the start of some comes twice. */
+  /** Calls that have not ended, by index: some vendors send the start of a call twice. */
   readonly #open = new Map<JsonValue | undefined, { readonly given: string; readonly id: string }>();
 
-  /** @param id of the exchange, for calls without one */
+  /** @param id id of the exchange, used for calls without an id */
   constructor(id: string) {
     this.#id = id;
   }
@@ -80,7 +80,7 @@ export class MessagesReplyRepair implements ReplyRepair {
   }
 
   /**
-   * The call with a unique id that clients may send to Anthropic.
+   * The call with an id that is unique and that Anthropic accepts.
    *
    * @param index index in a stream
    */
@@ -102,7 +102,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     return withData(event, { ...body, delta: settled });
   }
 
-  /** The same object when its stop reason fits the content. */
+  /** Corrects the stop reason; returns the same object if the reason fits the content. */
   #settled(ending: JsonObject): JsonObject {
     const { stop_reason: given }: MessagesEnding = ending;
     const settled = settledStopReason(ending, this.#hasCalls);

@@ -3,7 +3,7 @@ import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/re
 import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
-/** The texts of Messages: the text blocks. What was held back comes as a delta before the block stops. */
+/** The texts of Messages: the text blocks. Held-back text is sent as a delta before the block stops. */
 export const messagesReplyText: ReplyText = {
   mapReply({ content }: MessagesReply, blocks) {
     for (const [index, block] of (Array.isArray(content) ? content : []).entries()) {

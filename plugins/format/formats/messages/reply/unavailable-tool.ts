@@ -63,7 +63,7 @@ function writeEvents(blocks: readonly MessagesBlock[], context: ReplyContext): s
   ].join('');
 }
 
-/** Results come whole with the start of their block, texts in deltas. */
+/** Results are sent whole in the start of their block, texts in deltas. */
 function writeBlock(block: MessagesBlock, index: number): string {
   const isText = block.type === 'text';
   const content_block = isText ? { ...block, text: '' } : block;

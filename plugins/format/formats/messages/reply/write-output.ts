@@ -10,7 +10,7 @@ type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 /** Maker of a call: the model itself, not code that it runs. */
 const caller = { type: 'direct' } as const;
 
-/** An empty block, as it opens. `MessagesEncoder` opens reasoning itself. */
+/** An empty block in its opening form. The encoder itself opens reasoning. */
 export function writeOpenBlock(head: BlockHead): MessagesBlock {
   if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {}, caller };
   return writeText('');
@@ -25,7 +25,7 @@ export function writeBlock(block: Block): MessagesBlock {
     case 'refusal':
       return writeText(block.text);
     case 'image':
-      // `answerImages` says that there is none.
+      // Not reached: `answerImages` declares that answers have no images.
       return writeText(describeImage(block.source));
     case 'reasoning':
       return block.isRedacted
@@ -36,7 +36,7 @@ export function writeBlock(block: Block): MessagesBlock {
   }
 }
 
-/** Anthropic leaves `citations` out where there are none, and AI SDK 5 and 6 refuse null. */
+/** Anthropic omits `citations` if there are none, and AI SDK 5 and 6 reject null. */
 function writeText(text: string): MessagesBlock {
   return { type: 'text', text };
 }
@@ -46,13 +46,13 @@ export function inputObject({ form, input }: BlockOf<'tool_call'>): JsonObject {
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
-/** The JSON of an input as clients get it: in a stream, what begins as an object comes as it is. */
+/** The JSON of an input as sent to clients: in a stream, an input that begins as an object is sent unchanged. */
 export function writeArguments(call: BlockOf<'tool_call'>, isStream: boolean): string {
   const isAsIs = isStream && call.form !== 'freeform' && call.input.trimStart().startsWith('{');
   return isAsIs ? call.input : JSON.stringify(inputObject(call));
 }
 
-/** The format has no positions in its own text: a citation belongs to the block. */
+/** The format has no positions in the answer's text: a citation belongs to the whole block. */
 export function writeCitation({ url, title, quote }: Citation): MessagesCitation {
   return {
     type: 'web_search_result_location',
@@ -70,10 +70,10 @@ export interface Ending extends JsonObject {
   readonly stop_details: JsonObject | null;
 }
 
-/** The same members of a reply that has not ended. */
+/** The ending members of a reply that has not ended. */
 export const noEnding = { container: null, stop_reason: null, stop_sequence: null, stop_details: null } as const;
 
-/** The finish reason. A refusal has its own, regardless of the vendor's. */
+/** The finish reason. A refusal has its own reason, regardless of the vendor's reason. */
 export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
   const refusal = blocks.find((block) => block.type === 'refusal');
   const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);

@@ -8,26 +8,26 @@ const sequenceNumber = /(?<="sequence_number"\s*:\s*)\d+/;
 
 const maxMisses = 3;
 
-/** A part of the data that all deltas share, in two pieces where the number stands in it. */
+/** A part of the data that all deltas share; split into two pieces if it contains the number. */
 type Part = readonly [string, string?];
 
 interface Pieces {
   readonly before: Part;
-  /** What follows the text; undefined where the number comes before it: what follows does not matter then. */
+  /** The part after the text; undefined if the number precedes the text, because the part after it does not matter then. */
   readonly after: Part | undefined;
 }
 
 /**
- * Recognizes deltas that differ in number and text only from one that needed no repair. They need none either, and are not
- * parsed. OpenAI writes the number before the text, vLLM behind it.
+ * Recognizes deltas that differ only in number and text from a delta that needed no repair. Such deltas need no repair either
+ * and are not parsed. OpenAI writes the number before the text, vLLM after it.
  */
 export class DeltaTemplate {
   #name: string | undefined;
   #pieces: Pieces | undefined;
   #grown: GrowingText | undefined;
-  /** Characters of all texts that were taken. */
+  /** Number of characters in all matched texts. */
   taken = 0;
-  /** Times in a row that something was learned and did not apply. */
+  /** Number of consecutive templates that matched no event. */
   #misses = 0;
 
   /**
@@ -47,7 +47,7 @@ export class DeltaTemplate {
   }
 
   /**
-   * Whether an event is a matching delta, whose text is then taken.
+   * Takes the text of an event and returns true if the event matches the template.
    *
    * @param number number of the next event
    */

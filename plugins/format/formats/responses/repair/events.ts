@@ -2,7 +2,7 @@ import { member } from '../../../wire/members.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
-/** Events that belong to no item, to one of any type, or to a reply of audio. */
+/** Events that belong to no item, to an item of any type, or to an audio reply. */
 const ofNone =
   'response.created response.queued response.in_progress response.completed response.incomplete response.failed error keepalive ' +
   'response.output_item.added response.output_item.done response.content_part.added response.content_part.done ' +
@@ -10,7 +10,7 @@ const ofNone =
 const ends = 'delta done';
 const mcpStates = 'in_progress completed failed';
 const searchStates = 'in_progress searching completed';
-/** Events of the items of a type: their names, without `response.`, and what each can end in. */
+/** Event names by item type, without `response.`, each with its possible endings. */
 const ofItems: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   message: { output_text: `${ends} annotation.added`, refusal: ends },
   reasoning: { reasoning_text: ends, reasoning_summary_part: 'added done', reasoning_summary_text: ends },
@@ -31,8 +31,8 @@ const ofItems: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The events of a streamed response, each with the type of the item that it belongs to; undefined for those of none or of
- * any. The helpers of the openai SDK throw on every other event. Source: openai 7.55, `ResponseStreamEvent`.
+ * The events of a streamed response, each with the type of the item that it belongs to; undefined if it belongs to no item or
+ * to any item. The helpers of the openai SDK throw on every other event. Source: openai 7.55, `ResponseStreamEvent`.
  */
 const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
   ...ofNone.split(' ').map((type) => [type, undefined] as const),
@@ -52,7 +52,7 @@ export function itemTypeOf(type: string): string | undefined {
   return itemTypes.get(type);
 }
 
-/** Names of vendors, and of the Open Responses specification, for events that the SDK knows under another. */
+/** Vendor names and Open Responses names of events that the SDK knows under other names. */
 const renamed: Readonly<Record<string, string>> = {
   'response.reasoning.delta': 'response.reasoning_text.delta',
   'response.reasoning.done': 'response.reasoning_text.done',
@@ -62,19 +62,19 @@ const renamed: Readonly<Record<string, string>> = {
 };
 const endings: Readonly<Record<string, string>> = { incomplete: 'response.incomplete', failed: 'response.failed' };
 
-/** The type of an event in the words of the SDK. */
+/** The SDK's name for the type of an event. */
 export function eventType(given: string, { response }: ResponsesEvent): string {
   if (given !== 'response.done') return Object.hasOwn(renamed, given) ? (renamed[given] as string) : given;
   const status = String(member<ResponsesReply>(response, 'status'));
   return endings[status] ?? 'response.completed';
 }
 
-/** Numbers the events of a stream. The upstream's numbers stay until an event is left out, is added, or has none. */
+/** Numbers the events of a stream. The upstream's numbers are kept until an event is dropped, is added, or has no number. */
 export class EventNumbers {
   #last = -1;
   #isOurs = false;
 
-  /** The number of the next event if it is the upstream's and follows the last; undefined once the numbers are ours. */
+  /** The next number while the upstream's numbers are kept; undefined once the gateway renumbers. */
   get expected(): number | undefined {
     return this.#isOurs ? undefined : this.next;
   }
@@ -93,7 +93,7 @@ export class EventNumbers {
     return (this.#last = this.#isOurs ? this.#last + 1 : (given as number));
   }
 
-  /** The number of an event that the upstream has not sent. */
+  /** The number for an event that the upstream did not send. */
   insert(): number {
     this.#isOurs = true;
     return ++this.#last;

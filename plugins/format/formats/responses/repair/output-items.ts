@@ -12,18 +12,18 @@ export class OutputItems {
   readonly #byKey = new Map<number, StreamedItem>();
   readonly #all: StreamedItem[] = [];
   readonly #byId = new Map<unknown, StreamedItem>();
-  /** By the vendor's ids of calls, which may repeat. */
+  /** Calls by the vendor's call id, which may repeat. */
   readonly #byCall = new Map<unknown, StreamedItem[]>();
   readonly #callIds = new UniqueIds();
   readonly #open = new Set<StreamedItem>();
   #announced = 0;
 
-  /** @param id of the exchange, for items without one */
+  /** @param id id of the exchange, used for items without an id */
   constructor(id: string) {
     this.#id = id;
   }
 
-  /** Items that are announced to the client, in its order. */
+  /** Items announced to the client, in the client's order. */
   get announced(): readonly StreamedItem[] {
     return this.#all
       .filter(({ isAnnounced }) => isAnnounced)
@@ -48,7 +48,7 @@ export class OutputItems {
     return this.#create(this.#tracker.open(event), type, item, twin);
   }
 
-  /** The open item of a type that an event belongs to; an unannounced one begins with it. */
+  /** The open item of a type that an event belongs to; the event begins an unannounced item. */
   find(event: ResponsesEvent, type: string): StreamedItem {
     const tracked = this.#tracker.find(event);
     const known = this.#byKey.get(tracked.key);
@@ -57,7 +57,7 @@ export class OutputItems {
     return this.#create(known === undefined ? tracked : this.#tracker.open(event), type, given);
   }
 
-  /** The item that an event finishes, for the first time or again. */
+  /** The item that an event finishes, possibly for the second time. */
   finishing(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const type = typeOf(item);
     const tracked = this.#tracker.find(event);
@@ -72,7 +72,7 @@ export class OutputItems {
   /**
    * The item that the end of the reply repeats.
    *
-   * @param others items that it has already repeated
+   * @param others items that the end of the reply has already repeated
    */
   recall(item: ResponsesItem, others: ReadonlySet<StreamedItem>): StreamedItem {
     const type = typeOf(item);
@@ -87,7 +87,7 @@ export class OutputItems {
   }
 
   #identified(known: StreamedItem, { call_id: given }: ResponsesItem): StreamedItem {
-    // Some endpoints name a call one way when it opens, and another way when it is done.
+    // Some endpoints give a call one id when it opens and another when it is done.
     const isNew = given !== known.givenCallId && !known.isDone && inputMemberOf(known.type) !== undefined;
     if (!isNew || typeof given !== 'string' || given === '') return known;
     known.givenCallId = given;
@@ -96,7 +96,7 @@ export class OutputItems {
     return known;
   }
 
-  /** Gives a call its id in the client's answer. */
+  /** Sets the id of a call in the client's answer. */
   nameCall(known: StreamedItem): void {
     if (known.givenCallId !== undefined)
       known.names = { ...known.names, callId: this.#callIds.next(known.givenCallId) };
@@ -117,7 +117,7 @@ export class OutputItems {
   }
 }
 
-/** True when both calls have ids, and different ones. */
+/** True if both calls have ids and the ids differ. */
 function isOther({ givenCallId: one }: StreamedItem, { call_id: other }: ResponsesItem): boolean {
   return typeof one === 'string' && typeof other === 'string' && one !== other;
 }

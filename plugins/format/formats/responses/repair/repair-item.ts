@@ -10,7 +10,7 @@ export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
   return type === 'custom_tool_call' ? 'input' : undefined;
 }
 
-/** True for two calls of one id, name and input. */
+/** True if two calls have the same id, name and input. */
 export function isSameCall(one: ResponsesItem, other: ResponsesItem): boolean {
   const type = typeOf(one);
   const input = inputMemberOf(type);
@@ -18,21 +18,21 @@ export function isSameCall(one: ResponsesItem, other: ResponsesItem): boolean {
   return canonicalInput(inputText(one[input])) === canonicalInput(inputText(other[input]));
 }
 
-/** The type of an item; some vendors leave that of a message out. */
+/** The type of an item; some vendors omit the type of a message. */
 export function typeOf(item: ResponsesItem): string {
   return textOr(item.type, 'message');
 }
 
 export interface ItemNames {
   readonly id: string;
-  /** The id of a call, which is unique in its answer. */
+  /** The id of the call, unique in its answer. */
   readonly callId: string;
 }
 
 /**
  * A finished item with the members that the SDK's types promise; the same object if it has them.
  *
- * @param status of an item without one
+ * @param status status for an item without a status
  */
 export function repairItem(item: ResponsesItem, names: ItemNames, status: string): ResponsesItem {
   const type = typeOf(item);
@@ -42,7 +42,7 @@ export function repairItem(item: ResponsesItem, names: ItemNames, status: string
 
 function membersOf(type: string, item: ResponsesItem, { callId }: ItemNames, status: string): ResponsesItem {
   const stated = { status: textOr(item.status, status) };
-  // Clients parse the arguments of a finished call, and fail on an empty text.
+  // Clients parse the arguments of a finished call and fail on an empty string.
   const noArguments = status === 'in_progress' ? '' : '{}';
   switch (type) {
     case 'message':
@@ -68,7 +68,7 @@ export function withMembers<T extends object>(object: T, members: NoInfer<T>): T
   return isSame ? object : { ...object, ...members };
 }
 
-/** The item as it opens: without the content that its events carry. */
+/** The item in its opening form, without the content that its events carry. */
 export function openItem(item: ResponsesItem): ResponsesItem {
   const type = typeOf(item);
   const input = inputMemberOf(type);
@@ -94,7 +94,7 @@ function repairPart(part: ResponsesPart): ResponsesPart {
   return withMembers(part, { type: 'output_text', annotations: Array.isArray(annotations) ? annotations : [] });
 }
 
-/** Inputs are texts; some vendors send objects. */
+/** Inputs should be text, but some vendors send objects. */
 export function inputText(input: JsonValue | undefined): string {
   if (typeof input === 'string') return input;
   return isJsonObject(input) ? JSON.stringify(input) : '';

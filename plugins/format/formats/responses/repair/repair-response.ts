@@ -34,7 +34,7 @@ const promised: readonly (keyof ResponsesReply)[] = [
 ];
 
 /**
- * A response object with every member that clients expect; the same object if it has them. Missing members are those of
+ * A response object with every member that clients expect; the same object if it is complete. Missing members are taken from
  * the request.
  */
 export function repairResponse(
@@ -58,7 +58,7 @@ export function repairResponse(
   });
 }
 
-/** Servers in Go write every member; clients take the presence of these for a failure or a cut. */
+/** Servers in Go write every member, but clients treat the mere presence of these as a failure or a truncation. */
 function nullIfEmpty(value: JsonValue | undefined): JsonValue {
   return isJsonObject(value) && isFilled(value) ? value : null;
 }
@@ -70,7 +70,7 @@ function describedFormat({ text }: ResponsesReply, context: ReplyContext): Respo
   const outlined = formatOf(outline.text);
   const isLost = typeof outlined?.description === 'string' && typeof repeated?.description !== 'string';
   if (!isLost || repeated?.type !== outlined.type) return {};
-  // All of a long request is parsed only for the description.
+  // Only the description requires parsing a long request in full.
   const request: ResponsesRequest = context.request;
   const description = formatOf(request.text)?.description ?? null;
   return { text: { ...(text as JsonObject), format: { ...repeated, description } } };
@@ -83,7 +83,7 @@ function formatOf(text: JsonValue | undefined): ResponsesFormat | undefined {
 
 const finished = new Set<JsonValue | undefined>(['completed', 'incomplete', undefined, null]);
 
-/** A whole reply with every member that clients expect; the same object if it has them, or reports an error. */
+/** A whole reply with every member that clients expect; the same object if it is complete or reports an error. */
 export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject {
   const { status, output, output_text: text, id }: ResponsesReply = body;
   if (!finished.has(status) || readReportedError(body) !== undefined) return body;
@@ -98,7 +98,7 @@ export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject
   return repairResponse(body, end, sameOr(given, items), textOr(id, responseId(context)), context);
 }
 
-/** A call that comes again under its own id, name and input is one call. */
+/** Removes a call that repeats the id, name and input of an earlier call. */
 function withoutRepeatedCalls(items: readonly ResponsesItem[]): readonly ResponsesItem[] {
   const byId = new Map<JsonValue, ResponsesItem[]>();
   return items.filter((item) => {
@@ -112,7 +112,7 @@ function withoutRepeatedCalls(items: readonly ResponsesItem[]): readonly Respons
 }
 
 interface OutputPlace {
-  readonly id: string; // of the exchange
+  readonly id: string; // id of the exchange
   readonly index: number;
   readonly ids: UniqueIds;
 }
@@ -125,7 +125,7 @@ function repairOutputItem(item: ResponsesItem, { id, index, ids }: OutputPlace, 
   return repairItem(item, { id: itemId, callId: isCall ? ids.next(callId) : callId }, status);
 }
 
-/** The items of `output_text`, a convenience of the SDK that some vendors send in place of the output; undefined without it. */
+/** Items made from `output_text`, an SDK convenience that some vendors send instead of the output; undefined if it is absent. */
 function itemsOf(text: JsonValue | undefined): JsonValue[] | undefined {
   const content = filledText(text);
   return content === undefined ? undefined : [{ type: 'message', content }];

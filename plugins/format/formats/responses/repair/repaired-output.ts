@@ -9,7 +9,7 @@ import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire
 
 type Events = readonly ResponsesEvent[];
 
-/** Repairs the events about items and their parts. All events are without their numbers where the upstream has none. */
+/** Repairs the events about items and their parts. Events have no number if the upstream sent none. */
 export class RepairedOutput {
   readonly #items: OutputItems;
   /** The text that the last event appended to; undefined if it was not a delta. */
@@ -27,7 +27,7 @@ export class RepairedOutput {
     return this.#items.announced.map((item) => (item.isDone ? item.item : item.partial()));
   }
 
-  /** The events that the client gets for one: the same object alone if it is clean. */
+  /** The events that the client gets for an upstream event; a clean event is returned alone as the same object. */
   event(type: string, data: ResponsesEvent): Events {
     this.grown = undefined;
     const { item } = data;
@@ -45,7 +45,7 @@ export class RepairedOutput {
   /**
    * The events that close all open items, and the whole output.
    *
-   * @param given output as repeated by the upstream
+   * @param given output that the upstream repeated
    */
   end(given: JsonValue | undefined, status: string): { readonly events: Events; readonly output: JsonValue[] } {
     const events: ResponsesEvent[] = [];
@@ -57,13 +57,13 @@ export class RepairedOutput {
       if (known.isDone) known.item = repairItem(item, known.names, 'completed');
       else if (!this.#isRepetition(known, item)) events.push(...this.#finish(known, item, 'completed'));
     }
-    // A call that has no name cannot be run.
+    // A call without a name cannot be run.
     const open = this.#items.open.filter(({ isAnnounced }) => isAnnounced);
     for (const item of open) events.push(...this.#finish(item, undefined, item === open.at(-1) ? status : 'completed'));
     return { events, output: this.#items.announced.map(({ item }) => item) };
   }
 
-  /** True for a call that comes again under its own id, name and input. It has ended, and the client never saw it. */
+  /** True for a call that repeats the id, name and input of an earlier call. It is marked as done without reaching the client. */
   #isRepetition(known: StreamedItem, given: ResponsesItem): boolean {
     const { twin, isAnnounced, held } = known;
     const input = inputMemberOf(known.type);
@@ -79,7 +79,7 @@ export class RepairedOutput {
   #added(data: ResponsesEvent, given: ResponsesItem): Events {
     const known = this.#items.announce(data, given);
     const item = withoutInput(repairItem(given, known.names, 'in_progress'), known);
-    // Its name may follow with its end.
+    // The name may arrive only when the call ends.
     if (known.twin !== undefined || (item.type === 'function_call' && typeof item.name !== 'string')) return [];
     const added = known.announce(this.#items.nextIndex(), item);
     return [withMembers(data, { output_index: added.output_index, item })];
@@ -97,7 +97,7 @@ export class RepairedOutput {
     return [...events, { type: 'response.output_item.done', output_index: known.index, item: known.item }];
   }
 
-  /** The item that an event belongs to, and the event that adds it where the client does not know of it. */
+  /** The item that an event belongs to, and the event that adds the item if the client does not know it. */
   #known(type: string, data: ResponsesEvent): { readonly item: StreamedItem; readonly events: Events } {
     const item = this.#items.find(data, type);
     if (item.isAnnounced) return { item, events: [] };
@@ -147,7 +147,7 @@ export class RepairedOutput {
 
   #partAdded(data: ResponsesEvent, kind: StreamedText, given: JsonValue | undefined): Events {
     const { item, events } = this.#known(itemTypeOf(`${kind.events}.delta`) ?? 'message', data);
-    // An earlier delta may have needed it.
+    // An earlier delta may already have opened the part.
     if (item.findPart(kind, data[kind.index]) !== undefined) return events;
     const opened = item.openPart(kind, data[kind.index]);
     const part: ResponsesPart = isJsonObject(given) ? given : opened.write();
@@ -175,7 +175,7 @@ export class RepairedOutput {
     return [...events, withMembers(data, { ...part.place(item.place), annotation_index: index })];
   }
 
-  /** Input of a call whose name is not known yet is held back until it is. */
+  /** Holds back the input of a call until its name is known. */
   #input(type: string, itemType: string, data: ResponsesEvent): Events {
     const item = this.#items.find(data, itemType);
     const name = inputMemberOf(itemType) ?? 'input';
@@ -196,14 +196,14 @@ export class RepairedOutput {
     return [...rest, withMembers(data, { ...item.place, [name]: whole })];
   }
 
-  /** Events of tools that the vendor runs itself. */
+  /** Handles events of tools that the vendor runs itself. */
   #hosted(type: string, data: ResponsesEvent): Events {
     const { item, events } = this.#known(type, data);
     return [...events, withMembers(data, item.place)];
   }
 }
 
-/** A call whose input is to follow: deltas add to what it opens with. */
+/** A call without its input, which follows: clients append deltas to the opening input. */
 function withoutInput(item: ResponsesItem, known: StreamedItem): ResponsesItem {
   const name = inputMemberOf(known.type);
   if (name === undefined) return item;

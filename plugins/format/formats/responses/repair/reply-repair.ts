@@ -22,11 +22,11 @@ const begins = new Set(['response.created', 'response.queued', 'response.in_prog
 const endings = { 'response.completed': 'completed', 'response.incomplete': 'incomplete' } as const;
 
 /**
- * Repairs replies of endpoints that imitate Responses: they leave out items' events, ids, indexes and numbers, repeat no
- * output at the end, or send events of their own. Codex reads nothing without `output_item.done`, OpenCode without the
- * events before it, and the openai SDK throws on events that it does not know.
+ * Repairs replies of endpoints that imitate Responses: they omit items' events, ids, indexes and numbers, do not repeat the
+ * output at the end, or send nonstandard events. Codex needs `output_item.done`, OpenCode needs the events before it, and the
+ * openai SDK throws on unknown events.
  *
- * A clean stream passes as it came. Source: OpenAI API reference, "Responses streaming events"; openai 7.55,
+ * A clean stream passes unchanged. Source: OpenAI API reference, "Responses streaming events"; openai 7.55,
  * `ResponseAccumulator`.
  */
 export class ResponsesReplyRepair implements ReplyRepair {
@@ -39,14 +39,14 @@ export class ResponsesReplyRepair implements ReplyRepair {
   readonly #template = new DeltaTemplate();
   readonly #output: RepairedOutput;
   finished: JsonObject | undefined;
-  /** The response in the last event for the client. */
+  /** The response as last sent to the client. */
   #begun: ResponsesReply = {};
-  /** As the upstream has reported it. */
+  /** The failed response as reported by the upstream. */
   #failed: ResponsesReply | undefined;
-  /** Id of the response; undefined until it was sent to the client. */
+  /** Id of the response; undefined until sent to the client. */
   #id: string | undefined;
   #isOver = false;
-  /** Characters that are kept, without those of the template. */
+  /** Number of characters kept, not counting texts that the template took. */
   #held = 0;
 
   /** @param keepsUnknown true for OpenAI itself, whose new events and service tiers clients may know */
@@ -75,7 +75,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return content;
   }
 
-  /** Repeats the response so far, with the items under way. The upstream's own failure is not passed on. */
+  /** Repeats the response so far, including open items. The upstream's own failure is not passed on. */
   renderFailure(error: GatewayError, usage: Usage | undefined): string {
     const output = asList(this.#failed?.output);
     const response: ResponsesReply = {
@@ -101,7 +101,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     if (!given.startsWith('response.') && readReportedError(data) !== undefined) return [asError(event)];
     const type = eventType(given, data);
     if (!isKnownEvent(type)) return this.#unknown(event, type, data);
-    // Items are kept as they began and as they ended, parts by their text alone.
+    // Items are kept in their opening and final forms, parts only by their text.
     const { delta } = data;
     if (typeof delta === 'string') this.#held += delta.length;
     else if (type.startsWith('response.output_item')) this.#held += event.data?.length ?? 0;
@@ -123,7 +123,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return [];
   }
 
-  /** The events that the client gets for one, without numbers where the upstream has none. */
+  /** The events that the client gets for an upstream event; without numbers if the upstream sent none. */
   #repaired(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     if (begins.has(type)) return this.#begin(type, data);
     if (type === 'keepalive') return this.#id === undefined ? [] : [data];
@@ -145,7 +145,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
 
   #begin(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const isFirst = this.#id === undefined;
-    // A second one would replace what the client has collected.
+    // A second `response.created` would discard the content that the client has collected.
     if (!isFirst && type === 'response.created') return [];
     const response = (this.#begun = this.#response(data.response, 'in_progress', []));
     const begun = withMembers(data, { response });
@@ -185,7 +185,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return repairResponse(response, status, sameOr(response.output, output), this.#id, this.#context);
   }
 
-  /** @param clean the upstream's event, when nothing but its number may have to change */
+  /** @param clean the upstream's event, if at most its number must change */
   #write(drafts: readonly ResponsesEvent[], given: ResponsesEvent, clean?: StreamEvent): readonly StreamEvent[] {
     const { sequence_number: number } = given;
     if (drafts.length === 0) this.#numbers.skip();
@@ -207,7 +207,7 @@ function responseIn(data: ResponsesEvent): ResponsesReply {
   return isJsonObject(data.response) ? data.response : data;
 }
 
-/** Gives an error under a vendor's event name the name of the format. */
+/** Renames an error event with a vendor's event name to the name that the format uses. */
 function asError({ data = '', text }: StreamEvent): StreamEvent {
   return new StreamEvent({ name: 'error', data }, text, Buffer.from(text));
 }

@@ -9,7 +9,7 @@ import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire
 import type { Editable } from '../../../wire/loose.ts';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Names of the events that bring the input of a call, without `.delta` and `.done`. */
+/** Names of the events that carry the input of a call, without `.delta` and `.done`. */
 const inputEvents: Readonly<Record<string, string>> = {
   function_call: 'response.function_call_arguments',
   custom_tool_call: 'response.custom_tool_call_input',
@@ -22,9 +22,9 @@ export class StreamedItem {
   readonly tracked: TrackedItem;
   readonly type: string;
   names: ItemNames;
-  /** The vendor's id of a call, once it is known. Other calls may have it too. */
+  /** The vendor's id of the call; undefined until known. Other calls may have the same id. */
   givenCallId: string | undefined;
-  /** A finished call of the same id and name. This one is not announced until its input shows whether it is another. */
+  /** A finished call with the same id and name. This call is not announced until its input shows that it is a different call. */
   twin: StreamedItem | undefined;
   /** Position in the client's output; undefined until the item is announced to the client. */
   index: number | undefined;
@@ -37,7 +37,7 @@ export class StreamedItem {
   hasEndedInput = false;
   citations = 0;
   readonly #parts: Record<StreamedText['list'], StreamedPart[]> = { summary: [], content: [] };
-  /** By the index of the upstream, which may have gaps. */
+  /** Parts by the upstream's index, which may have gaps. */
   readonly #byPlace = new Map<string, StreamedPart>();
 
   constructor(tracked: TrackedItem, type: string, names: ItemNames) {
@@ -54,7 +54,7 @@ export class StreamedItem {
     return { item_id: this.names.id, output_index: this.index };
   }
 
-  /** @param item as it opens, with the parts that it already has */
+  /** @param item opening form of the item, with any parts that it already has */
   announce(index: number, item: ResponsesItem): ResponsesEvent {
     this.index = index;
     this.item = item;
@@ -83,7 +83,7 @@ export class StreamedItem {
     return part;
   }
 
-  /** The rest of an input. Input that differs from what the client has is ignored. */
+  /** The remainder of an input. An input that differs from the client's input is ignored. */
   restOfInput(whole: string): ResponsesEvent[] {
     const rest = this.input.restOf(whole);
     this.input.add(rest);
@@ -91,10 +91,10 @@ export class StreamedItem {
   }
 
   /**
-   * Finishes the item: returns it in its final form, and the events that come before that of its end.
+   * Brings the item into its final form and returns the events that precede its `done` event.
    *
-   * @param given as the upstream has finished it; left out where it has not
-   * @param nextIndex place of an item that the client does not know of yet
+   * @param given final form from the upstream; undefined if the upstream did not finish the item
+   * @param nextIndex returns the position for an item that the client does not know yet
    */
   finish(given: ResponsesItem | undefined, status: string, nextIndex: () => number): ResponsesEvent[] {
     const item = repairItem(this.#filled(given ?? { ...this.item, status }), this.names, status);
@@ -112,7 +112,7 @@ export class StreamedItem {
     return events;
   }
 
-  /** The item with what has come of it. */
+  /** The item with the content received so far. */
   partial(): ResponsesItem {
     return this.#filled({ ...openItem(this.item), status: 'incomplete' });
   }
@@ -124,7 +124,7 @@ export class StreamedItem {
     return part;
   }
 
-  /** Completes the parts with text that the client has not received, up to the first part that differs. */
+  /** Completes the parts with text that the client lacks, up to the first part that differs. */
   #completeParts(list: StreamedText['list'], parts: JsonValue | undefined): ResponsesEvent[] {
     const events: ResponsesEvent[] = [];
     for (const [index, part] of asList(parts).entries()) {
@@ -153,7 +153,7 @@ export class StreamedItem {
     return [...rest, { type: `${inputEvents[this.type]}.done`, ...this.place, ...name, [input]: whole }];
   }
 
-  /** The item, filled from its events where it has no content of its own. */
+  /** The item; content that it lacks is filled from its events. */
   #filled(item: ResponsesItem): ResponsesItem {
     const filled: Editable<ResponsesItem> = {};
     for (const list of ['summary', 'content'] as const) {
@@ -171,12 +171,12 @@ function isEmpty(list: JsonValue | undefined): boolean {
   return list === undefined || list === null || list === '' || (Array.isArray(list) && list.length === 0);
 }
 
-/** A part with a text, as the client knows it. Its methods return events without their numbers. */
+/** A text part as the client has received it. Its methods return events without their numbers. */
 export class StreamedPart {
   readonly kind: StreamedText;
   readonly index: number;
   readonly grown: GrowingText;
-  /** True once the client has its whole text. */
+  /** True once the client has the whole text. */
   hasEndedText = false;
   isClosed = false;
 
@@ -186,7 +186,7 @@ export class StreamedPart {
     this.grown = new GrowingText(['item_id', 'output_index', kind.index]);
   }
 
-  /** @param item the members that name the item */
+  /** @param item members that identify the item */
   place(item: ResponsesEvent): ResponsesEvent {
     return { ...item, [this.kind.index]: this.index };
   }
@@ -195,7 +195,7 @@ export class StreamedPart {
     return { type: `${this.kind.partEvents}.added`, ...this.place(item), part: this.write('') };
   }
 
-  /** The rest of a text. A text that differs from what the client has is ignored. */
+  /** The remainder of a text. A text that differs from the client's text is ignored. */
   rest(item: ResponsesEvent, whole: string): ResponsesEvent[] {
     const rest = this.grown.restOf(whole);
     if (rest === '' || this.hasEndedText) return [];
@@ -224,9 +224,9 @@ export class StreamedPart {
   }
 }
 
-/** A text that comes in deltas. Over `bounds.translatedReply` characters the rest is not kept. */
+/** A text that arrives in deltas. Text over `bounds.translatedReply` characters is not kept. */
 export class GrowingText {
-  /** The quoted members by which its deltas name their place. */
+  /** The quoted members that locate the text in its deltas. */
   readonly names: readonly string[];
   readonly #collected = new CollectedText();
 
@@ -242,12 +242,12 @@ export class GrowingText {
     if (this.#collected.length < bounds.translatedReply) this.#collected.add(delta);
   }
 
-  /** True if the whole text begins with the text so far, but for white space. */
+  /** True if the whole text begins with the text so far, ignoring white space. */
   begins(whole: string): boolean {
     return missingEnd(whole, this.text) !== undefined;
   }
 
-  /** The missing end of the whole text; empty if the text so far is another one. */
+  /** The missing end of the whole text; empty if the text so far is a different text. */
   restOf(whole: string): string {
     return missingEnd(whole, this.text) ?? '';
   }

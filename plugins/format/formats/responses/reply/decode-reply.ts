@@ -32,12 +32,12 @@ const endings: ReadonlySet<string> = new Set(['response.completed', 'response.in
 const last: ReadonlySet<string> = new Set([...endings, 'response.done', 'response.failed', 'response.cancelled']);
 const ofResponse: ReadonlySet<string> = new Set([...responseEvents, ...last]);
 
-/** End of a reply: by itself, or by an event of a stream. */
+/** How a reply ended: as a whole reply, or with this event of a stream. */
 type Ending = 'whole' | 'completed' | 'incomplete';
 
 /**
- * Reads a Responses reply. Texts and inputs come up to three times, as deltas, when a part is done and when its item is
- * done. Vendors leave out any of these, so each adds what is missing.
+ * Reads a Responses reply. Texts and inputs arrive up to three times: in deltas, when a part is done and when its item
+ * is done. Vendors leave out any of these, so each adds only the missing text.
  *
  * Source: OpenAI API reference, "Responses streaming events".
  */
@@ -100,7 +100,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     }
   }
 
-  /** The vendor's own tools have events too; those that announce items and parts carry nothing. */
+  /** The vendor's own tools have events too. Events that only announce items and parts carry no content. */
   #part(type: string, body: ResponsesEvent): Fragment[] {
     const fragments = this.#items.part(type, body);
     const isMore = type.startsWith('response.') && !type.endsWith('.added');
@@ -114,11 +114,11 @@ export class ResponsesDecoder implements ReplyDecoder {
     return named;
   }
 
-  /** The content of the final response, without the parts that earlier events have carried. */
+  /** The content of the final response that earlier events have not carried. */
   #end(response: ResponsesReply, ending: Ending): Fragment[] {
     const { output, status } = response;
     const items = asList(output);
-    // Some vendors forget the status of an answer.
+    // Some vendors report an unfinished status for a finished answer.
     const isEmpty = ending === 'whole' && unfinishedStatuses.has(status) && items.length === 0;
     if (isEmpty || hasFailed(response, ending)) return [...usageOf(response), failed(response)];
     if (ending === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
@@ -127,7 +127,7 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 }
 
-/** An event whose data is no JSON: its name may tell what it is. */
+/** Reads an event whose data is not JSON; its name may identify it. */
 function unreadable(name: string = '', data: string): Fragment[] {
   if (name === 'error') return [failed({ message: data })];
   if (last.has(name)) return [torn()];
@@ -135,7 +135,7 @@ function unreadable(name: string = '', data: string): Fragment[] {
   return name.startsWith('response.') && !isItem && !ofResponse.has(name) ? [progress] : [];
 }
 
-/** The failure of a last event that holds no response. */
+/** The failure of a final event without a response. */
 function torn(): Fragment {
   return {
     type: 'error',
@@ -143,7 +143,7 @@ function torn(): Fragment {
   };
 }
 
-/** A response that the event and its own status call completed is complete: its text has been sent. */
+/** A response is complete if both the event and its status say `completed`: its text has been sent. */
 function hasFailed(response: ResponsesReply, ending: Ending): boolean {
   if (ending !== 'whole' && response.status === 'completed') return false;
   return failedStatuses.has(response.status) || readFailure(response) !== undefined;
@@ -167,7 +167,7 @@ function asResponse(body: ResponsesEvent): ResponsesReply {
   return isJsonObject(response) ? response : body;
 }
 
-/** Notes reasoning of the request that the vendor withheld from its model. At the end of a turn, it always does. */
+/** Notes reasoning of the request that the vendor withheld from its model, except at a turn boundary, where it always does so. */
 function withheldReasoning(response: ResponsesReply): Fragment[] {
   return asList(response.input_transformations).some(
     (one) => member<ResponsesTransformation>(one, 'reason') !== 'turn_boundary',
@@ -180,7 +180,7 @@ function usageOf(response: JsonValue | undefined): Fragment[] {
   return usageFragment(responsesUsage(member<ResponsesReply>(response, 'usage')));
 }
 
-/** Counts at the beginning: the output has none yet, and zero stands for a prompt that was not counted. */
+/** Counts at the beginning of a reply: there is no output yet, and zero means that the prompt was not counted. */
 function earlyUsageOf(response: JsonValue | undefined): Fragment[] {
   const { input, cacheRead, cacheWrite } = responsesUsage(member<ResponsesReply>(response, 'usage')) ?? {};
   return input === undefined || input === 0 ? [] : usageFragment({ input, cacheRead, cacheWrite });

@@ -32,15 +32,15 @@ type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #output: ResponsesItem[] = [];
-  /** The last of them, whose `done` event waits for the next event, which shows whether a limit has truncated it. */
+  /** The last item. Its `done` event waits for the next event, which shows whether a limit truncated the item. */
   #ending: ResponsesItem | undefined;
-  /** The open item, as far as it is emitted. */
+  /** The emitted part of the open item. */
   #begun: BegunItem | undefined;
   finished: ResponsesReply | undefined;
   #sequence = 0;
-  /** The members by which events name the item, and the part of a text. */
+  /** The members that identify the item, and the part of a text, in events. */
   #place: ResponsesEvent = {};
-  /** True once the text of the item has its part. */
+  /** True once the part for the item's text is open. */
   #hasPart = false;
   #citations = 0;
 
@@ -95,7 +95,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   /**
    * Writes the end of the last item.
    *
-   * @param item item in its final form
+   * @param item final form of the item
    */
   #end(item = this.#ending): string {
     if (this.#ending === undefined || item === undefined) return '';
@@ -129,7 +129,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#openPart(head.type) + this.#write(`${events}.delta`, { ...this.#place, delta, logprobs });
   }
 
-  /** Opens the part of a text, once. Encrypted reasoning has no text, and so no part. */
+  /** Opens the part of a text once. Encrypted reasoning has no text and therefore no part. */
   #openPart(type: TextualBlock['type']): string {
     if (this.#hasPart) return '';
     this.#hasPart = true;
@@ -154,7 +154,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#endContent(block);
   }
 
-  /** The `done` events of a block, before that of its item. */
+  /** The `done` events of a block, which precede the `done` event of its item. */
   #endContent(block: Block): string {
     if (block.type === 'image') return this.#makeImage('completed');
     if (block.type === 'tool_call') return this.#endInput(block);
@@ -186,14 +186,14 @@ export class ResponsesEncoder implements ReplyEncoder {
       case 'refusal':
         return writeItem(id, { type: 'refusal', text }, 'incomplete');
       case 'reasoning': {
-        // Its state comes with its end.
+        // The state is sent when the item ends.
         const { encrypted_content: _, ...item } = writeItem(id, { ...head, text, state: '', isRedacted: false });
         return { ...item, status: 'incomplete' };
       }
       case 'tool_call':
         return writeItem(id, { ...head, input: text }, 'incomplete');
       case 'image':
-        // Never open: it ends as it begins.
+        // An image is never open: it is complete when it begins.
         return writeOpenItem(id, head);
     }
   }
@@ -204,7 +204,7 @@ export class ResponsesEncoder implements ReplyEncoder {
 
   /** One event. `event:` repeats the type, which some clients require. */
   #write(type: string, members: ResponsesEvent): string {
-    // Without a copy of the members, which costs more than the rest of a delta.
+    // Copying the members would cost more than the rest of a delta.
     const json = JSON.stringify(members).slice(1);
     return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${json}\n\n`;
   }

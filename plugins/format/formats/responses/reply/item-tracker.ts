@@ -9,10 +9,10 @@ import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 export class TrackedItem {
   /** Unique per call of a reply. */
   readonly key: number;
-  /** Of the item and its place, where the vendor names them. */
+  /** Id and index from the vendor; undefined if not given. */
   readonly id: string | undefined;
   readonly index: number | undefined;
-  /** Type, id and name of the call, once they are known. */
+  /** Type of the item, and id and name of its call; undefined until known. */
   type: string | undefined;
   call: string | undefined;
   name: string | undefined;
@@ -23,7 +23,7 @@ export class TrackedItem {
   readonly parts = new Map<string, CollectedText>();
   lastPart: string | undefined;
   citations = 0;
-  /** Its reasoning state has been passed on, or can no longer be. */
+  /** True once the reasoning state was passed on or can no longer be passed on. */
   hasState = false;
   /** True once the call has a name and can take its input. */
   isNamed = false;
@@ -35,7 +35,7 @@ export class TrackedItem {
     this.index = index;
   }
 
-  /** @param item as it ended */
+  /** @param item final form of the item */
   end(item: ResponsesItem): void {
     this.isDone = true;
     this.name ??= filledText(item.name);
@@ -50,10 +50,10 @@ export class TrackedItem {
 export class ItemTracker {
   readonly #byId = new Map<string, TrackedItem>();
   readonly #byIndex = new Map<number, TrackedItem>();
-  /** Some vendors give several calls of an answer one id. */
+  /** Some vendors give several calls of an answer the same id. */
   readonly #byCall = new Map<string, TrackedItem[]>();
   #last: TrackedItem | undefined;
-  /** An item without id and index, which the next event with one identifies. */
+  /** An item without id and index; the next event that has either of them identifies it. */
   #nameless: TrackedItem | undefined;
   #count = 0;
 
@@ -69,7 +69,7 @@ export class ItemTracker {
     return item;
   }
 
-  /** The item that an event belongs to; an unannounced one begins with it. */
+  /** The item that an event belongs to; the event begins an unannounced item. */
   find(event: ResponsesEvent): TrackedItem {
     const names = namesOf(event);
     const known = this.#known(names) ?? this.#current(names);
@@ -90,7 +90,7 @@ export class ItemTracker {
     return there !== undefined && (there.type === undefined || there.type === type) ? there : this.#nameless;
   }
 
-  /** A call that came in events, which the list has not repeated yet. */
+  /** A call that arrived in events and that the list has not repeated yet. */
   #listedCall(names: Names): TrackedItem | undefined {
     const earlier = this.#callsOf(names).filter(({ isListed }) => !isListed);
     return (
@@ -105,7 +105,7 @@ export class ItemTracker {
     return this.#callsOf(names).find(({ isDone, input }) => isDone && input === names.input);
   }
 
-  /** An open call; or one that is done, and done again. */
+  /** An open call, or a finished call that the event finishes again. */
   #knownCall(names: Names): TrackedItem | undefined {
     const calls = this.#callsOf(names);
     const open = calls.filter(({ isDone }) => !isDone);
@@ -119,7 +119,7 @@ export class ItemTracker {
     );
   }
 
-  /** The calls with the id of this one that may be the same. */
+  /** The calls with the same call id whose names do not differ. */
   #callsOf({ call, name }: Names): readonly TrackedItem[] {
     const calls = call === undefined ? [] : (this.#byCall.get(call) ?? []);
     return calls.filter((known) => known.name === undefined || name === undefined || known.name === name);
@@ -130,14 +130,14 @@ export class ItemTracker {
     const byCall = this.#knownCall(names);
     if (byCall !== undefined) return byCall;
     const byId = id === undefined ? undefined : this.#byId.get(id);
-    // OpenAI names a call one way when it opens and another way when it is done: the item is the same.
+    // OpenAI may give a call one id when it opens and another when it is done: the item is the same.
     if (byId?.isDone === false && !isOtherCall(byId, names)) return byId;
     const item = byId ?? this.#openAt(index);
     const isAnother = call !== undefined && item?.call !== undefined;
     return isAnother ? undefined : item;
   }
 
-  /** An event without id and index belongs to the open item, and so does the first one that identifies it. */
+  /** An event without id and index belongs to the open item, and so does the first event that identifies the item. */
   #current({ id, index }: Names): TrackedItem | undefined {
     const isNameless = id === undefined && index === undefined;
     const current = isNameless ? this.#last : this.#nameless;
@@ -174,7 +174,7 @@ interface Names {
   readonly call: string | undefined;
   readonly type: string | undefined;
   readonly name: string | undefined;
-  /** Digest of the input of a call; undefined without one. */
+  /** Digest of the input of a call; undefined for other items. */
   readonly input: string | undefined;
 }
 
@@ -190,14 +190,14 @@ function namesOf(event: ResponsesEvent): Names {
   };
 }
 
-/** True for a call with the id of the item, but another name. */
+/** True for a call with the call id of the item but a different name. */
 function isOtherCall(item: TrackedItem, { call, name }: Names): boolean {
   return (
     call !== undefined && call === item.call && name !== undefined && item.name !== undefined && name !== item.name
   );
 }
 
-/** Of the arguments or the input of a call; undefined for other items. */
+/** Digest of the arguments or the input of a call; undefined for other items. */
 function digestOfInput(item: JsonValue | undefined): string | undefined {
   if (!isJsonObject(item) || filledText(item['call_id']) === undefined) return undefined;
   const { arguments: given, input = given }: ResponsesItem = item;

@@ -34,7 +34,7 @@ export class ItemFragments {
       : [{ type: 'held', characters: perBlock }, { type: 'break' }];
   }
 
-  /** Reads an event about a part of an item; nothing for an unknown one. */
+  /** Reads an event about a part of an item; empty for an unknown event. */
   part(type: string, event: ResponsesEvent): Fragment[] {
     const text = textPartOfEvent(type);
     if (text !== undefined) {
@@ -67,7 +67,7 @@ export class ItemFragments {
     if (type === 'message') return [...readMessage(item, tracked), { type: 'break', isParagraph: true }];
     if (type === 'reasoning') return readReasoning(item, tracked);
     if (type === 'image_generation_call') return readImage(item);
-    // An unknown item is not dropped when its text came in deltas.
+    // An unknown item is not dropped if its text arrived in deltas.
     return tracked.parts.size > 0 ? [] : [droppedPart(asText(type), 'unknown items')];
   }
 
@@ -82,13 +82,13 @@ export class ItemFragments {
       return this.done(item, opened);
     }
     known.isListed = true;
-    // After other items, the state could no longer be placed with its reasoning.
+    // Once other items follow, the state can no longer be placed with its reasoning.
     known.hasState ||= !this.#tracker.isLast(known);
     return this.done(item, known);
   }
 }
 
-/** @param tokens of a text, which may be empty beside the first bytes of a character */
+/** @param tokens tokens of the text, which is empty if they are only the first bytes of a character */
 function addText(tracked: TrackedItem, kind: TextKind, part: string, text: string, tokens?: JsonValue): Fragment[] {
   const logprobs = kind === 'text' ? asList(tokens).filter(isJsonObject) : [];
   if (text === '') return logprobs.length === 0 ? [] : [{ type: 'text', text, logprobs }];
@@ -108,7 +108,7 @@ function addText(tracked: TrackedItem, kind: TextKind, part: string, text: strin
   ];
 }
 
-/** Adds the missing end of a text. Another text than that of the deltas is ignored, because the client has those. */
+/** Adds the missing end of a text. A text that differs from the deltas is ignored: the client already has the deltas. */
 function completeText(
   tracked: TrackedItem,
   kind: TextKind,
@@ -123,7 +123,7 @@ function completeText(
 
 function readMessage(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   if (typeof item.content === 'string') return completeText(tracked, 'text', 'content 0', item.content);
-  // Only the first time: all parts of a message that came in deltas are known.
+  // Citations are added only if the message has none yet.
   const isCited = tracked.citations > 0;
   const parts = asList(item.content);
   const keys = partKeys(parts.map(textOfPart), tracked);
@@ -142,8 +142,8 @@ function textOfPart(part: JsonValue): string {
 }
 
 /**
- * The keys under which the parts of a finished message were streamed, unused ones for those that were not. vLLM does not begin
- * at 0: it counts the parts of the items before.
+ * The keys under which the parts of a finished message were streamed; parts that were not streamed get unused keys. vLLM does not
+ * start at 0: it also counts the parts of earlier items.
  */
 function partKeys(texts: readonly string[], { parts }: TrackedItem): string[] {
   const streamed = [...parts].map(([key, collected]) => ({ key, text: collected.text }));
@@ -163,7 +163,7 @@ function partKeys(texts: readonly string[], { parts }: TrackedItem): string[] {
 function cite(tracked: TrackedItem, annotations: readonly (JsonValue | undefined)[]): Fragment[] {
   return annotations.flatMap((annotation): Fragment[] => {
     const citation = readCitation(annotation);
-    // Citations of files have no address.
+    // Citations of files have no URL.
     if (citation === undefined)
       return isJsonObject(annotation) ? [{ type: 'dropped', what: 'citations of files' }] : [];
     tracked.citations++;
@@ -192,7 +192,7 @@ function readReasoning(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   const texts = (['summary', 'content'] as const).flatMap((name) =>
     asList(item[name]).flatMap((part, index) => {
       const text = asText(member<ResponsesPart>(part, 'text'));
-      // Some vendors stream it as one kind and repeat it as the other.
+      // Some vendors stream reasoning as one kind and repeat it as the other.
       return tracked.parts.values().some((known) => missingEnd(text, known.text) === '')
         ? []
         : completeText(tracked, 'reasoning', `${name} ${index}`, text);
@@ -204,7 +204,7 @@ function readReasoning(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${asText(item.id)}:${encrypted}` }];
 }
 
-/** Images come whole with the end of their item; partial ones are drafts of it. */
+/** An image arrives whole when its item ends; partial images are drafts of it. */
 function readImage(item: ResponsesItem): Fragment[] {
   const data = asText(item.result);
   if (data === '') return [droppedPart('image_generation_call', '')];
@@ -212,7 +212,7 @@ function readImage(item: ResponsesItem): Fragment[] {
   return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }
 
-/** Calls that the vendor runs itself are not the client's. */
+/** True for a call that the client runs: the vendor runs the others itself. */
 function isCall(item: ResponsesItem): boolean {
   return Object.hasOwn(callForms, asText(item.type)) && item.execution !== 'server';
 }
@@ -237,7 +237,7 @@ function nameCall(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   ];
 }
 
-/** Vendor code that waits for a call, or continues without it. */
+/** Notes vendor code that waits for a call or continues without it. */
 function readCaller(item: ResponsesItem): Fragment[] {
   return [
     ...(member(item.caller, 'type') === 'program' ? [{ type: 'dropped', what: 'caller of tool calls' } as const] : []),
@@ -245,7 +245,7 @@ function readCaller(item: ResponsesItem): Fragment[] {
   ];
 }
 
-/** A call without a name cannot end: its complete item has both. */
+/** A call without a name cannot end yet: its complete item has both name and input. */
 function endInput(tracked: TrackedItem, input: JsonValue | undefined): Fragment[] {
   return tracked.isNamed ? [{ type: 'call_end', key: tracked.key, input: asText(input) }] : [];
 }

@@ -22,8 +22,8 @@ const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
 const responseStart = /"object"\s*:\s*"response"/;
 
 /**
- * Adapts Responses replies. They get the id of the continued response: the upstream does not know it, because the
- * gateway has sent the items instead.
+ * Adapts Responses replies. Adds the id of the continued response: the upstream does not know the id, because the
+ * gateway sent the items instead.
  */
 export class ResponsesReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
@@ -69,7 +69,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     return rewriteData(text, { ...ending, response: this.#withUsage(response, counted) });
   }
 
-  /** OpenCode repeats the request endlessly without counts, and Codex without their total. */
+  /** Without counts OpenCode repeats the request endlessly; Codex does so without the total. */
   #withUsage(response: ResponsesReply, counted: Usage | undefined): ResponsesReply {
     if (hasCounts(JSON.stringify(response.usage), counted)) return { ...response, usage: withDetails(response.usage) };
     this.meter.whole(response);
@@ -101,7 +101,7 @@ function hasDetails({ usage }: ResponsesReply): boolean {
   return !isJsonObject(usage) || withDetails(usage) === usage;
 }
 
-/** The same usage if its details have their counts. */
+/** Adds missing counts to the details of a usage; returns the same object if none is missing. */
 function withDetails(usage: JsonValue | undefined): JsonValue {
   if (!isJsonObject(usage)) return usage ?? null;
   const thin = Object.entries(detailed).filter(([name, count]) => {
@@ -117,7 +117,7 @@ function hasCounts(text: string | undefined, counted: Usage | undefined): boolea
   return isCounted(counted) && text !== undefined && total.test(text);
 }
 
-/** Puts the id where the text says null or nothing. Quotes inside strings are escaped and do not match. */
+/** Sets the id where the member is null or missing. Quotes inside strings are escaped and do not match. */
 function namePrevious(text: string, id: string): string {
   if (text.includes('"previous_response_id"')) {
     return text.replaceAll(noPreviousId, (_, name: string) => name + id);

@@ -21,7 +21,7 @@ export interface ResponseState {
   readonly status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly output: readonly ResponsesItem[];
   readonly reply?: CompleteReply;
-  /** Usage of a broken answer. */
+  /** Usage of a failed answer. */
   readonly usage?: Usage | undefined;
 }
 
@@ -35,7 +35,7 @@ export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
 }
 
 /**
- * The response object: it repeats the parameters of the request, and the defaults of those left out. Source: Open
+ * The response object: it repeats the parameters of the request and the defaults of omitted parameters. Source: Open
  * Responses specification, "ResponseResource", whose members are all required.
  */
 export function responseObject(
@@ -59,13 +59,13 @@ export function responseObject(
   };
 }
 
-/** A refusal completes an answer; a filtered answer without one is incomplete. */
+/** A refusal completes an answer; a filtered answer without a refusal is incomplete. */
 export function statusOf({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
   if (isTruncated({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
 }
 
-/** True when a limit has truncated the last item, or the answer pauses for the vendor's own tools behind it. */
+/** True if a limit truncated the last item, or the answer pauses after it for the vendor's own tools. */
 export function isTruncated({ finish }: Pick<CompleteReply, 'finish'>): boolean {
   return finish === 'length' || finish === 'context_length' || finish === 'pause';
 }
@@ -152,7 +152,7 @@ function writeText(value: JsonValue | undefined): ResponsesTextOptions {
   };
 }
 
-/** Functions in a reply have all members, even those that the request left out. */
+/** Functions in a reply have all members, even members that the request omitted. */
 function writeTool(value: JsonValue): JsonValue {
   const tool: ResponsesTool = isJsonObject(value) ? value : {};
   if (tool.type !== 'function') return value;
@@ -174,9 +174,9 @@ export function renderStreamError(error: GatewayError, id: string): string {
 }
 
 /**
- * The failure of a stream, as OpenAI writes it: an error and the failed response. Codex reads the second only; haystack, agno,
- * LangChain JS and AI SDK 5 take a stream without the first for a finished answer, and the first for nothing where the error is
- * not an object of its own.
+ * Writes the failure of a stream as OpenAI does: an error event, then the failed response. Codex reads only the response. Haystack,
+ * agno, LangChain JS and AI SDK 5 treat a stream without the error event as a finished answer, and ignore the event unless the error
+ * is an object.
  */
 export function renderResponseFailed(
   error: GatewayError,
@@ -206,10 +206,10 @@ function writeEvent(type: string, sequenceNumber: number, members: JsonObject): 
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequenceNumber, ...members })}\n\n`;
 }
 
-/** Codes of errors that Codex does not repeat and explains to its user. Sources: Codex `sse/responses.rs`. */
+/** Error codes after which Codex does not retry and which it explains to its user. Sources: Codex `sse/responses.rs`. */
 const explainedCodes = new Set(['context_length_exceeded', 'insufficient_quota', 'cyber_policy']);
 
-/** One of OpenAI's codes. Codex retries on every code except those, `invalid_prompt` and overload. */
+/** One of OpenAI's codes. Codex retries on every code except the explained codes, `invalid_prompt` and overload. */
 function codeOf(error: GatewayError): string {
   if (error.code === 'rate_limited') return 'rate_limit_exceeded';
   if (!error.isFinal) return 'server_error';

@@ -9,8 +9,8 @@ const textMembers: Readonly<Record<string, 'text' | 'refusal'>> = { output_text:
 const isTextEvent = /^response\.(output_text|refusal)\.(delta|done)$/;
 
 /**
- * The texts of Responses: the parts of messages. Each is repeated when it is done, when its part and its item are done, and
- * at the end of the response. Held-back text is sent as a delta before that, and later events are renumbered.
+ * The texts of Responses: the parts of messages. A text is repeated when it is done, when its part and its item are done, and
+ * at the end of the response. Held-back text is sent as a delta before the first repetition; later events are renumbered.
  */
 export const responsesReplyText: ReplyText = {
   mapReply: (reply, blocks) => mapOutput(member<ResponsesReply>(reply, 'output'), blocks),

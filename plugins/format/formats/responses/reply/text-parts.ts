@@ -1,6 +1,6 @@
 import type { ResponsesPart } from '../../../wire/responses.ts';
 
-/** A kind of part whose text is streamed: what its events are called, and where the text stands. */
+/** A kind of part whose text is streamed: the names of its events and the member with the text. */
 export interface StreamedText {
   readonly type: string;
   readonly says: 'text' | 'refusal' | 'reasoning';
@@ -31,10 +31,10 @@ const summaryText: StreamedText = {
   index: 'summary_index',
 };
 const textParts = [outputText, refusal, reasoningText, summaryText];
-/** The kind as which the gateway writes a block. */
+/** The kind of part that the gateway writes for a block. */
 export const writtenParts = { text: outputText, refusal, reasoning: summaryText } as const;
 const byType = new Map(textParts.map((part) => [part.type, part]));
-/** Another name of `response.reasoning_text` is in use, too. */
+/** Some vendors use another name for `response.reasoning_text`. */
 const byName = [
   ...textParts.map((part) => [part.events, part] as const),
   ['response.reasoning', reasoningText] as const,
@@ -46,7 +46,7 @@ export function textPartOf(type: unknown): StreamedText | undefined {
   return typeof type === 'string' ? byType.get(type) : undefined;
 }
 
-/** The kind of part whose text an event brings; undefined for any other event. */
+/** The kind of part whose text an event carries; undefined for any other event. */
 export function textPartOfEvent(type: string): StreamedText | undefined {
   return byEvent.get(type);
 }

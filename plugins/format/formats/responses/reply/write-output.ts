@@ -78,7 +78,7 @@ function writeMessage(id: string, status: string, content: ResponsesPart[]): Res
   return { id, type: 'message', role: 'assistant', status, content };
 }
 
-/** The format has images only as results of its own tool. Their data is in the answer. */
+/** The format has images only as results of its own tool, with their data in the answer. */
 function writeImage(id: string, { source }: ImageBlock): ResponsesItem {
   if (source.type === 'url')
     return writeMessage(id, 'completed', [writePart({ type: 'text', text: describeImage(source), citations: [] })]);
@@ -102,7 +102,7 @@ export function writePart(block: TextualBlock): ResponsesPart {
   return { ...part, annotations: block.citations.map(writeCitation), logprobs: writeLogprobs(block.logprobs) };
 }
 
-/** Bytes are required; in Chat they may be null, which stands for a token without a text. */
+/** Bytes are required; in Chat they may be null, which means a token without a text. */
 export function writeLogprobs(tokens: readonly Logprob[] = []): JsonObject[] {
   return tokens.map((token) => ({
     ...token,
@@ -113,7 +113,7 @@ export function writeLogprobs(tokens: readonly Logprob[] = []): JsonObject[] {
   }));
 }
 
-/** Offsets are required; a citation without any gets zeros. */
+/** Offsets are required; a citation without offsets gets zeros. */
 export function writeCitation({ url, title, start = 0, end = start }: Citation): ResponsesAnnotation {
   return { type: 'url_citation', url, title: title ?? url, start_index: start, end_index: end };
 }

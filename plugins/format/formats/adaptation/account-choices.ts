@@ -7,13 +7,13 @@ import { isSet, mapEntries, withMember } from './adapt-members.ts';
 
 interface AccountField {
   readonly choice: CustomerChoice;
-  /** True for values that cost no more than leaving the field out. */
+  /** True for values that cost no more than omitting the field. */
   isFree?(value: JsonValue): boolean;
-  /** True where an answer without it would break a promise, so that the request is refused instead. */
+  /** True if an answer without the field would break a promise, so the request is rejected instead. */
   readonly isBinding?: boolean;
 }
 
-/** Tiers that are the default, or cheaper. Sources: OpenAI, Anthropic, Gemini and Groq API references, `service_tier`. */
+/** Tiers that are the default or cheaper. Sources: OpenAI, Anthropic, Gemini and Groq API references, `service_tier`. */
 const freeTiers = new Set([
   'auto',
   'default',
@@ -29,23 +29,23 @@ function isFreeTier(value: JsonValue): boolean {
   return typeof value === 'string' && freeTiers.has(value.toLowerCase().replace(/^service_tier_/, ''));
 }
 
-/** By the names that the wire formats have for them. */
+/** Account fields by their names in the wire formats. */
 const fields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
   // Anthropic, SDK 1.10 and 1.11: the accounts for billing and for usage counts.
   ['billing_policy', { choice: 'billing_policy' }],
   ['user_profile_id', { choice: 'user_profile_id' }],
   ['workspace_id', { choice: 'workspace_id' }],
-  // Anthropic docs, "Fast mode": at a higher price. A number is the pace of a voice.
+  // Anthropic docs, "Fast mode": `fast` has a higher price. A number is the speed of a voice.
   ['speed', { choice: 'speed', isFree: (value) => value !== 'fast' }],
   ['service_tier', { choice: 'service_tier', isFree: isFreeTier }],
   ['serviceTier', { choice: 'service_tier', isFree: isFreeTier }],
-  // Anthropic docs, "Data residency": at a higher price, and a rule of the customer's that must hold.
+  // Anthropic docs, "Data residency": it has a higher price and is a customer requirement that must hold.
   ['inference_geo', { choice: 'inference_geo', isBinding: true }],
 ]);
 
 /**
- * Removes what a customer may not choose in the operator's account, from a body as the upstream reads it. Returns the same body if
- * there is nothing.
+ * Removes choices that a customer may not make in the operator's account from a body in the upstream's format. Returns the same body
+ * if there are none.
  *
  * @throws GatewayError `unsupported_content` for a choice that must not be dropped
  */
@@ -73,7 +73,7 @@ export function withoutAccountChoices(
   return kept;
 }
 
-/** @throws GatewayError `unsupported_content` for a choice that must not be dropped, and that no other format has */
+/** @throws GatewayError `unsupported_content` for a choice that must not be dropped and that no other format has */
 export function refuseBindingChoices(body: JsonObject): void {
   for (const [name, { isBinding }] of fields) if (isBinding === true && isSet(body[name])) throw refused(name);
 }

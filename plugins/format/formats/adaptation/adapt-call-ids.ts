@@ -6,14 +6,14 @@ import type { Adaptation } from '../contract/adaptation.ts';
 
 type CallIdRule = Quirks['tool_call_ids'];
 
-/** Writes the ids of a request's calls and results, in their order. Returns the same body when none changes. */
+/** Writes the ids of a request's calls and results, in their order. Returns the same body if no id changes. */
 export type WriteCallIds = (body: JsonObject, ids: WireIds) => JsonObject;
 
 /**
- * Gives calls and their results the ids that a vendor accepts: unique ones, or those of a form of its own. Ids that it accepts
- * stay, except that empty ones are filled in for every vendor.
+ * Gives calls and their results ids that the vendor accepts: unique ids, or ids of a vendor-specific form. Accepted ids are kept,
+ * except that empty ids are filled in for every vendor.
  *
- * @param unique the ids of the format, for vendors that require no other form
+ * @param unique id form of the format, for vendors that require no other form
  */
 export function adaptCallIds(write: WriteCallIds, unique: IdForm = anyId): Adaptation {
   return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, unique));
@@ -23,7 +23,7 @@ export function adaptCallIds(write: WriteCallIds, unique: IdForm = anyId): Adapt
 export class WireIds {
   readonly #rule: CallIdRule;
   readonly #form: IdForm;
-  /** Most requests have no calls. */
+  /** Created on first use: most requests have no calls. */
   #made: CallIds | undefined;
 
   constructor(rule: CallIdRule, unique: IdForm) {
@@ -39,12 +39,12 @@ export class WireIds {
     return this.#keeps(given) ? given : this.#ids.call(given, name);
   }
 
-  /** The given id if the result belongs to no call. */
+  /** The id for a result; the given id if the result belongs to no call. */
   result(given: string): string {
     return this.#keeps(given) ? given : (this.#ids.result(given) ?? given);
   }
 
-  /** See `CallIds`. */
+  /** Ends the current turn, as `CallIds.endTurn` does. */
   endTurn(): void {
     this.#made?.endTurn();
   }

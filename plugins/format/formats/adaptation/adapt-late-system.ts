@@ -12,8 +12,8 @@ interface DialogueWording {
 }
 
 /**
- * Turns late system messages into user messages for routes that reject them, in the same position, so that the prompt before it
- * stays the same. Only tool results are moved before it, because they must directly follow their calls.
+ * Turns late system messages into user messages for routes that reject them, in the same position, so that the prompt before a
+ * message is unchanged. Only tool results are moved before it, because they must directly follow their calls.
  */
 export function adaptLateSystem(wording: DialogueWording): Adaptation {
   return (body, { profile: { quirks }, notes }) => {

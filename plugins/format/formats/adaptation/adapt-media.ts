@@ -20,7 +20,7 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
 const holders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
 /**
  * Decodes and encodes the dialogue of a request again, as a translation does, if it has media that the model does not
- * accept: text files become text, everything else is refused, so that another route is tried.
+ * accept: text files become text; all other media are rejected so that another route is tried.
  *
  * @param names members that hold the dialogue and the instructions
  * @param nameOf the name of a member that has several spellings
@@ -32,7 +32,7 @@ export function adaptMedia(
 ): Adaptation {
   return (body, target) => {
     const refused = media.filter((medium) => !target.profile.capabilities[medium]);
-    // Models that refuse nothing but videos refuse them by name, which needs no search through every request.
+    // A model that rejects only videos rejects them by name, so not every request must be searched.
     if (refused.every((medium) => medium === 'video')) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
     if (!dialogue.some(([, value]) => holds(value, new Set(refused)))) return body;
@@ -76,7 +76,7 @@ export function replacing(type: string, textType: string): Change {
   };
 }
 
-/** Changes the objects of a list. Returns the same value if none changes. */
+/** Changes the objects of a list. Returns the same value if no object changes. */
 export function within(value: JsonObject, name: string, change: Change): JsonObject {
   const list = value[name];
   if (!Array.isArray(list)) return value;

@@ -6,7 +6,7 @@ export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue,
   return value !== undefined && value !== null;
 }
 
-/** Default values, which many clients send and which can be left out without loss. */
+/** Default values, which many clients send and which can be omitted without loss. */
 const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
   ['defer_loading', [false]],
   ['eager_input_streaming', [false, true]],
@@ -23,14 +23,14 @@ const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, Json
   ['top_p', [1]],
 ]);
 
-/** True for a member that can be left out without any effect. */
+/** True for a member that can be omitted without any effect. */
 export function isMeaningless(name: string, value: JsonValue | undefined): boolean {
   if (!isSet(value) || value === '') return true;
   if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
   return defaults.get(name)?.includes(value) === true;
 }
 
-/** Removes members, and notes each whose loss has an effect. Returns the same body when none was present. */
+/** Removes members and notes each member whose loss has an effect. Returns the same body if no member was present. */
 export function without<T extends Readonly<JsonObject>>(
   body: T,
   names: readonly (keyof NoInfer<T> & string)[],
@@ -57,7 +57,7 @@ export function undefinedIfEmpty(object: JsonObject): JsonObject | undefined {
   return Object.keys(object).length === 0 ? undefined : object;
 }
 
-/** Changes the values of members. Returns the same body when none changes. */
+/** Changes the values of members. Returns the same body if no value changes. */
 export function mapMembers(body: JsonObject, change: (name: string, value: JsonValue) => JsonValue): JsonObject {
   let changed = body;
   for (const [name, value] of Object.entries(body)) {
@@ -68,7 +68,7 @@ export function mapMembers(body: JsonObject, change: (name: string, value: JsonV
   return changed;
 }
 
-/** Changes the entries of a list. Returns the same list when none changes. */
+/** Changes the entries of a list. Returns the same list if no entry changes. */
 export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: number) => JsonValue): JsonValue[] {
   let changed: JsonValue[] | undefined;
   for (let index = 0; index < list.length; index++) {
@@ -80,7 +80,7 @@ export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: 
   return changed ?? list;
 }
 
-/** Changes the entries of a member that is a list. Returns the same body when none changes, and when it is no list. */
+/** Changes the entries of a member that is a list. Returns the same body if no entry changes or the member is not a list. */
 export function mapMember<T extends Readonly<JsonObject>>(
   body: T,
   name: keyof NoInfer<T> & string,

@@ -9,7 +9,7 @@ import { textsOf } from '../../wire/members.ts';
 import { type Adaptation, type Probe, readMembers } from '../contract/adaptation.ts';
 import { isMeaningless, without, undefinedIfEmpty, withMember } from './adapt-members.ts';
 
-/** Removes sampling parameters that the model refuses. */
+/** Removes sampling parameters that the model rejects. */
 export function adaptSampling(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => (profile.quirks.sampling ? body : without(body, names, notes));
 }
@@ -19,16 +19,16 @@ interface EndUserWording {
   write(id: string, quirks: Quirks): JsonObject;
 }
 
-/** As OpenAI's formats name it, but for those of conversations. */
+/** The wording of OpenAI's formats, except the conversation formats. */
 export const plainUser: EndUserWording = { names: ['user'], write: (user) => ({ user }) };
 
-/** OpenAI's own endpoints have a field for what an id is used for here; those that imitate them know the older one. */
+/** OpenAI's own endpoints have a dedicated field for this use of the id; endpoints that imitate them know only the older field. */
 export const openaiUser: EndUserWording = {
   names: ['user', 'safety_identifier'],
   write: (id, { betas }) => (betas ? { safety_identifier: id } : { user: id }),
 };
 
-/** Removes the id of the end user where the route refuses it, and replaces it where the upstream is to know the account. */
+/** Removes the end-user id if the route rejects it, and replaces it if the account must be identified to the upstream. */
 export function adaptUser({ names, write }: EndUserWording): Adaptation {
   return (body, { profile: { quirks }, notes, endUser }) => {
     if (!quirks.end_user) return without(body, names, notes);
@@ -39,13 +39,13 @@ export function adaptUser({ names, write }: EndUserWording): Adaptation {
   };
 }
 
-/** Budgets of reasoning that must be lower than the limit of output tokens: an object of the request, and its member. */
+/** Reasoning budgets that must be below the output token limit: each entry is an object of the request and its member. */
 const budgetPlaces = [
   ['thinking', 'budget_tokens'],
   ['reasoning', 'max_tokens'], // OpenRouter
 ] as const;
 
-/** Lowers the limit of output tokens to the model's maximum, and the budget of reasoning with it. */
+/** Lowers the output token limit to the model's maximum, and the reasoning budget accordingly. */
 export function adaptLimit(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
     const most = profile.quirks.max_output_tokens;
@@ -79,7 +79,7 @@ function withFittingBudget(
 /**
  * Limits the stop sequences to as many as the route supports; the gateway looks for the others in the answer.
  *
- * @param isSingleAnswer false for a request whose answers cannot be cut, because it asks for several
+ * @param isSingleAnswer false for a request for several answers, which cannot be cut
  */
 export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => boolean = () => true): Adaptation {
   return (body, { profile, notes }) => {
@@ -88,7 +88,7 @@ export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => b
     if (wanted.length <= most) return body;
     if (isSingleAnswer(body)) noteCutting(notes);
     else notes.drop(name);
-    // In its place: some caches compare bodies byte by byte.
+    // The member keeps its position: some caches compare bodies byte by byte.
     return withMember(body, name, most === 0 ? undefined : wanted.slice(0, most));
   };
 }
@@ -96,13 +96,13 @@ export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => b
 /** A format's request for JSON. */
 export interface OutputWording {
   find(body: JsonObject): JsonObject | undefined;
-  /** The body without them, or with a request for any object. */
+  /** The body without the request for JSON, or with a request for any object. */
   replace(body: JsonObject, isObjectKnown: boolean): JsonObject;
   /** The body with one more instruction. */
   instruct(body: JsonObject, text: string, profile: Profile): JsonObject;
 }
 
-/** Requests JSON in the strictest way that the model supports: by a parameter, else by an instruction. */
+/** Requests JSON in the strictest way that the model supports: by a parameter, otherwise by an instruction. */
 export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWording): Adaptation {
   return (body, { profile, notes }) => {
     const known = profile.capabilities.structured_output;
@@ -119,7 +119,7 @@ export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWor
 /** Requests any JSON object in OpenAI's formats. */
 export const anyObject = { type: 'json_object' } as const;
 
-/** An object with another value of a member; undefined when nothing is left of it. */
+/** The object with a new value of a member; undefined if no member is left. */
 export function withoutEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
   return isJsonObject(object) ? undefinedIfEmpty(withMember(object, name, value)) : object;
 }

@@ -4,14 +4,14 @@ import type { Notes } from '../../canonical/notes.ts';
 import { isMeaningless, mapEntries } from './adapt-members.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
-/** Each of them names further models to serve: the plan has permitted one, and the record would name it. OpenRouter, LiteLLM. */
+/** Members of OpenRouter and LiteLLM that name further models. The plan permits only the requested model, and the record names only it. */
 export const furtherModels = ['models', 'fallbacks'];
 
 /**
- * Leaves out members that a route refuses, at any depth: history of another vendor, defaults that a client spells out,
+ * Removes members that a route rejects, at any depth: history of another vendor, defaults that a client spells out, and
  * beta features of a vendor that is not behind the route.
  *
- * @param others members that the format’s own vendor knows, and the route does not
+ * @param others members that the format's own vendor knows but the route does not
  */
 export function adaptRefused(others: (quirks: Quirks) => readonly string[] = () => []): Adaptation {
   const known = new WeakMap<Quirks, MemberRules>();
@@ -25,7 +25,7 @@ export function adaptRefused(others: (quirks: Quirks) => readonly string[] = () 
   };
 }
 
-/** True when a route refuses a member at the top of a request. */
+/** True if a route rejects a member at the top level of a request. */
 export function isRefused(name: string, { refuses, accepts }: Quirks): boolean {
   if (refuses.includes(name)) return true;
   return !accepts.includes(name) && accepts.some((path) => !path.includes('.'));
@@ -64,10 +64,10 @@ class MemberRules {
   }
 }
 
-/** Returns the same value when nothing in it is refused. */
+/** Returns the same value if it has no rejected member. */
 function withoutRefused(value: JsonValue, rules: MemberRules, path: string, notes: Notes): JsonValue {
   if (Array.isArray(value)) return mapEntries(value, (entry) => withoutRefused(entry, rules, path, notes));
-  // A raw number is an object too, and has no members.
+  // A raw number is also an object but has no members.
   if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
   let kept = value;
   for (const [name, member] of Object.entries(value)) {

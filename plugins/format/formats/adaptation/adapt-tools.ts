@@ -20,7 +20,7 @@ export function adaptTools(names: readonly string[]): Adaptation {
 }
 
 /**
- * Turns a forced choice of tools into one that the model makes.
+ * Replaces a forced tool choice by a free choice of the model.
  *
  * @param free returns the value without the force; the same value if it forces no call
  */
@@ -34,16 +34,16 @@ export function adaptForcedTools(free: (name: string, value: JsonValue) => JsonV
 }
 
 /**
- * Removes tools that must not be called where the route would let the model call them. Nothing is lost: without a tool there is no call.
+ * Removes tools that must not be called if the route would let the model call them. This loses nothing: without a tool there is no call.
  *
  * @param isOff true for a request that forbids calls
- * @param names of the members about tools
+ * @param names names of the members about tools
  */
 export function adaptUnusedTools(isOff: (body: JsonObject) => boolean, names: readonly string[]): Adaptation {
   return (body, { profile }) => (profile.quirks.no_tools || !isOff(body) ? body : without(body, names));
 }
 
-/** For the formats of OpenAI, in which `parallel_tool_calls` stands beside the tools. */
+/** For OpenAI's formats, in which `parallel_tool_calls` is at the same level as the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
   if (!quirks.parallel_switch) {
     // Without the parameter, vendors allow parallel calls.
@@ -54,9 +54,9 @@ export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, 
 };
 
 /**
- * Removes `strict` from tools where the route does not support it.
+ * Removes `strict` from tools if the route does not support it.
  *
- * @param relax returns the tool without it; the same object if it has none
+ * @param relax returns the tool without `strict`; the same object if it has no `strict`
  */
 export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => JsonObject): Adaptation {
   return (body, { profile, notes }) => {
@@ -82,7 +82,7 @@ export function isForced(choice: JsonValue): boolean {
   return isSet(type) && type !== 'auto' && type !== 'none';
 }
 
-/** Chat has it one level deeper than Responses. */
+/** Chat nests the mode one level deeper than Responses. */
 function modeOf(choice: JsonObject): JsonValue | undefined {
   return choice['mode'] ?? member(choice['allowed_tools'], 'mode');
 }
@@ -101,8 +101,8 @@ export function freeChoice(name: string, choice: JsonValue): JsonValue {
  * Removes tools that only another vendor can run, or replaces them by functions.
  *
  * @param replace returns the tool for the route: the same object if the route supports it, undefined if nothing can replace it
- * @throws GatewayError `not_supported` when no tool is left, or the one that must be called is not: the model would make up
- *   what the tool should have found
+ * @throws GatewayError `not_supported` if no tool is left, or the forced tool is removed: the model would invent the tool's
+ *   results
  */
 export function adaptHostedTools(
   replace: (tool: JsonObject, target: AdaptationTarget) => JsonObject | undefined,
@@ -123,7 +123,7 @@ export function adaptHostedTools(
   };
 }
 
-/** True for the tool that must be called: Messages names it, Responses has its type. */
+/** True for the tool that must be called: Messages gives its name, Responses its type. */
 function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
   return ['name', 'type'].some((key) => tool[key] !== undefined && member(choice, key) === tool[key]);
 }

@@ -33,7 +33,7 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
   };
 }
 
-/** Not part of the format: the mark that OpenRouter and LiteLLM pass on to Anthropic. */
+/** Reads a mark outside the format that OpenRouter and LiteLLM pass on to Anthropic. */
 function readCacheLife({ messages, tools }: ChatRequest): '1h' | undefined {
   const said = asList(messages).flatMap((message) => [message, ...asList(member<ChatMessage>(message, 'content'))]);
   const declared = asList(tools).flatMap((tool) => [tool, member<ChatTool>(tool, 'function') ?? null]);
@@ -44,7 +44,7 @@ function isLongLived(marked: JsonValue): boolean {
   return member(member<ChatPart>(marked, 'cache_control'), 'ttl') === '1h';
 }
 
-/** The official parameter first, then those of OpenRouter (`reasoning`) and DeepSeek (`thinking`). */
+/** Reads the official parameter first, then OpenRouter's `reasoning` and DeepSeek's `thinking`. */
 function readReasoningRequest(body: Placed<ChatRequest>): ReasoningRequest | undefined {
   const effort = readEffort(body, 'reasoning_effort');
   if (effort !== undefined) return asksFor(effort, undefined);
@@ -62,7 +62,7 @@ function asEffort(word: JsonValue | undefined): Effort | undefined {
   return efforts.find((effort) => effort === word);
 }
 
-/** Clients of this format show all reasoning that they get. */
+/** Clients of this format show all reasoning that they receive. */
 function asksFor(effort: Effort | undefined, budget: number | undefined, wantsText = true): ReasoningRequest {
   return { effort, budget, wantsText: wantsText && effort !== 'none' };
 }

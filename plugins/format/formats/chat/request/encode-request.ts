@@ -15,7 +15,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 
 /**
- * Encodes a request for a chat completion, as OpenAI documents it; adaptations.ts has what vendors do differently. Source:
+ * Encodes a request for a chat completion as OpenAI documents it; adaptations.ts handles vendor differences. Source:
  * OpenAI API reference, "Create chat completion".
  *
  * @throws GatewayError `not_supported`
@@ -23,7 +23,7 @@ import type { Notes } from '../../../canonical/notes.ts';
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
   const tools = writeTools(conversation, target);
-  // Others have it, or ignore it as OpenAI does.
+  // Other vendors support a prefilled answer, or ignore it as OpenAI does.
   if (target.profile.quirks.betas) notePrefill(conversation.items, target.notes);
   const request: ChatRequest = {
     model: target.model,
@@ -59,7 +59,7 @@ function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat 
 
 /**
  * Requests reasoning by the vendor's parameters. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
- * Without an effort or budget of the client, the vendor's default applies.
+ * If the client sets no effort or budget, the vendor's default applies.
  */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
   const wanted = requestedEffort(reasoning);
@@ -86,7 +86,7 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
   }
 }
 
-/** Only vendors with a known list of efforts accept one in addition to the switch. */
+/** Only vendors with a known list of efforts accept an effort in addition to the switch. */
 function writeSwitch(wanted: Effort, effort: Effort, known: readonly Effort[]): ChatRequest {
   if (wanted === 'none') return { thinking: { type: 'disabled' } };
   const hasEfforts = known.length < efforts.length;
@@ -104,8 +104,8 @@ function writeOpenRouter(effort: Effort, { budget, wantsText }: ReasoningRequest
 }
 
 /**
- * True for models that refuse tools on their Chat endpoint while they reason, which they do by default. Upstreams with
- * a Responses endpoint are asked there. Source: openai-openapi#541.
+ * True for models that reject tools on their Chat endpoint while they reason, which is their default. Such requests go to
+ * the Responses endpoint if the upstream has it. Source: openai-openapi#541.
  */
 export function refusesToolsWithReasoning({ capabilities, quirks }: Profile): boolean {
   return quirks.responses_for_tools && capabilities.tools && capabilities.reasoning;

@@ -32,13 +32,13 @@ export const chatParameters = parameters(
     parallel_tool_calls: { is: rule.boolean, to: 'parallelToolCalls', writtenBy: 'encoder' },
     reasoning_effort: rule.text,
     response_format: rule.object,
-    // The last two are additions of vLLM and SGLang, and of Fireworks.
+    // `structural_tag` is an addition of vLLM and SGLang, `grammar` of Fireworks.
     'response_format.type': rule.word(
       ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
       'text, json_object or json_schema',
     ),
     logit_bias: { is: rule.object, isLost: (bias) => filledObject(bias) !== undefined },
-    // vLLM takes -1 for all.
+    // In vLLM, -1 means all tokens.
     top_logprobs: { is: rule.integer(-1), to: 'topLogprobs', read: readMost, writtenBy: 'encoder' },
     logprobs: {
       is: rule.boolean,
@@ -88,19 +88,19 @@ function readModalities(value: JsonValue): true | undefined {
   return wanted.includes('image') || undefined;
 }
 
-/** Of Chat endpoints, OpenRouter's makes images when it is asked to. */
+/** Of the Chat endpoints, only OpenRouter's generates images on request. */
 function writeModalities(_: true, { profile }: EncodeTarget): string[] | undefined {
   return profile.quirks.reasoning === 'openrouter' ? ['image', 'text'] : undefined;
 }
 
 /**
- * Writes a member that OpenAI has and many others refuse. It is as new as custom tools: an endpoint that knows those knows it.
+ * Writes a member that OpenAI accepts and many other vendors reject. It is as new as custom tools, so their support implies it.
  */
 function ifKnown(write: (setting: string) => string | undefined = (setting) => setting) {
   return (setting: string, { profile }: EncodeTarget) => (profile.quirks.freeform_tools ? write(setting) : undefined);
 }
 
-/** True when a request asks for a single answer, which can be decoded and encoded again. */
+/** True if a request asks for a single answer; only that can be decoded and encoded again. */
 export function isSingleAnswer({ n }: ChatRequest): boolean {
   return typeof n !== 'number' || n <= 1;
 }

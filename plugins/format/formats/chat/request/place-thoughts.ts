@@ -4,13 +4,13 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { asText } from '../../../wire/members.ts';
 import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 
-/** True when the reasoning of an assistant's message goes back, as far as it is known. */
+/** True if the route takes back the reasoning of an assistant message, as far as it is known. */
 export function takesReasoning(profile: Profile, hasCalls: boolean): boolean {
   const { capabilities, quirks } = profile;
   return wantsReasoning(profile, hasCalls) || (capabilities.reasoning && quirks.replay_reasoning === 'given');
 }
 
-/** Where a vendor takes the reasoning of earlier turns. A model that reasons inside its text gets it back there. */
+/** Where a vendor takes the reasoning of earlier turns. A model that reasons inside its text gets the reasoning back there. */
 export function placeOfThoughts({ quirks }: Profile): Profile['quirks']['replay_as'] {
   return quirks.inline_thinking ? 'think_tags' : quirks.replay_as;
 }
@@ -46,7 +46,7 @@ function partsOf(content: JsonValue | undefined): JsonValue[] {
   return asText(content) === '' ? [] : [{ type: 'text', text: asText(content) }];
 }
 
-/** True for a message that has its reasoning there already. */
+/** True for a message whose content already has the reasoning. */
 export function hasThoughtsInContent({ content }: ChatMessage): boolean {
   if (Array.isArray(content) && content.some((part) => isJsonObject(part) && part['type'] === 'thinking')) return true;
   return JSON.stringify(content ?? '').includes('<think>');

@@ -67,7 +67,7 @@ export class ChatHistoryReader {
   }
 
   /**
-   * A string or a list of parts. Parts without text are left out; a mark on the message is one on its last text. Source: OpenAI API
+   * Reads a string or a list of parts. Parts without text are omitted; a mark on the message applies to its last text. Source: OpenAI API
    * reference, "Create chat completion", `messages`.
    */
   #parts(message: Placed<ChatMessage>): Part[] {
@@ -89,7 +89,7 @@ export class ChatHistoryReader {
   #assistant(message: Placed<ChatMessage>): void {
     this.items.push(...readReasoning(message, this.#notes));
     const parts = this.#parts(message);
-    // Images that a model has made, as the gateway gave them.
+    // Generated images, in the form in which the gateway sent them.
     for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image.path));
     this.#say('assistant', [...parts, ...refusalPart(message.maybeText('refusal'))]);
     if (!message.isMissing('audio')) this.#notes.drop('audio of assistant messages');
@@ -109,7 +109,7 @@ export class ChatHistoryReader {
     else this.items.push({ ...head, form: 'freeform', input: body.maybeText('input') ?? '' });
   }
 
-  /** @param calls of the same message: some servers write a call in both forms */
+  /** @param calls calls of the same message: some servers write a call in both forms */
   #oldCall(call: Placed<ChatCallBody>, calls: readonly Item[]): void {
     const name = readName(call);
     const input = call.maybeText('arguments') || '{}';
@@ -124,7 +124,7 @@ export class ChatHistoryReader {
   }
 }
 
-/** Calls in the deprecated form have no ids. One that repeats is told apart as any other, see `CallIds`. */
+/** Calls in the deprecated form have no ids. `CallIds` makes repeated ids unique, as for any other call. */
 function idOfOldCall(name: string): string {
   return `call_function_${name}`;
 }
@@ -151,7 +151,7 @@ function readPart(part: Placed<ChatPart>, notes: Notes): Part[] {
   }
 }
 
-/** Some clients send the URL itself in place of the object around it. */
+/** Some clients send the bare URL in place of the object that contains it. */
 function readImage(part: Placed<ChatPart>, name: 'image_url' | 'video_url'): ImagePart {
   const value = part.get(name);
   if (typeof value === 'string') return { type: 'image', source: readUrl(value, part.at(name)), detail: undefined };

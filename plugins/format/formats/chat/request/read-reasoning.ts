@@ -7,17 +7,17 @@ import { asList, asText, count, member } from '../../../wire/members.ts';
 import type { Placed } from '../../../wire/read.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
 
-/** Between the reasoning texts of one message, which has room for one. */
+/** Separates the reasoning texts of a message, which are joined into one text. */
 export const thoughtSeparator = '\n\n';
 
 interface StateEntry {
   readonly state: OpaqueState;
-  readonly length: number | undefined; // characters of the text that belongs to it, where the entry reports them
+  readonly length: number | undefined; // number of characters of the state's text; undefined if the entry has none
 }
 
 /**
- * Reads the reasoning of an assistant message. It is not part of OpenAI's format: `reasoning_content` came with
- * DeepSeek, `reasoning` and `reasoning_details` with OpenRouter; clients send back what the gateway gave them.
+ * Reads the reasoning of an assistant message. It is not part of OpenAI's format: DeepSeek introduced
+ * `reasoning_content`, OpenRouter `reasoning` and `reasoning_details`; clients send back the members that they received.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -56,7 +56,7 @@ function signaturesOf(states: readonly StateEntry[]): Reasoning[] {
   return states.flatMap(({ state }) => (state.kind === 'thought' ? [{ type: 'reasoning', text: '', state }] : []));
 }
 
-/** Gives every state its text. Upstreams refuse a state beside another text, so where the text is ambiguous, no state gets one. */
+/** Assigns every state its text. Upstreams reject a state with the wrong text, so an ambiguous text is assigned to no state. */
 function share(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
   const [only] = states;
   if (states.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {
@@ -76,7 +76,7 @@ function share(text: string, states: readonly StateEntry[]): Reasoning[] | undef
 /**
  * The calls in a history. Most coding tools return only `content` and `tool_calls`.
  *
- * @param needsState the text of the reasoning is not enough
+ * @param needsState true if the text of the reasoning is not enough
  */
 export function callsInHistory({ messages }: ChatRequest, needsState: boolean): HistoryCall[] {
   return asList(messages).flatMap((message) => {
@@ -88,7 +88,7 @@ export function callsInHistory({ messages }: ChatRequest, needsState: boolean): 
   });
 }
 
-/** A call of a history as its reasoning is kept. */
+/** The form of a history's call under which its reasoning is kept. */
 export function keptCallOf(entry: JsonValue): KeptCall {
   const { id, type, function: named, custom }: ChatCall = isJsonObject(entry) ? entry : {};
   const isCustom = type === 'custom';
@@ -100,7 +100,7 @@ export function keptCallOf(entry: JsonValue): KeptCall {
   };
 }
 
-/** True for a state with its text: SDKs drop one of the two, and most vendors refuse a state without its text. */
+/** True for a state with its text: some SDKs drop either, and most vendors reject a state without its text. */
 function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
   if (!Array.isArray(details) || details.length === 0) return false;
   return hasText || details.every((entry) => (count(member<ChatReasoningDetail>(entry, 'text_length')) ?? 0) === 0);

@@ -11,7 +11,7 @@ import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '..
 /**
  * Reads the tools of a request, in the current and the deprecated form. Source: OpenAI API reference, "Create chat completion", `tools`, `functions`, `web_search_options`.
  *
- * @throws GatewayError `invalid_request`, or `not_supported` when there are tools, but none that can be served
+ * @throws GatewayError `invalid_request`, or `not_supported` if there are tools but none can be served
  */
 export function readTools(body: Placed<ChatRequest>, notes: Notes): Tool[] {
   const tools = new ToolSet();
@@ -33,13 +33,13 @@ export function readTools(body: Placed<ChatRequest>, notes: Notes): Tool[] {
   return tools.list;
 }
 
-/** OpenRouter and LiteLLM pass Anthropic's mark on, which clients put on the tool or into what it declares. */
+/** OpenRouter and LiteLLM pass on Anthropic's mark, which clients put on the tool or inside its declaration. */
 function marked(read: ClientTool, tool: ChatTool): ClientTool {
   const isMarked = [tool, tool.function, tool.custom].some((one) => isJsonObject(one) && hasBreakpoint(one));
   return isMarked ? { ...read, isBreakpoint: true } : read;
 }
 
-/** Mistral's clients leave the type of functions out. */
+/** Mistral's clients omit the type of functions. */
 function readType(tool: Placed<ChatTool> | Placed<ChatToolChoice>): string {
   return tool.isMissing('type') && isJsonObject(tool.value.function) ? 'function' : tool.text('type');
 }
@@ -57,7 +57,7 @@ export function readToolChoice(body: Placed<ChatRequest>, notes: Notes): ToolCho
 function readChoice(body: Placed<ChatRequest>, notes: Notes): ToolChoice {
   const { tool_choice: value } = body.value;
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value };
-  // The name at Mistral and Anthropic.
+  // Mistral and Anthropic use this name.
   if (value === 'any') return { type: 'required' };
   if (typeof value === 'string') throw invalid('tool_choice', 'auto, none, required, or an object');
   const choice = body.object<ChatToolChoice>('tool_choice');
@@ -68,7 +68,7 @@ function readChoice(body: Placed<ChatRequest>, notes: Notes): ToolChoice {
 }
 
 function readAllowed(choice: Placed<ChatAllowedTools>, notes: Notes): ToolChoice {
-  // It may be empty, but not missing.
+  // The list may be empty but not missing.
   choice.list('tools');
   const allowed: string[] = [];
   for (const tool of choice.objects<ChatToolChoice>('tools')) {

@@ -39,7 +39,7 @@ function writeAssistant({ text, calls, thoughts, hasReasoning }: WrittenAnswer, 
 }
 
 /**
- * The reasoning of a message where the vendor takes it back. The empty string where it is lost and the vendor insists on
+ * The reasoning of a message if the vendor takes it back; an empty string if the reasoning is lost but the vendor requires
  * the member.
  */
 function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: EncodeTarget): string | undefined {
@@ -55,12 +55,12 @@ function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
   return { id, type: 'function', function: { name, arguments: input.trim() === '' ? '{}' : input } };
 }
 
-/** The id of a call on the wire: the same for the same id, so that prompt caches hit. */
+/** The id of a call on the wire; deterministic, so that prompt caches hit. */
 function wireId(id: string): string {
   return id.length <= longestCallId ? id : createHash('sha256').update(id).digest('hex').slice(0, longestCallId);
 }
 
-/** Values of `detail`; `original` is one of Responses. Others are refused. */
+/** Values of `detail`; `original` exists only in Responses. Other values are rejected. */
 const details = new Map([
   ['auto', 'auto'],
   ['low', 'low'],
@@ -69,7 +69,7 @@ const details = new Map([
 ]);
 
 /**
- * Writes a user message: a string where it is one, or must be one.
+ * Writes the content of a user message: a string if it is or must be a string.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */

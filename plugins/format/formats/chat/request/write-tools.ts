@@ -7,8 +7,8 @@ import { asFunction } from '../../../canonical/tools.ts';
 import type { ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
- * Writes the tools of a request and their options; nothing when there are none, because vendors refuse an empty list,
- * and a choice without a list. Source: OpenAI API reference, "Create chat completion", `tools`.
+ * Writes the tools of a request and their options. Without tools it writes neither, because vendors reject an empty list
+ * and a choice without tools. Source: OpenAI API reference, "Create chat completion", `tools`.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): ChatRequest {
   const tools = usableTools(conversation, target);
@@ -20,7 +20,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ch
   };
 }
 
-/** Only OpenAI can forbid calls of listed tools; elsewhere such tools are left out. */
+/** Only OpenAI can forbid calls of listed tools; for other vendors such tools are omitted. */
 function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
   if (!tools.every(isClientTool)) notes.drop('web_search');
   const allowed = toolChoice?.allowed;
@@ -28,7 +28,7 @@ function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarge
   return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowed?.includes(name) !== false);
 }
 
-/** True when a freeform tool can be sent as such; otherwise it becomes a function. */
+/** True if a freeform tool can be sent unchanged; otherwise it becomes a function. */
 export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return form === 'freeform' && profile.quirks.freeform_tools;
 }

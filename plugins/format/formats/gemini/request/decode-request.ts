@@ -36,7 +36,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
   };
 }
 
-/** It holds a part of the prompt that only Google has. */
+/** Rejects `cachedContent`, which refers to a part of the prompt that only Google has. */
 function refuseCached({ cachedContent: value }: GeminiRequest): void {
   if (isMissing(value) || value === '') return;
   const message = 'Cached content is not supported. Send the content in the request.';
@@ -48,7 +48,7 @@ function generationIn(request: Placed<GeminiRequest>): Placed<GeminiGeneration> 
   return config ?? new Placed<GeminiGeneration>({}, request.at('generationConfig'));
 }
 
-/** The words among which an answer of the type `text/x.enum` chooses: no other format has it, so the model is told. */
+/** The choices for an answer of the type `text/x.enum`: no other format has this type, so the prompt lists them. */
 function readChoices(config: Placed<GeminiGeneration>, notes: Notes): string[] {
   const { responseMimeType, responseSchema } = config.value;
   if (responseMimeType !== 'text/x.enum') return [];
@@ -71,7 +71,7 @@ function readOutput(config: Placed<GeminiGeneration>, notes: Notes): OutputForma
 }
 
 /**
- * Reads the reasoning that the client wants. A budget of -1 means the model's default, as no budget does.
+ * Reads the requested reasoning. A budget of -1 means the model's default, like a missing budget.
  *
  * @throws GatewayError `invalid_request`
  */

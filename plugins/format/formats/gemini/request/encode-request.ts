@@ -74,7 +74,7 @@ type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 const dynamicBudget = -1;
 
 /**
- * Requests reasoning: by a level where the model has levels, else by a budget, never by both. Source: Gemini docs,
+ * Requests reasoning by a level if the model has levels, otherwise by a budget, never by both. Source: Gemini docs,
  * "Thinking".
  */
 export function writeThinking(

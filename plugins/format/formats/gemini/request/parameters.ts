@@ -5,7 +5,7 @@ import { bothCases, parameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** Most tokens of a thinking budget that every model accepts. Source: Gemini docs, "Thinking". */
+/** Highest thinking budget, in tokens, that every model accepts. Source: Gemini docs, "Thinking". */
 export const maxThinkingTokens = 24_576;
 
 /** Efforts that are also thinking levels. No level turns thinking off. */
@@ -15,7 +15,7 @@ export const thinkingLevels: readonly Effort[] = ['minimal', 'low', 'medium', 'h
 export const geminiParameters = parameters(
   {
     contents: rule.nonEmptyObjects,
-    // The API takes one entry for a list of one.
+    // The API accepts a single object in place of a list.
     tools: rule.objectOrObjects,
     toolConfig: rule.object,
     generationConfig: rule.object,
@@ -49,7 +49,7 @@ export const geminiParameters = parameters(
       'generationConfig.responseJsonSchema',
       'generationConfig._responseJsonSchema',
     ],
-    // A switch that is off changes nothing.
+    // A switch that is off has no effect.
     closed: { generationConfig: (value) => value !== false },
     spellingsOf: bothCases,
   },
@@ -59,7 +59,7 @@ function unlessZero(penalty: number): number | undefined {
   return penalty || undefined;
 }
 
-/** True when images are among the wanted kinds of output. Any other besides text is noted. */
+/** True if the client wants images as output. Any other kind except text is noted. */
 function readModalities(value: JsonValue, notes: Notes): true | undefined {
   const wanted = textsOf(value).map((modality) => modality.toUpperCase());
   if (wanted.some(isForeign)) notes.drop('generationConfig.responseModalities');
@@ -70,7 +70,7 @@ function isForeign(modality: string): boolean {
   return modality !== 'TEXT' && modality !== 'IMAGE' && !modality.endsWith('UNSPECIFIED');
 }
 
-/** By the name that all formats share. */
+/** Reads the tier as the name that all formats share. */
 function readTier(value: JsonValue): string | undefined {
   const tier = asText(value).toLowerCase().replace('service_tier_', '') || undefined;
   return tier === 'standard' ? 'default' : tier === 'unspecified' ? undefined : tier;

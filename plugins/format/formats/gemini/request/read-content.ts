@@ -5,11 +5,11 @@ import { maybeFields } from '../../../wire/gemini-fields.ts';
 import { isMissing, type Placed } from '../../../wire/read.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 
-/** Members of parts besides their content. Any other member is content of Google's own, such as code that it runs. */
+/** Members of parts that are not content. Any other member is content that only Google has, such as code that it runs. */
 const besides: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);
 
 /**
- * Reads a part of a user, a tool or an assistant; nothing for an empty or unknown one. Source: Gemini API reference,
+ * Reads a part of a user, a tool or an assistant; empty for an empty or unknown part. Source: Gemini API reference,
  * "Part".
  *
  * @throws GatewayError `invalid_request`
@@ -45,7 +45,7 @@ function readFile(file: Placed<GeminiFile>): Part {
   return mediaPart(source, file.maybeText('displayName') || undefined, mediaType);
 }
 
-/** Videos that Google reads at their address, without a media type. Source: Gemini API docs, "Video understanding". */
+/** Videos that Google reads by URL, without a media type. Source: Gemini API docs, "Video understanding". */
 const youtube = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
 
 /** Files that were uploaded to Google: only Google can fetch them. */

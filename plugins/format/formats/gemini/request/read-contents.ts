@@ -35,7 +35,7 @@ export function readInstructions(request: Placed<GeminiRequest>, notes: Notes): 
 }
 
 /**
- * Reads the dialogue into items. A signature belongs to the thoughts that led to its part.
+ * Reads the dialogue into items. A signature belongs to the thoughts before its part.
  *
  * Source: Gemini API reference, "Content"; docs, "Thought signatures".
  */
@@ -69,7 +69,7 @@ export class ContentReader {
   #readContent(content: Placed<GeminiContent>): void {
     const side = sides.get(content.maybeText('role') || 'user');
     if (side === undefined) throw invalid(content.at('role'), 'user or model');
-    // Clients keep each chunk of a stream as a content: the answer continues until a user's content.
+    // Clients keep each chunk of a stream as a separate content: the answer continues until a user's content.
     if (side === 'user') this.#endTurn('assistant');
     for (const [entry, path] of manyIn(content, 'parts')) this.#readPart(side, readFields(entry, path));
     if (side !== 'user') return;
@@ -102,7 +102,7 @@ export class ContentReader {
     else this.#parts.push(part);
   }
 
-  /** @param signature empty when the next part has none, undefined when there is no next part */
+  /** @param signature empty if the next part has no signature, undefined if there is no next part */
   #closeThought(side: Side, signature: string | undefined): void {
     const text = this.#thought;
     const state = signature === undefined || signature === '' ? undefined : decodeSignature(signature);
@@ -118,8 +118,8 @@ export class ContentReader {
   }
 
   /**
-   * Takes the text of the thoughts that a signature belongs to, when text of the answer stands between them. Reasoning of
-   * other vendors goes before that text, where they made it.
+   * Takes the text of the thoughts of a signature if text of the answer separates the two. Reasoning of other vendors goes
+   * before that text, as they generated it.
    */
   #unsigned(text: string, state: OpaqueState | undefined): string {
     const last = this.items.at(-1);
@@ -161,7 +161,7 @@ function isWorthKeeping(state: OpaqueState | undefined): boolean {
   return state !== undefined && state.kind !== 'none';
 }
 
-/** Members that hold a result alone, documented or observed. */
+/** Members that can hold the whole result, documented or observed. */
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
 /** Results must be objects in this format: an object that only wraps a text is unwrapped. */

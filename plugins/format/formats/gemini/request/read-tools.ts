@@ -19,7 +19,7 @@ import type {
 const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
 
 /**
- * Reads the tools of a request. Tools that only Google can run are left out.
+ * Reads the tools of a request. Tools that only Google can run are omitted.
  *
  * Source: Gemini API reference, "Tool".
  *
@@ -41,7 +41,7 @@ function readEntry(entry: Placed<GeminiTool>, tools: ToolSet, notes: Notes): voi
   }
 }
 
-/** A search by any of Google's names. */
+/** Reads a search under any of Google's names. */
 function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): Tool {
   for (const [name, value] of Object.entries(others)) if (!isMissing(value)) notes.drop(`${name} of googleSearch`);
   const blocked = textsOf(excludeDomains);

@@ -31,7 +31,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes parts of a user or a tool; empty texts are left out.
+ * Writes parts of a user or a tool; empty texts are omitted.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
@@ -73,7 +73,7 @@ function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   return writeSource(image, target);
 }
 
-/** Models without file support still get text files as text. */
+/** Models without file support still receive text files as text. */
 function writeFile(file: FilePart, target: EncodeTarget): GeminiPart[] {
   const { source, name } = file;
   if (target.profile.capabilities.files) {

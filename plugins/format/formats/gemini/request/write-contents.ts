@@ -47,7 +47,7 @@ function writeAnswer({ items }: AssistantTurn, names: Map<string, string>, targe
   return written;
 }
 
-/** Only a signature that this upstream has made. It does not take the text of thoughts back. */
+/** The signature, if this upstream made it. The upstream does not take back the text of thoughts. */
 function signatureOf({ state }: Reasoning, { ownState, notes }: EncodeTarget): string {
   const signature = ownState(state) ?? '';
   if (signature === '') notes.drop('reasoning of earlier turns');
@@ -71,8 +71,8 @@ function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: 
 }
 
 /**
- * The parts of one answer. A signature goes with the next call or image, also across a text: Chat clients return all reasoning before
- * the text, and Google wants the signature on the call. Without a following call it goes with the text.
+ * The parts of one answer. A signature goes on the next call or image, even if a text precedes it: Chat clients return all reasoning
+ * before the text, and Google wants the signature on the call. Without a following call it goes on the text.
  */
 class ModelParts {
   hasSkipped = false;
@@ -100,7 +100,7 @@ class ModelParts {
     this.#hasCalled = true;
   }
 
-  /** @param isChecked Google refuses the part without a signature: the first call, and every image that it has made */
+  /** @param isChecked true if Google rejects the part without a signature: the first call and every image that Google made */
   #signed(part: GeminiPart, isChecked: boolean): GeminiPart {
     const isSkipped = this.#signature === '' && isChecked && this.#needsSignature;
     const thoughtSignature = isSkipped ? skipValidation : this.#signature;
@@ -114,7 +114,7 @@ class ModelParts {
     return this.#parts;
   }
 
-  /** A signature without a following call goes with the text before it, or is a part of its own. */
+  /** A signature without a following call goes on the text before it or becomes a separate part. */
   #place(): void {
     if (this.#signature === '') return;
     const last = this.#parts.at(-1);

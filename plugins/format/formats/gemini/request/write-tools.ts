@@ -7,7 +7,7 @@ import { cleanSchema } from '../schema/clean-schema.ts';
 import type { GeminiCalling, GeminiFunction, GeminiRequest, GeminiSchema } from '../../../wire/gemini.ts';
 
 /**
- * Writes the tools of a request and their choice; nothing without tools. Source: Gemini API reference, "Tool",
+ * Writes the tools of a request and their choice; empty without tools. Source: Gemini API reference, "Tool",
  * "ToolConfig".
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): GeminiRequest {
@@ -22,7 +22,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
   const functionDeclarations = writeDeclarations(functions, target);
   const search = tools.find((tool) => !isClientTool(tool));
   const wantsSearch = search !== undefined && !isClientTool(search);
-  // Google refuses both together.
+  // Google rejects a search together with functions.
   const hasSearch = wantsSearch && quirks.hosted_search && functionDeclarations.length === 0;
   if (wantsSearch && !hasSearch) target.notes.drop('web_search');
   if (hasSearch) {
@@ -37,7 +37,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
   };
 }
 
-/** Allowed functions can only be named when a call is required; otherwise the others are left out. */
+/** Allowed functions can be named only if a call is required; otherwise all other functions are omitted. */
 function offeredTools({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);
   const { type, allowed } = toolChoice ?? {};
@@ -68,7 +68,7 @@ function writeParameters(schema: GeminiSchema, { profile, notes }: EncodeTarget)
   const object = schema.type === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
   if (profile.quirks.tool_schema !== 'subset') return { parametersJsonSchema: object };
   const parameters: GeminiSchema = cleanSchema(object, notes);
-  // An object schema without properties is refused.
+  // Google rejects an object schema without properties.
   return parameters.properties === undefined ? {} : { parameters };
 }
 

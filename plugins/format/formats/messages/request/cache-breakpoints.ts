@@ -5,20 +5,20 @@ import type { ClientTool, Conversation, Part, Tool } from '../../../canonical/co
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import type { MessagesBlock, MessagesMessage } from '../../../wire/messages.ts';
 
-/** The most breakpoints of a request, the automatic one included. Source: Anthropic docs, "Prompt caching". */
+/** Maximum number of breakpoints in a request, including the automatic one. Source: Anthropic docs, "Prompt caching". */
 const maxBreakpoints = 4;
 
-/** True where breakpoints inside the prompt are accepted. */
+/** True if the route accepts breakpoints inside the prompt. */
 export function takesBreakpoints({ quirks }: Profile): boolean {
   return quirks.automatic_caching || quirks.claude;
 }
 
-/** The mark of a breakpoint. All of a request live equally long: one may not outlive those before it. */
+/** The mark of a breakpoint. All breakpoints of a request have the same lifetime: none may outlive an earlier breakpoint. */
 export function cacheMark({ cacheLife: ttl }: Conversation): JsonObject {
   return { type: 'ephemeral', ...(ttl !== undefined && { ttl }) };
 }
 
-/** The last tool with a breakpoint, which caches those before it too; undefined without one. */
+/** The last tool with a breakpoint, which also caches the earlier tools; undefined if no tool has a breakpoint. */
 export function lastBreakpoint(tools: readonly Tool[]): ClientTool | undefined {
   return tools.filter(isClientTool).findLast(({ isBreakpoint }) => isBreakpoint === true);
 }
@@ -26,7 +26,7 @@ export function lastBreakpoint(tools: readonly Tool[]): ClientTool | undefined {
 /** Blocks whose part is a breakpoint. */
 const breakpoints = new WeakSet<MessagesBlock>();
 
-/** Remembers the breakpoint of a part by its block. */
+/** Records that the part of a block is a breakpoint. */
 export function placeBreakpoint(block: MessagesBlock, part: Part): MessagesBlock {
   if (part.type === 'text' && part.isBreakpoint === true) breakpoints.add(block);
   return block;
@@ -34,17 +34,17 @@ export function placeBreakpoint(block: MessagesBlock, part: Part): MessagesBlock
 
 /** Where the prompt of a request is cached. */
 interface CachedPrompt {
-  /** The instructions, and the tools before them. */
+  /** True if the instructions, and thus the tools before them, are cached. */
   readonly areInstructionsMarked: boolean;
   readonly messages: MessagesMessage[];
 }
 
 /**
- * Marks the breakpoints that the client has set, the last ones if there are more than the endpoint takes. Where the vendor sets one at the
- * end by itself, or the client has set none, the prompt is cached after its instructions, with which all conversations of a tool begin,
- * and at the end, so that the next turn finds it.
+ * Marks the client's breakpoints, or only the last of them if the endpoint allows fewer. If the vendor itself sets a breakpoint at the
+ * end, or the client has set no breakpoint, the prompt is cached after its instructions, with which all conversations of a client begin,
+ * and at the end, so that the next turn hits the cache.
  *
- * @param hasInstructions the request has some
+ * @param hasInstructions true if the request has instructions
  */
 export function markBreakpoints(
   messages: MessagesMessage[],
@@ -75,10 +75,10 @@ export function markBreakpoints(
   };
 }
 
-/** Blocks before a breakpoint in which the endpoint looks for an earlier one. Source: Anthropic docs, "Prompt caching". */
+/** Number of blocks before a breakpoint in which the endpoint looks for an earlier breakpoint. Source: Anthropic docs, "Prompt caching". */
 const lookback = 20;
 
-/** The block with which the request before ended; undefined if a breakpoint at the end of this one finds it by itself. */
+/** The last block of the previous request; undefined if the lookback from the end of this request already reaches it. */
 function endBefore(messages: readonly MessagesMessage[]): MessagesBlock | undefined {
   const answered = Math.max(
     0,

@@ -43,7 +43,7 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
   };
 }
 
-/** An effort without `thinking` counts too. */
+/** An effort counts even without `thinking`. */
 function readReasoning(
   body: Placed<MessagesRequest>,
   effort: Effort | undefined,
@@ -77,7 +77,7 @@ function readFormat(format: Placed<MessagesOutputFormat> | undefined): OutputFor
   return { type: 'json_schema', name: undefined, description: undefined, schema, strict: 'fitting' };
 }
 
-/** Claude Code puts a session into the user id: as JSON, in older versions at the end. Observed. */
+/** Claude Code puts a session into the user id: as JSON, or in older versions at the end. Observed. */
 function readSession(user: string): string | undefined {
   const session = parseObject(user)?.['session_id'];
   return typeof session === 'string' && session !== '' ? session : /_session_([\w-]+)$/.exec(user)?.[1];

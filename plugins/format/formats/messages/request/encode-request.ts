@@ -15,7 +15,7 @@ import { writeTools } from './write-tools.ts';
 import { filledText, withoutUnset } from '../../../wire/members.ts';
 import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 
-/** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
+/** The output limit if neither client nor catalog sets one: less would truncate answers, and older models reject more. */
 const defaultMaxTokens = 32_000;
 
 /**
@@ -95,7 +95,7 @@ function writeThinkingSampling(
   return { top_p: isTopPTaken && topP !== 1 ? topP : undefined };
 }
 
-/** The user, hashed when it is too long or looks like an email address or phone number. */
+/** The user id, hashed if it is too long or looks like an email address or phone number. */
 function writeUser(
   { user: caller, safetyId, metadata = {} }: Conversation,
   { notes }: EncodeTarget,

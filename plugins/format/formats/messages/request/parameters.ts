@@ -9,14 +9,14 @@ import type { JsonValue } from '#core/platform/json.ts';
 /** Bounds that requests are brought to. Sources: Anthropic API reference, "Create a Message"; docs, "Extended thinking". */
 export const messagesBounds = {
   temperature: 1,
-  /** Least `top_p` that is accepted together with thinking. */
+  /** Lowest `top_p` that is accepted together with thinking. */
   thinkingTopP: 0.95,
-  /** Fewest tokens of a thinking budget. */
+  /** Minimum thinking budget, in tokens. */
   thinkingTokens: minBudget,
   userLength: 256,
 } as const;
 
-/** Tiers by the names that all formats share. */
+/** The format's tiers, mapped to the names that all formats share. */
 const tiers: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],
   ['default', 'standard_only'],
@@ -57,7 +57,7 @@ function readTier(tier: JsonValue): string | undefined {
   return tier === 'standard_only' ? 'default' : filledText(tier);
 }
 
-/** White space alone is refused. */
+/** Anthropic rejects a stop sequence of only white space. */
 function writeStop(stop: readonly string[], { notes }: EncodeTarget): string[] | undefined {
   const taken = stop.filter((sequence) => sequence.trim() !== '');
   if (taken.length < stop.length) noteCutting(notes);

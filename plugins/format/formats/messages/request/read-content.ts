@@ -9,7 +9,7 @@ import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 type PlacedBlock = Placed<MessagesBlock>;
 
 /**
- * Reads content into its blocks; a string stands for one block of text.
+ * Reads content into its blocks; a string counts as one text block.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -32,14 +32,14 @@ export function readParts<T extends object>(holder: Placed<T>, name: keyof T & s
 }
 
 /**
- * Reads a block of a user or a tool result. Empty blocks are left out, and so are those of unknown types.
+ * Reads a block of a user or a tool result. Empty blocks and blocks of unknown types are omitted.
  * Source: Anthropic API reference, "Messages", content blocks.
  */
 export function readPart(block: PlacedBlock, notes: Notes): Part[] {
   return placeParts(readShown(block, notes), block.path);
 }
 
-/** Results of a search for tools, as text. */
+/** The text form of a result of a tool search. */
 export function referenceText(name: string): string {
   return `The tool ${name} is now available.`;
 }
@@ -81,7 +81,7 @@ function readSource(source: Placed<MessagesSource>): Source {
   }
 }
 
-/** A plain text document becomes text, which every model can read; others stay files. */
+/** A plain text document becomes text, which every model can read; other documents stay files. */
 function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   const source = block.object<MessagesSource>('source');
   const title = block.maybeText('title') || undefined;
@@ -90,7 +90,7 @@ function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   if (type === 'text') return titled(title, source.text('data'));
   if (type === 'content') return [...titled(title, ''), ...readParts(source, 'content', notes)];
   const read = readSource(source);
-  // A document that is an image is taken for one by some clients only.
+  // An image sent as a document stays a file.
   const isImage = read.type === 'base64' && read.mediaType.startsWith('image/');
   return [isImage ? { type: 'file', source: read, name: title } : mediaPart(read, title)];
 }

@@ -10,7 +10,7 @@ import { member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 
 /**
- * Reads the messages of a request into items, and system messages before the first of them into instructions.
+ * Reads the messages of a request into items; system messages before the first item become instructions.
  * Source: Anthropic API reference, "Messages".
  */
 export class MessagesHistoryReader {
@@ -73,7 +73,7 @@ export class MessagesHistoryReader {
   }
 
   #push(role: 'user' | 'assistant', item: Reasoning | ToolCall | ToolResult): void {
-    // Without text and without a known origin, no upstream can use it.
+    // No upstream can use reasoning without text and a known origin.
     if (item.type === 'reasoning' && item.text === '' && item.state === undefined) {
       this.#notes.drop('reasoning of unknown origin');
       return;
@@ -88,7 +88,7 @@ export class MessagesHistoryReader {
   }
 }
 
-/** Thinking of other vendors comes back without a signature. */
+/** Thinking of other vendors has no signature when the client returns it. */
 function readThinking(block: Placed<MessagesBlock>): Reasoning {
   const signature = block.maybeText('signature') ?? '';
   return { type: 'reasoning', text: block.text('thinking'), state: readTaggedState(signature) };
@@ -118,12 +118,12 @@ function readResult(block: Placed<MessagesBlock>, notes: Notes): ToolResult {
   };
 }
 
-/** True for the prompt block with Claude Code's billing data, which differs per request. */
+/** True for the prompt block with Claude Code's billing data, which differs in every request. */
 function isBillingHeader(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header');
 }
 
-/** Leaves Claude Code's billing header out where another vendor is behind the route: its prompt cache would never hit. */
+/** Removes Claude Code's billing header on routes to other vendors: it would keep their prompt cache from hitting. */
 export const adaptBillingHeader: Adaptation = (body: MessagesRequest, { profile }) => {
   const { system } = body;
   if (profile.quirks.betas || !Array.isArray(system)) return body;

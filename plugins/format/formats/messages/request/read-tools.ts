@@ -8,25 +8,25 @@ import { readWebSearch } from '../../../canonical/web-search.ts';
 import { invalid, Placed } from '../../../wire/read.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
-/** Stands for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
+/** Placeholder for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';
 /** Members of a search that do not limit it. */
 const searchMembers = ['type', 'name', 'cache_control'];
 /** Members that tools of other formats lack. Deferred tools are sent in full; the vendor chooses how input is streamed. */
 const unservedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 
-/** Where a schema is enforced, members may be optional, unlike elsewhere. */
+/** An enforced schema may have optional members, unlike in other formats. */
 function readFunction(tool: Placed<MessagesTool>): ClientTool {
   const read = readFunctionTool(tool, 'input_schema');
   return read.strict === true ? { ...read, strict: 'fitting' } : read;
 }
 
 /**
- * Reads the tools of a request. Tools that only Anthropic can run are left out.
+ * Reads the tools of a request. Tools that only Anthropic can run are omitted.
  *
  * Source: Anthropic API reference, "Messages", tools.
  *
- * @param tools those in force
+ * @param tools the tools in force
  * @throws GatewayError `invalid_request`
  */
 export function readTools(tools: JsonValue | undefined, notes: Notes): Tool[] {
@@ -49,7 +49,7 @@ function readTool(tool: Placed<MessagesTool>, notes: Notes): Tool | undefined {
   return undefined;
 }
 
-/** True for the stand-in of tools that are not loaded. */
+/** True for the placeholder of tools that are not loaded. */
 export function isPlaceholder({ name, defer_loading: isDeferred }: MessagesTool): boolean {
   return name === placeholderName && isDeferred === true;
 }
@@ -83,11 +83,11 @@ function readChoice(
   return readForeignChoice(name, body, notes);
 }
 
-/** A choice of a tool that is not a function: a web search can be offered but not forced; others cannot be served. */
+/** Reads the choice of a tool that is not a function: a web search can be offered but not forced; other tools cannot be served. */
 function readForeignChoice(name: string, body: Placed<MessagesRequest>, notes: Notes): ToolChoice {
   const chosen = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
   const type = chosen === undefined ? undefined : String(chosen.type ?? 'custom');
-  // One that the client executes is not in force.
+  // A tool that the client executes is not in force here.
   if (type === undefined || type === 'custom' || findTypedTool(type) !== undefined)
     throw invalid('tool_choice.name', 'the name of one of the tools');
   if (!isWebSearch(type)) {
@@ -116,7 +116,7 @@ interface TypedTool {
 }
 
 /**
- * Tools that Anthropic's models know by type, but that the client executes: other models can use them when they get a schema.
+ * Tools that Anthropic's models know by type but that the client executes: other models can use them if they receive a schema.
  * Source: Anthropic docs, "Bash tool", "Text editor tool", "Memory tool".
  */
 const typedTools: readonly TypedTool[] = [

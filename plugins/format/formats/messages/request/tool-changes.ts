@@ -7,8 +7,8 @@ import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesTool } fr
 const changes: ReadonlySet<JsonValue | undefined> = new Set(['tool_addition', 'tool_removal']);
 
 /**
- * The tools that are in force at the end of the history, for endpoints that know no changes of tools inside it: added ones in,
- * removed ones out. The very same value if the history has none. Source: Anthropic, beta
+ * The tools in force at the end of the history, for endpoints without tool changes inside it: added tools are included and
+ * removed tools are omitted. Returns the same value if the history has no changes. Source: Anthropic, beta
  * `mid-conversation-tool-changes-2026-07-01`; tools by value: `inline-tools-2026-09-15`.
  *
  * @param notes gets an entry for each kind of change
@@ -21,7 +21,7 @@ export function toolsInForce({ tools: declared, messages }: MessagesRequest, not
   return tools.list;
 }
 
-/** Declares these tools and leaves the changes out, and with them messages that have nothing else. */
+/** Declares the tools in force and removes the change blocks, and also messages that have no other blocks. */
 export function settleToolChanges(body: MessagesRequest, notes: Notes): MessagesRequest {
   const { messages, tools: declared, ...others } = body;
   const tools = toolsInForce(body, notes);
@@ -30,14 +30,14 @@ export function settleToolChanges(body: MessagesRequest, notes: Notes): Messages
   return { ...others, ...(asList(tools).length > 0 && { tools }), messages: left };
 }
 
-/** True for blocks that are read with the tools. */
+/** True for blocks that change the tools. */
 export function isToolChange(type: JsonValue | undefined): boolean {
   return changes.has(type);
 }
 
 class ToolsInForce {
   readonly #declared: readonly JsonValue[];
-  /** Tools by value, by their name. */
+  /** Tools declared by value in the history, by name. */
   readonly #added = new Map<string, JsonValue>();
   readonly #removed = new Set<string>();
 
@@ -45,7 +45,7 @@ class ToolsInForce {
     this.#declared = declared;
   }
 
-  /** @param block of any type; a summary of earlier turns has the changes that were made in them */
+  /** @param block block of any type; a summary of earlier turns contains the changes from those turns */
   apply(block: JsonObject, notes: Notes): void {
     const { type, tool, tool_changes }: JsonObject = block;
     for (const change of asList(tool_changes)) if (isJsonObject(change)) this.apply(change, notes);
@@ -78,7 +78,7 @@ function blocksOf(message: JsonValue): readonly JsonObject[] {
   return asList(member<MessagesMessage>(message, 'content')).filter(isJsonObject);
 }
 
-/** A message without some of its blocks; nothing if it has no others. Returns the same message if it has none of them. */
+/** Removes some blocks of a message: empty if no block is left, the same message if none was removed. */
 export function withoutBlocks(message: JsonValue, isLeftOut: (block: MessagesBlock) => boolean): JsonValue[] {
   const content = member<MessagesMessage>(message, 'content');
   if (!isJsonObject(message) || !Array.isArray(content)) return [message];

@@ -42,7 +42,7 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
   return messages.map(({ role, content }) => ({ role, content }));
 }
 
-/** Only state that this upstream has made: one that checks signatures refuses any other, in every later request too. */
+/** Writes only state that this upstream made: an upstream that checks signatures rejects any other state, in all later requests too. */
 function writeReasoning({ text, state }: Reasoning, { ownState, profile, notes }: EncodeTarget): MessagesBlock[] {
   const own = ownState(state);
   if (own === undefined || own === '') {
@@ -85,7 +85,7 @@ function trimEnd(content: MessagesBlock[]): void {
 }
 
 /**
- * Writes parts of a user or a tool; empty texts are left out, because they are refused.
+ * Writes parts of a user or a tool; empty texts are omitted because Anthropic rejects them.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
@@ -116,13 +116,13 @@ function writeText(text: string): MessagesBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** @param from the client's part, for errors */
+/** @param from the client's part, named in errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): MessagesBlock {
   if (!profile.capabilities.images) throw unsupported('images', from);
   checkImageType(source, true, from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source, from) };
-  // A wrong media type is refused.
+  // Anthropic rejects a wrong media type.
   const mediaType = mediaTypeIn(source.data) ?? source.mediaType;
   return { type: 'image', source: writeSource({ ...source, mediaType }, from) };
 }
@@ -138,7 +138,7 @@ function writeSource(source: Source, from: Part): MessagesSource {
   }
 }
 
-/** Models without file support still get text files as text. */
+/** Models without file support still receive text files as text. */
 function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   const { source, name } = file;
   const content = fileText(source);

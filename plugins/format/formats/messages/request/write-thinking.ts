@@ -22,10 +22,10 @@ const off: WrittenThinking = { thinking: undefined, effort: undefined };
 const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 /**
- * Requests reasoning, or turns it off where it is on by default. It is not requested for a prefilled answer, which leaves no room
- * for it. Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
+ * Requests reasoning, or turns it off if it is on by default. Reasoning is not requested for a prefilled answer, which leaves no
+ * room for it. Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
  *
- * @param maxTokens of the whole answer, of which thinking is a part
+ * @param maxTokens token limit of the whole answer, including thinking
  */
 export function writeThinking(
   reasoning: ReasoningRequest | undefined,
@@ -55,7 +55,7 @@ export function writeThinking(
   return { thinking, effort: wanted && writeEffort(wanted, target) };
 }
 
-/** Claude up to 4.5, by Anthropic's thinking docs. Others that take a budget think unless told not to, as DeepSeek's docs say. */
+/** True for Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless disabled (DeepSeek's docs). */
 function isOffByDefault({ quirks }: Profile): boolean {
   return quirks.reasoning === 'budget' && quirks.signed_thinking;
 }
@@ -94,7 +94,7 @@ function mayThinkOn(dialogue: readonly DialogueTurn[], target: EncodeTarget): bo
   return false;
 }
 
-/** The assistant's first turn after the user's last message, when results of its calls come last. */
+/** The assistant's first turn after the user's last message, if the dialogue ends with results of calls. */
 function beginOfLoop(dialogue: readonly DialogueTurn[]): AssistantTurn | undefined {
   let begun: AssistantTurn | undefined;
   for (const turn of dialogue.toReversed()) {

@@ -11,7 +11,7 @@ import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../..
 const searchName = 'web_search';
 
 /**
- * Writes the tools of a request and their choice; nothing without tools and calls. Source: Anthropic API reference,
+ * Writes the tools of a request and their choice; empty without tools and calls. Source: Anthropic API reference,
  * "Messages", tools.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
@@ -22,7 +22,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget, isT
   return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
 }
 
-/** The format cannot restrict a choice to some tools, so the others are left out. */
+/** The format cannot restrict a choice to some tools, so the other tools are omitted. */
 function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
   const allowed = toolChoice?.allowed;
   return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
@@ -55,7 +55,7 @@ function writeTool(tool: ClientTool, name: string, target: EncodeTarget): Messag
   };
 }
 
-/** Calls in the history are refused without tools: declares the called ones, which cannot be called again. */
+/** Anthropic rejects calls in the history without tools: declares the called tools but does not let the model call them again. */
 function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarget): MessagesRequest {
   if (!profile.capabilities.tools) return {};
   const calls = items.filter((item) => item.type === 'tool_call');
@@ -86,7 +86,7 @@ function writeChoiceType(
 ): MessagesToolChoice {
   const isForced = type === 'required' || type === 'tool';
   if (!isForced) return { type };
-  // Forcing a call is refused together with thinking.
+  // Anthropic rejects a forced call together with thinking.
   if (isThinking) {
     target.notes.approximate('forced tool_choice as auto');
     return { type: 'auto' };

@@ -4,7 +4,7 @@ import type { ResponsesItem, ResponsesRequest } from '../../../wire/responses.ts
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapMember, withMember } from '../../adaptation/adapt-members.ts';
 
-/** Calls of all types have their ids in the same member, and so have their results. */
+/** All types of calls and their results have the call id in the same member. */
 export const writeCallIds: WriteCallIds = (body: ResponsesRequest, ids) =>
   mapMember(body, 'input', (item) => inItem(item, ids));
 

@@ -11,7 +11,7 @@ import { readToolChoice, ToolReader } from './read-tools.ts';
 import type { ResponsesReasoningOptions, ResponsesRequest, ResponsesTextOptions } from '../../../wire/responses.ts';
 
 const tokens = 'message.output_text.logprobs';
-/** Values of `include` that every format is asked for: reasoning state always. */
+/** Values of `include` that every format can serve. Reasoning state is always requested. */
 const served = new Set(['reasoning.encrypted_content', tokens]);
 /** All other values of `include`. */
 const includable = new Set([
@@ -57,7 +57,7 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
   };
 }
 
-/** Refuses members that need stored data: without it the conversation would be incomplete. */
+/** Rejects members that need stored data, without which the conversation would be incomplete. */
 function refuseStored(body: Placed<ResponsesRequest>): void {
   for (const name of ['previous_response_id', 'conversation'] as const) {
     if (!body.isMissing(name)) throw responseNotFound(name);
@@ -74,7 +74,7 @@ function noteUnserved(wanted: readonly string[], notes: Notes): void {
   }
 }
 
-/** The request’s wishes, with the effort that its history has changed. */
+/** The requested reasoning, with the effort that the history changed. */
 function withEffort(asked: ReasoningRequest | undefined, effort: Effort | undefined): ReasoningRequest | undefined {
   if (effort === undefined) return asked;
   return { budget: undefined, wantsText: false, ...asked, effort };

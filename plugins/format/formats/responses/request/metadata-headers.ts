@@ -2,13 +2,14 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { ResponsesRequest } from '../../../wire/responses.ts';
 
 const prefix = 'ws_request_header_';
-/** Characters of a value. Longer ones are cut in outlines of long bodies. */
+/** Maximum number of characters of a value. Outlines of long bodies truncate longer values. */
 const longest = 1024;
 const headerText = /^[\x20-\x7e]+$/;
 
 /**
- * The headers of one request on a WebSocket, which Codex puts into `client_metadata`: `ws_request_header_x_openai_internal_codex_responses_lite`
- * is `x-openai-internal-codex-responses-lite` of a POST. Source: Codex 0.171.0.
+ * The headers of one request on a WebSocket, which Codex puts into `client_metadata`: there,
+ * `ws_request_header_x_openai_internal_codex_responses_lite` is the header `x-openai-internal-codex-responses-lite` of a POST.
+ * Source: Codex 0.171.0.
  */
 export function headersInMetadata({ client_metadata: metadata }: ResponsesRequest): Record<string, string> {
   if (!isJsonObject(metadata)) return {};

@@ -40,7 +40,7 @@ export const responsesParameters = parameters(
   },
   {
     translated: {
-      // Of Open Responses.
+      // From the Open Responses specification.
       presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'nobody' },
       frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'nobody' },
       prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText, write: takenRetention },
@@ -56,7 +56,7 @@ export const responsesParameters = parameters(
       'model',
       'conversation',
       'prompt',
-      // No upstream needs them: the gateway itself sends the reply, and Codex tells them to OpenAI only.
+      // No upstream needs these: the gateway itself sends the reply, and Codex sends its metadata to OpenAI only.
       'stream_options',
       'client_metadata',
       'reasoning.summary',
@@ -66,7 +66,7 @@ export const responsesParameters = parameters(
   },
 );
 
-/** Fewest tokens that an answer may be limited to: OpenAI refuses less. */
+/** Minimum output limit, in tokens: OpenAI rejects a lower limit. */
 const minOutputTokens = 16;
 
 function writeLimit(wanted: number, { notes }: EncodeTarget): number {

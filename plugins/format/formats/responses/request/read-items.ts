@@ -37,14 +37,14 @@ import {
 import { readEffort } from '../../../canonical/reasoning.ts';
 
 /**
- * Reads the items of a request. System messages at the beginning become instructions, tools in items join the others.
+ * Reads the items of a request. System messages at the beginning become instructions; tools in items join the declared tools.
  * Source: OpenAI API reference, "Responses", input items; `additional_tools` was observed with Codex.
  */
 export class ItemReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   areInstructionsCached: true | undefined;
-  /** Settings that items of the history have changed. An output format that is undefined is plain text. */
+  /** Settings that items of the history changed. An undefined output format means plain text. */
   updated: Readonly<Partial<Pick<Conversation, 'output'>>> & { readonly effort?: Effort } = {};
   readonly #tools: ToolReader;
   readonly #notes: Notes;
@@ -67,7 +67,7 @@ export class ItemReader {
     let type = '';
     for (const item of body.objects<ResponsesItem>('input')) {
       count = this.items.length;
-      // Only messages may leave out the type.
+      // Only messages may omit the type.
       type = item.isMissing('type') && !item.isMissing('role') ? 'message' : item.text('type');
       this.#item(type, item);
     }
@@ -102,7 +102,7 @@ export class ItemReader {
       case 'configuration_update':
         return this.#configure(item);
       case 'compaction_trigger':
-        // It asks for a summary in place of an answer.
+        // The item requests a summary in place of an answer.
         throw new GatewayError('unsupported_content', `This model does not support input item ${type}.`, {
           param: item.path,
         });
@@ -134,7 +134,7 @@ export class ItemReader {
     this.items.push({ type: 'message', role, parts });
   }
 
-  /** An image that a model has made. Without its data, only the vendor that made it knows it. */
+  /** Reads a generated image. Without its data, only the vendor that generated it has the image. */
   #image(item: Placed<ResponsesItem>): void {
     const data = item.maybeText('result');
     if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', item.path);
@@ -162,7 +162,7 @@ export class ItemReader {
     this.items.push({ type: 'tool_result', id: this.#answered(item), parts, isError: false });
   }
 
-  /** Without an id, the name says which call a result belongs to. Source: openai 7.7, `FunctionCallOutput`. */
+  /** A result without an id is matched to its call by name. Source: openai 7.7, `FunctionCallOutput`. */
   #answered(item: Placed<ResponsesItem>): string {
     const given = item.maybeText('call_id') ?? '';
     const name = item.maybeText('name');
@@ -171,7 +171,7 @@ export class ItemReader {
     return given;
   }
 
-  /** A search without an id was the vendor's own: only its result remains. */
+  /** A search without an id was run by the vendor: only its result is kept. */
   #search(item: Placed<ResponsesItem>): void {
     if (item.isMissing('call_id')) return this.#notes.drop('input item tool_search_call');
     const { arguments: wanted } = item.value;
@@ -192,10 +192,10 @@ export class ItemReader {
   }
 }
 
-/** Items that a client only sends back. The last item of any other type asks for something. */
+/** Items that a client only sends back. An item of any other type at the end requests an answer. */
 const madeByModel = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
 
-/** The error for a reference to stored data; the store has resolved all that it could. */
+/** The error for a reference to stored data; the store has already resolved all references that it could. */
 export function responseNotFound(param: string): GatewayError {
   return new GatewayError('previous_response_not_found', `\`${param}\` refers to an item that is not stored.`, {
     param,
@@ -215,7 +215,7 @@ function readTexts(item: Placed<ResponsesItem>, name: 'summary' | 'content'): st
 }
 
 /**
- * Reads the content of a message or of a tool result: a string or a list of parts. Parts without text are left out.
+ * Reads the content of a message or of a tool result: a string or a list of parts. Parts without text are omitted.
  * Source: OpenAI API reference, "Responses", input items.
  *
  * @throws GatewayError `invalid_request`

@@ -37,7 +37,7 @@ export class ToolReader {
     return this.#tools.list;
   }
 
-  /** @throws GatewayError `not_supported` when there were tools, but none that can be served */
+  /** @throws GatewayError `not_supported` if there were tools but none can be served */
   refuseOnlyForeign(): void {
     if (this.tools.length > 0 || this.#foreign === undefined) return;
     throw unsupportedTool(this.#foreign.path, this.#foreign.type);
@@ -48,7 +48,7 @@ export class ToolReader {
     for (const tool of holder.objects<ResponsesTool>('tools')) this.#addOne(tool, namespace);
   }
 
-  /** A search that may use cached pages only is left out: all other vendors search the web. */
+  /** A search that may use only cached pages is omitted: all other vendors search the web. */
   #search(tool: Placed): void {
     if (tool.maybeBoolean('external_web_access') === false) return this.#notes.drop('web_search');
     const isPlain = tool.texts('search_content_types').every((one) => one === 'text');
@@ -73,7 +73,7 @@ export class ToolReader {
 
 /** Members that tools of other formats lack. Deferred tools are sent in full. */
 const unservedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
-/** Members of a search that do not limit it, or are read here. */
+/** Members of a search that do not limit it or that are read here. */
 const searchMembers = ['type', 'external_web_access', 'search_content_types'];
 
 function readToolSearch(tool: Placed<ResponsesTool>): ClientTool {
@@ -114,7 +114,7 @@ function unsupportedTool(param: string, type: string): GatewayError {
 }
 
 function readAllowed(choice: Placed<ResponsesToolChoice>, tools: readonly Tool[], notes: Notes): ToolChoice {
-  // It may be empty, but not missing.
+  // The list may be empty but not missing.
   choice.list('tools');
   const allowed: string[] = [];
   for (const tool of choice.objects<ResponsesTool>('tools')) {

@@ -38,7 +38,7 @@ export function writeItems(items: readonly Item[], target: EncodeTarget): Respon
   return writer.items;
 }
 
-/** Reasoning is refused unless its message or call follows. */
+/** True if a message or call follows the reasoning; otherwise OpenAI rejects the reasoning. */
 function leadsSomewhere(items: readonly Item[], index: number): boolean {
   let next = items[index + 1];
   for (let after = index + 2; next?.type === 'reasoning'; after++) next = items[after];
@@ -49,7 +49,7 @@ class ItemWriter {
   readonly items: ResponsesItem[] = [];
   readonly #target: EncodeTarget;
   readonly #forms = new Map<string, ToolForm>();
-  /** Images of tool results that cannot hold them: a user message after all results has them. */
+  /** Images of tool results that cannot hold images; a user message after all results carries them. */
   #images: Part[] = [];
 
   constructor(target: EncodeTarget) {
@@ -79,7 +79,7 @@ class ItemWriter {
     else this.#push('developer', writeInput(parts, this.#target));
   }
 
-  /** An upstream that stores nothing does not know the item without its state. */
+  /** An upstream that stores nothing cannot resolve the item without its state. */
   #reasoning({ text, state }: Reasoning): void {
     const { notes, profile } = this.#target;
     const isWelcome = state?.kind === 'encrypted' && profile.capabilities.reasoning;
@@ -114,13 +114,13 @@ class ItemWriter {
   #result(result: ToolResult): ResponsesItem {
     const call_id = shortenId(result.id);
     const form = supportsFreeformTools(this.#target) ? this.#forms.get(result.id) : 'function';
-    // The tools that were found are in the request already.
+    // The found tools are already in the request.
     if (form === 'tool_search') return { type: 'tool_search_output', call_id, execution: 'client', tools: [] };
     const type = form === 'freeform' ? 'custom_tool_call_output' : 'function_call_output';
     return { type, call_id, output: this.#output(result) };
   }
 
-  /** The format has no flag for an error, so the text says it. */
+  /** The format has no error flag, so the text marks an error. */
   #output({ parts, isError }: ToolResult): string | ResponsesPart[] {
     const marked: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
     const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');
@@ -136,7 +136,7 @@ function filled(input: string): string {
   return input.trim() === '' ? '{}' : input;
 }
 
-/** Values of `detail`; others are refused. */
+/** Values of `detail`; other values are rejected. */
 const details = new Set(['low', 'high', 'auto', 'original']);
 
 /**

@@ -8,7 +8,7 @@ import { writeResponsesSearch } from '../../../canonical/web-search.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /**
- * Writes the tools of a request and their options; nothing when there are none, because vendors refuse an empty list,
+ * Writes the tools of a request and their options. Without tools it writes neither, because vendors reject an empty list
  * and a choice without a list.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): ResponsesRequest {
@@ -25,14 +25,14 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Re
   };
 }
 
-/** A list of allowed tools cannot name tools in a group; then the others are left out instead. */
+/** A list of allowed tools cannot name tools in a group; the other tools are then omitted instead. */
 function canSayAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
   const allowed = toolChoice?.allowed;
   if (allowed === undefined || !supportsFreeformTools(target)) return true;
   return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowed.includes(tool.name));
 }
 
-/** True when groups, freeform tools and searches can be sent as such; otherwise all become functions. */
+/** True if groups, freeform tools and searches can be sent unchanged; otherwise all become functions. */
 export function supportsFreeformTools({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return profile.quirks.freeform_tools;
 }
@@ -62,7 +62,7 @@ function writeGroup(name: string, tools: ResponsesTool[]): ResponsesTool {
   return { type: 'namespace', name, description: `Tools of ${name}`, tools };
 }
 
-/** The name of a tool on the wire, within its group where the upstream has groups. */
+/** The name of a tool on the wire, relative to its group if the upstream has groups. */
 export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespace'>, target: EncodeTarget): string {
   return target.names.toWire(name, supportsFreeformTools(target) ? undefined : namespace);
 }
@@ -79,7 +79,7 @@ function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
   };
 }
 
-/** `strict` is always set: it defaults to true, which refuses ordinary schemas. */
+/** `strict` is always set: it defaults to true, with which OpenAI rejects ordinary schemas. */
 function writeFunction(tool: ClientTool, name: string, target: EncodeTarget): ResponsesTool {
   const { description, schema: wanted } = asFunction(tool, target.notes);
   const { schema, strict = false } = enforceInput(tool, wanted, subsetOf(target.profile), target);

@@ -25,12 +25,12 @@ const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [t
 type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs' | 'settings'>;
 
 /**
- * What models of the same upstreams and settings have in common, of which there may be thousands. By the quirks of their first route, which
- * routes with equal settings share, then by all.
+ * Abilities shared by models with the same upstreams and settings; there may be thousands of such models. Keyed by the quirks of the
+ * first route, which routes with equal settings share, then by all routes.
  */
 const known = new WeakMap<Quirks, Map<string, RouteAbilities>>();
 
-/** Abilities of a model for clients of each format: the weakest of the routes that are asked first. */
+/** Abilities of a model for clients of each format: those of the weakest primary route. */
 export function abilitiesOf(model: Model): ModelAbilities {
   const { input, output } = limitsOf(model);
   return { ...routeAbilitiesOf(model), maxInputTokens: input, maxOutputTokens: output };
@@ -49,7 +49,7 @@ function routeAbilitiesOf(model: Model): RouteAbilities {
 
 const identities = { count: 0, of: new WeakMap<Quirks, number>() };
 
-/** The same for routes with the same abilities. */
+/** A key that is equal for routes with the same abilities. */
 function identify({ upstream, profile: { quirks } }: Route): string {
   const number = identities.of.get(quirks) ?? identities.count++;
   identities.of.set(quirks, number);
@@ -65,7 +65,7 @@ function readRoutes(model: Model): RouteAbilities {
   };
 }
 
-/** Common to all routes that are asked first. For an endpoint without a vendor preset, support is undeclared. */
+/** Inputs that all primary routes support. For an endpoint without a vendor preset, support is undeclared. */
 function inputsOf({ routes }: Model): ('files' | 'audio' | 'video')[] {
   const primary = routes.filter(({ priority }) => priority === routes[0]?.priority);
   return (['files', 'audio', 'video'] as const).filter((input) =>
@@ -90,14 +90,14 @@ function settingsOf({ routes }: Model): ModelSettings {
   };
 }
 
-/** They stay in Messages: no other format has them. */
+/** True if the route supports safeguards. These are sent only in Messages: no other format has them. */
 function hasSafeguards({ upstream, profile }: Route): boolean {
   if (preferredFormat(messages, upstream.formats) !== messages) return false;
   const { quirks } = profileIn(messages.name, profile);
   return (quirks.betas || quirks.safeguards) && !isRefused('safeguards', quirks);
 }
 
-/** True for a format without conversations in which clients can call a model. Those of embeddings are translated. */
+/** True for a format without conversations in which clients can call a model. Embedding formats are translated. */
 function isServed({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
   if (client === undefined || text !== undefined || kind !== model.kind) return false;
   const names = kind === 'embedding' ? embeddingFormats.map((format) => format.name) : [name];
@@ -137,13 +137,13 @@ function lossesIn(support: Support): readonly LossText[] {
   return typeof support === 'string' ? [] : support.losses;
 }
 
-/** Limits that clients can rely on: those of the model or, without them, of its primary routes. */
+/** Limits that clients can rely on: the limits of the model or, if it has none, of its primary routes. */
 interface ModelLimits {
   readonly input: number | undefined; // tokens
   readonly output: number | undefined; // tokens
 }
 
-/** Backup routes do not count: a prompt that is too long for one goes to another. */
+/** Backup routes do not count: a prompt that is too long for one route goes to another. */
 export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
   const [first] = routes;
   const primary = routes.filter(({ priority }) => priority === first?.priority);
@@ -153,7 +153,7 @@ export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): Mo
   };
 }
 
-/** The smallest configured value; routes without one are assumed not to be smaller. */
+/** The smallest configured value; routes without a value are assumed not to be smaller. */
 function least(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
   const limits = routes.map(limitOf).filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits);

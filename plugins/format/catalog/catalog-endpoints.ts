@@ -16,9 +16,9 @@ type ModelStates = ReadonlyMap<string, ModelState>;
 
 /**
  * `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; a single page unless the client wants less.
- * Google's clients ask here as well, since version 3 of `@google/genai` by default, and get their own format.
+ * Google's clients also use this endpoint (by default since version 3 of `@google/genai`) and get Google's format.
  *
- * @param states as on the status page
+ * @param states model states as on the status page
  * @throws GatewayError `invalid_request`
  */
 export function listModels(host: Host, exchange: Exchange, states: ModelStates): Reply {
@@ -61,7 +61,7 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
     created_at: created.toISOString(),
     max_input_tokens: input ?? null,
     max_tokens: output ?? null,
-    // Strict decoders insist on these; what is in the catalog is in use.
+    // Strict decoders require these members; every model in the catalog is in use.
     capabilities: null,
     deprecated_at: null,
     lifecycle: 'active',
@@ -72,14 +72,14 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
   };
 }
 
-/** Methods of Google's clients by the kind of model; other kinds have none. */
+/** Methods of Google's clients by model kind; other kinds have no methods. */
 const methods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
   chat: ['generateContent', 'countTokens'],
   embedding: ['embedContent', 'batchEmbedContents'],
 };
 
 /**
- * `GET /v1beta/models`: the catalog as Google's clients read it, in one page unless they want less. Source: Gemini API
+ * `GET /v1beta/models`: the catalog in Google's format, in one page unless the client wants less. Source: Gemini API
  * reference, "Models".
  *
  * @throws GatewayError `invalid_request`
@@ -117,8 +117,8 @@ function describeGeminiModel({ name, model }: ListedModel) {
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 /**
- * Answers with the models that the caller can use now: all while a period is active, or where no stage asks for one; else
- * none, and `x-daypass-notice` (for a service named Daypass) says why.
+ * Answers with the models that the caller can use now: all models while a period is active or if no stage requires a period.
+ * Otherwise the list is empty, and `x-daypass-notice` (for a service named Daypass) gives the reason.
  */
 function listOffered(
   { catalog, service }: Host,
@@ -132,7 +132,7 @@ function listOffered(
 }
 
 /**
- * Answers with the model in the path, whose name is the one that answers carry.
+ * Answers with the model in the path, under the name that answers carry.
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */

@@ -36,8 +36,8 @@ const omitted: readonly Change[] = [
 ];
 
 /**
- * Lines for `daypass check`: how a request is changed on a route of its own format, where it has what the vendor rejects.
- * What is expressed by another name, and so not lost, is left out.
+ * Lines for `daypass check`: changes to a request on a route of its own format if the vendor rejects some of its members. Members
+ * that are only renamed, and so not lost, are omitted.
  */
 export function describeAdaptations({ models }: Catalog): string[] {
   const talking = models.filter(({ kind }) => kind === 'chat');

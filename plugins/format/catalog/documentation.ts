@@ -38,7 +38,7 @@ const queries: Readonly<Record<string, JsonSchema>> = {
   alt: { type: 'string', enum: ['sse', 'json'], default: 'json' },
 };
 
-/** The endpoints of a format with what the documentation of the API says about them. */
+/** The endpoints of a format with their API documentation. */
 export function documentedEndpoints({ name, client }: FormatDescriptor): Endpoint[] {
   if (client === undefined) return [];
   return client.endpoints.map((endpoint) => ({ ...endpoint, documentation: describe(name, client, endpoint) }));
@@ -65,8 +65,8 @@ interface OpenSchema extends JsonSchema {
 }
 
 /**
- * The body of a request as the rules of its format describe it, for the documentation of the API. Other members are allowed:
- * they are left to the upstream.
+ * The schema of a request body, from the rules of its format, for the API documentation. Other members are allowed and left to
+ * the upstream.
  *
  * @param required names of required members
  */

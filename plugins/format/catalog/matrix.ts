@@ -8,7 +8,7 @@ import { clientTextFormats, formats, textFormats } from '../formats/formats.ts';
 import { responses } from '../formats/responses/descriptor.ts';
 import { preferredFormat } from '../request/upstream-format.ts';
 
-/** `yes`, `no`, or what is lost. */
+/** `yes`, `no`, or the losses. */
 export type Support = 'yes' | 'no' | { readonly losses: readonly LossText[] };
 
 const noParallelSwitch = 'parallel tool calls cannot be disabled';
@@ -35,7 +35,7 @@ export function supportOf(client: ClientTextFormat, route: Route, feature: Model
   return losses.length === 0 ? 'yes' : { losses };
 }
 
-/** A model that cannot reason next to tools in Chat gets requests with tools on the endpoint where it can. */
+/** A model that cannot reason with tools in Chat gets requests with tools on the Responses endpoint, where it can. */
 function formatFor(
   client: ClientTextFormat,
   { upstream, profile }: Route,
@@ -58,7 +58,7 @@ function refusalOf(
     case 'tools':
       return quirks.forced_tools ? undefined : 'tool calls cannot be forced';
     case 'parallel tools':
-      // A format that cannot express it loses nothing.
+      // A format that cannot express the switch loses nothing.
       return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.speaks.parallelSwitch)
         ? undefined
         : noParallelSwitch;
@@ -161,7 +161,7 @@ function describeRow(model: Model, client: ClientTextFormat, route: Route, losse
   return [[model.id, model.kind, route.id, client.name, upstream.name, ...cells]];
 }
 
-/** Endpoints of other kinds are called in their own format, but for embeddings, and have none of the features. */
+/** Endpoints of other kinds, except embeddings, are called in their own format; they have none of the features. */
 function describeOther({ id, kind }: Model, route: Route): string[][] {
   const served = formats.filter((format) => format.kind === kind && route.upstream.formats.includes(format.name));
   const names = served.map(({ name }) => name).join(', ');

@@ -2,9 +2,9 @@ import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
 interface WantedPage {
-  /** Undefined for all. */
+  /** Undefined for all models. */
   readonly size: number | undefined;
-  /** Name of the model before the page, or behind it. */
+  /** Name of the model directly before or after the page. */
   readonly after: Cursor | undefined;
   readonly before: Cursor | undefined;
 }
@@ -19,7 +19,7 @@ const most = 1_000;
 /**
  * Reads the parameters about pages.
  *
- * @param names of the parameters in the client's format
+ * @param names names of the parameters in the client's format
  * @throws GatewayError `invalid_request`
  */
 export function readWanted(
@@ -51,7 +51,7 @@ export function pageOf(
   const begin = after === undefined ? 0 : placeOf(models, after) + 1;
   const end = before === undefined ? models.length : placeOf(models, before);
   const range = models.slice(begin, end);
-  // Before a model, the page is the one that ends there.
+  // With `before`, the page ends directly before that model.
   const page = before === undefined ? range.slice(0, size) : range.slice(-size);
   return { page, hasMore: page.length < range.length };
 }

@@ -5,9 +5,9 @@ const number = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const surrogate = /[\uD800-\uDFFF]/;
 
 /**
- * The arguments of a call in the form that is hashed: formats write the same arguments as text or as an object, with other white space,
- * escapes and digits. An object is JSON without white space, its members sorted by code points, its numbers as `canonicalNumber` writes
- * them. No arguments are `{}`; any other text stays as it is.
+ * The arguments of a call in the form that is hashed: formats write equal arguments as text or as an object, with different white space,
+ * escapes and digits. An object becomes JSON without white space, with members sorted by code points and numbers in one canonical form.
+ * Missing arguments become `{}`; any other text stays unchanged.
  */
 export function canonicalArguments(text: string): string {
   if (text === '{}' || text.trim() === '') return '{}';
@@ -36,7 +36,7 @@ function canonicalNumber(text: string): string {
   return power === 0n ? sign + kept : `${sign}${kept}e${power}`;
 }
 
-/** UTF-16 would sort characters beyond it before those from U+E000. */
+/** Order by UTF-16 would put characters above U+FFFF before those from U+E000. */
 function byCodePoints(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -5,11 +5,11 @@ import type { Fragment } from '../canonical/reply.ts';
 import { canonicalArguments } from './canonical-arguments.ts';
 import { TextDigest } from './text-digest.ts';
 
-/** Characters of all arguments of an answer: with more it has no digest. */
+/** Maximum characters of all arguments of an answer; a longer answer has no digest. */
 const longestArguments = 1_048_576;
 
 interface OpenCall {
-  /** As the upstream has given it. */
+  /** The id as given by the upstream. */
   id: string | undefined;
   name: string;
   input: string;
@@ -18,14 +18,14 @@ interface OpenCall {
 type Key = string | number;
 
 /**
- * Digest of the documented content of an answer, however it came: its text (words of a refusal too), its reasoning, its calls with names
- * and arguments, each in their order. docs/honesty.md has the form that is hashed, and programs that compute it from an answer.
+ * Digest of the documented content of an answer in any format: its text (including refusals), its reasoning, and its calls with names and
+ * arguments, each in order. docs/honesty.md specifies the form that is hashed, and has programs that compute it from an answer.
  */
 export class ContentDigest implements SkimmedContent {
   readonly #text = new TextDigest();
   #reasoning: TextDigest | undefined;
   readonly #calls: OpenCall[] = [];
-  /** Those that may continue. */
+  /** Calls that may continue. */
   readonly #open = new Map<Key, OpenCall>();
   #argumentsLength = 0;
 
@@ -59,14 +59,14 @@ export class ContentDigest implements SkimmedContent {
     else this.#forget();
   }
 
-  /** @param whole the whole input, where it comes again at the end of its call */
+  /** @param whole the whole input, if the end of the call repeats it */
   endInput(key: Key, whole: string | undefined): void {
     const call = this.#open.get(key);
     if (call === undefined || whole === undefined || whole.length <= call.input.length) return;
     if (whole.startsWith(call.input)) this.input(key, whole.slice(call.input.length));
   }
 
-  /** Takes the input in another form. */
+  /** Replaces the input of a call with another form of it. */
   replaceInput(key: Key, input: string): void {
     const call = this.#open.get(key);
     if (call === undefined || call.input === input) return;
@@ -92,7 +92,7 @@ export class ContentDigest implements SkimmedContent {
     }
   }
 
-  /** True when both have the same content, as far as that is known without hashing. */
+  /** True if both are known to have the same content without hashing. */
   isSame(other: ContentDigest): boolean {
     const [text, reasoning] = [this.#text.kept, this.#reasoning?.kept];
     if (text === undefined || text !== other.#text.kept || reasoning !== other.#reasoning?.kept) return false;
@@ -105,7 +105,7 @@ export class ContentDigest implements SkimmedContent {
     );
   }
 
-  /** In hexadecimal digits; undefined for an answer without content, and for one with too long arguments. */
+  /** The digest in hexadecimal; undefined for an answer without content or with too long arguments. */
   get digest(): string | undefined {
     if (this.#argumentsLength > longestArguments) return undefined;
     const reasoning = this.#reasoning?.isEmpty === false ? `reasoning ${this.#reasoning.digest()}\n` : '';
@@ -118,13 +118,13 @@ export class ContentDigest implements SkimmedContent {
     return this.#calls.length === 0 ? this.#calls : this.#calls.filter(({ name }) => name !== '');
   }
 
-  /** Keeps no arguments that are not hashed. */
+  /** Drops the arguments of all calls, because they will not be hashed. */
   #forget(): void {
     for (const call of this.#calls) call.input = '';
   }
 }
 
-/** Takes what an event says. */
+/** Takes the content of an event. */
 export function takeSaid(content: SkimmedContent, { text, reasoning, input }: SaidPiece): void {
   if (text !== '') content.text(text);
   if (reasoning !== '') content.reasoning(reasoning);

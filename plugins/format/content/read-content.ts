@@ -8,7 +8,7 @@ import type { Fragment } from '../canonical/reply.ts';
 import { parseBody } from '../wire/members.ts';
 import { ContentDigest } from './content-digest.ts';
 
-/** Reads answers as clients get them, where something else than their route has made them. */
+/** Reads answers in the client's format that did not come from a route. */
 export function contentReaderOf({ createDecoder }: Pick<UpstreamCodec, 'createDecoder'>) {
   return (contentType: string): SentReader =>
     contentType.startsWith('text/event-stream')
@@ -26,7 +26,7 @@ class StreamedContent implements SentReader {
   }
 
   add(chunk: string | Buffer): void {
-    // It would keep what follows, however long.
+    // An overfull framer would keep all further data, however long.
     if (this.#framer.isOverfull) return;
     for (const { name, data } of this.#framer.push(Buffer.from(chunk)))
       if (data !== undefined) takeAll(this.#content, this.#decoder.event(name, data));

@@ -2,7 +2,7 @@ import type { Block, BlockHead, CallHead, ReplyEvent } from '../canonical/reply.
 import { canonicalArguments } from './canonical-arguments.ts';
 import { ContentDigest } from './content-digest.ts';
 
-/** Why a client gets another content than the upstream has sent; docs/honesty.md explains each. */
+/** Why a client gets content that differs from the upstream's; docs/honesty.md explains each reason. */
 export type ContentChange =
   | 'arguments'
   | 'calls'
@@ -14,7 +14,7 @@ export type ContentChange =
   | 'stage'
   | 'tool_names';
 
-/** What the answer has before a block. */
+/** Kinds of content in the answer before a block. */
 export interface SaidBefore {
   readonly hasText: boolean;
   readonly hasRefusal: boolean;
@@ -24,23 +24,23 @@ export interface SaidBefore {
 
 type CallBlock = CallHead & { readonly input: string };
 
-/** How clients of a format get what blocks hold. */
+/** How clients of a format receive the content of blocks. */
 export interface ContentForm {
-  /** What stands before the text of a block; missing where nothing does. */
+  /** The separator before the text of a block; missing if there is none. */
   separator?(head: BlockHead, before: SaidBefore): string;
-  /** The arguments of a call, where they are not always its input. */
+  /** The arguments of a call; missing if they always equal its input. */
   argumentsOf?(call: CallBlock, isStream: boolean): string;
-  /** True for a call whose arguments are sent once they are complete. @param begin of its input, more than white space */
+  /** True for a call whose arguments are sent once they are complete. @param begin start of its input, not only white space */
   holdsInput?(head: CallHead, begin: string): boolean;
-  /** True where calls are sent once they are complete, with what follows them. */
+  /** True if complete calls are sent together with the content that follows them. */
   readonly hasWholeCalls?: boolean;
-  /** Calls that a client can get; the others are left out. */
+  /** Maximum number of calls that a client can get; further calls are omitted. */
   readonly mostCalls?: number;
   /** True for a client that gets no reasoning. */
   readonly hidesReasoning?: boolean;
 }
 
-/** The content that a client gets of a translated answer, as its format has it. */
+/** The content of a translated answer that the client gets in its format. */
 export class SentContent {
   readonly content = new ContentDigest();
   readonly changes = new Set<ContentChange>();
@@ -55,14 +55,14 @@ export class SentContent {
   /** Whether the input of the open call is sent at its end; undefined until it has begun. */
   #isHeld: boolean | undefined;
   #calls = 0;
-  /** Whole calls that wait for what follows them. */
+  /** Whole calls that are sent together with the next content. */
   #waiting: { readonly key: number; readonly name: string; readonly input: string }[] = [];
 
   constructor(form: ContentForm = {}) {
     this.#form = form;
   }
 
-  /** @param isStream the client gets the answer as events */
+  /** @param isStream true if the client gets the answer as events */
   take(event: ReplyEvent, isStream: boolean): void {
     switch (event.type) {
       case 'block_start':

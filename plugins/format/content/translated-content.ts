@@ -3,7 +3,7 @@ import type { Fragment, ReplyEvent } from '../canonical/reply.ts';
 import { ContentDigest } from './content-digest.ts';
 import { type ContentChange, type ContentForm, SentContent } from './sent-content.ts';
 
-/** The content of a translated answer: as the upstream has sent it, and as the client gets it. */
+/** The content of a translated answer, both as received from the upstream and as sent to the client. */
 export class TranslatedContent {
   readonly #received = new ContentDigest();
   readonly #sent: SentContent;
@@ -25,12 +25,12 @@ export class TranslatedContent {
     this.#changes.add(change);
   }
 
-  /** @param isStream the client gets the answer as events */
+  /** @param isStream true if the client gets the answer as events */
   send(events: readonly ReplyEvent[], isStream: boolean): void {
     for (const event of events) this.#sent.take(event, isStream);
   }
 
-  /** @param isComplete the client has got the end of the answer */
+  /** @param isComplete true if the client received the end of the answer */
   digests(isComplete: boolean): AnswerDigests {
     const received = this.#received.digest;
     const sent = this.#received.isSame(this.#sent.content) ? received : this.#sent.content.digest;

@@ -81,7 +81,7 @@ const calls: ReadonlyMap<string, ClientCall> = new Map(
     .flatMap((format) => format.client.endpoints.map((endpoint) => [endpoint.name, { format, endpoint }])),
 );
 
-/** The call that an endpoint stands for; undefined if it does not call a model. */
+/** The model call of an endpoint; undefined if the endpoint does not call a model. */
 export function clientCall({ name, format }: Endpoint): ClientCall | undefined {
   return format === undefined ? undefined : calls.get(name);
 }

@@ -2,12 +2,12 @@ import type { WebSocket } from 'ws';
 import type { Upgrade } from '#core/gateway/http/upgrades.ts';
 import { chooseProtocol } from './handshake.ts';
 
-const closeTimeout = 5_000; // ms that a client may take to answer the end of its connection
+const closeTimeout = 5_000; // ms within which a client must answer the closing of its connection
 
 /** Answers an upgrade with 101. Rejects an invalid handshake; the promise then stays pending. */
 export type Acceptor = (upgrade: Upgrade, maxBytes: number) => Promise<WebSocket>;
 
-/** Loads what frames messages: most gateways never need it. */
+/** Loads the framing library on demand: most gateways never need it. */
 export async function loadAcceptor(): Promise<Acceptor> {
   const { WebSocketServer } = await import('ws');
   const servers = new Map<number, InstanceType<typeof WebSocketServer>>();
@@ -15,15 +15,15 @@ export async function loadAcceptor(): Promise<Acceptor> {
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      // Memory for each connection, and a way to send a little that becomes much.
+      // Compression needs memory for each connection and lets a client send little data that expands to much.
       perMessageDeflate: false,
-      // Many small messages in one packet are read in as many turns.
+      // Many small messages in one packet are read in separate turns of the event loop.
       allowSynchronousEvents: false,
       closeTimeout,
       maxPayload,
       handleProtocols: chooseProtocol,
     } as ConstructorParameters<typeof WebSocketServer>[0]);
-    // Codex sends what is longer by POST.
+    // Codex sends longer messages by POST.
     server.on('headers', (headers) => headers.push(`x-codex-websocket-max-message-bytes: ${maxPayload}`));
     return server;
   };

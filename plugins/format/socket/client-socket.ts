@@ -25,15 +25,15 @@ import { type LifeLimits, SocketLife } from './socket-life.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
 const unauthenticatedTime = 10_000; // ms for the first message of a client without a valid key
-const closeGrace = 60_000; // ms for which a socket that is too old stays open for the requests that are refused on it
-/** Refused messages in a row after which a client is turned away. */
+const closeGrace = 60_000; // ms for which an expired socket stays open to reject requests
+/** Consecutive rejected messages after which a client is disconnected. */
 const mostRefused = 200;
 
 const emptyRequest = Buffer.from('{"type":"response.create"}');
 
 const tooOld = 'the connection is too old';
 
-/** One WebSocket: its lanes, what it can continue, and its life. */
+/** One WebSocket: its lanes, the responses that it can continue, and its lifetime. */
 export class ClientSocket implements TurnSocket {
   readonly isCodex: boolean;
   readonly noticePrefix: string;
@@ -72,13 +72,13 @@ export class ClientSocket implements TurnSocket {
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     ws.on('ping', (data: Buffer) => this.#life.control(data.length));
     ws.on('pong', (data: Buffer) => this.#life.control(data.length));
-    // What the protocol does not allow; ws closes the connection with the code for it.
+    // A protocol violation: ws closes the connection with the matching code.
     ws.on('error', () => undefined);
     ws.once('close', () => {
       this.#leave();
       onClosed();
     });
-    // Before ws reads them, and with them the end of a message.
+    // Bytes are counted before ws reads them and may find the end of a message.
     socket.prependListener('data', (chunk: Buffer) => this.#count(chunk.length));
     socket.on('drain', () => this.#resume());
     socket.once('end', () => this.#leave());
@@ -103,7 +103,7 @@ export class ClientSocket implements TurnSocket {
 
   // The life of the connection.
 
-  /** Looks after the connection every few seconds. */
+  /** Checks the connection every few seconds. */
   sweep(limits: LifeLimits): void {
     const { ws, isAuthenticated } = this.#init;
     if (ws.readyState !== ws.OPEN) return;
@@ -114,13 +114,13 @@ export class ClientSocket implements TurnSocket {
     else if (this.#isTooOld(closeGrace) && this.#lanes.isIdle) this.#close(1001, tooOld);
   }
 
-  /** Closes once nothing runs. */
+  /** Closes the connection once no request runs. */
   drain(): void {
     this.#isDraining = true;
     this.#closeIfDone();
   }
 
-  /** A client without a valid key has sent no message: an empty request is refused, recorded and counted for it. */
+  /** For a client without a valid key that sent no message, an empty request is rejected, recorded and counted. */
   #turnAway(): void {
     this.#read(emptyRequest);
   }
@@ -202,7 +202,7 @@ export class ClientSocket implements TurnSocket {
     this.#wait(frame);
   }
 
-  /** @throws GatewayError when too much waits already, or there is no memory for it */
+  /** @throws GatewayError if too many requests are waiting or there is no memory for the request */
   #wait(frame: CreateFrame): void {
     const { waiting, maxBytes } = this.#init;
     const { length } = frame.bytes;
@@ -234,8 +234,8 @@ export class ClientSocket implements TurnSocket {
   /**
    * Never rejects.
    *
-   * @param waited ms for which it has waited for others of this socket
-   * @param onRead called when it waits no longer: its body is read by the stages behind those that limit requests
+   * @param waited ms for which the request has waited for other requests of this socket
+   * @param onRead called when the request no longer waits: the stages after those that limit requests read its body
    */
   async #run(frame: CreateFrame, waited: number, onRead: () => void): Promise<void> {
     const { conversations, endpoint, warmUp } = this.#context;
@@ -250,7 +250,7 @@ export class ClientSocket implements TurnSocket {
     const turn = new SocketTurn(this, frame, before, slotWait);
     this.#turns.add(turn);
     this.#refused = 0;
-    // No upstream gets the conversation of a request that is answered here.
+    // A request that is answered here sends no conversation to an upstream.
     const items = frame.generates ? before : before?.slice(0, 0);
     const body = composeBody(
       frame,
@@ -294,14 +294,14 @@ export class ClientSocket implements TurnSocket {
     this.#say(errorFrame(renderError(refusal, { id: '', format, dialect: 'openai' }), recipient));
   }
 
-  /** Answers a message that becomes no request. */
+  /** Answers a message that does not become a request. */
   #say(frame: string): void {
     this.frames.send([bytesOf(frame)]);
     if (++this.#refused > mostRefused) this.#close(1008, 'too many messages that cannot be served');
   }
 }
 
-/** No name of a lane is empty. */
+/** The lane of a request; empty for the lane without a name, because no name is empty. */
 function laneOf({ streamId }: CreateFrame): string {
   return streamId ?? '';
 }

@@ -2,9 +2,9 @@ import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import type { ClientFrame, CreateFrame } from './read-frame.ts';
 import type { RawMember } from './member-spans.ts';
 
-/** Members of an event that a POST does not have, or that it must have with another value. */
+/** Members of an event that a POST does not have or that need a different value there. */
 const ofSocket = new Set(['type', 'stream', 'stream_id', 'generate', 'background', 'background_options']);
-/** Those that the items of a kept conversation replace. */
+/** Members that are replaced if the request continues a kept conversation. */
 const replaced = new Set([...ofSocket, 'previous_response_id', 'input']);
 
 const opening = Buffer.from('{"stream":true');
@@ -15,10 +15,10 @@ const closing = Buffer.from('}');
 const nothing = Buffer.alloc(0);
 
 /**
- * The body of the POST that a `response.create` is: the bytes of the event, and those that were kept, neither of which is copied where they
- * are many. It is as valid as the event.
+ * Writes a `response.create` as the body of a POST: the bytes of the event and the kept bytes, both without a copy if they are long. The
+ * body is as valid as the event.
  *
- * @param kept items of the conversation that it continues, as `keptItems` wrote them; undefined for a whole request
+ * @param kept items of the continued conversation, as `keptItems` wrote them; undefined for a whole request
  */
 export function composeBody(frame: CreateFrame, kept: readonly Buffer[] | undefined): readonly Buffer[] {
   const head: Buffer[] = [opening];
@@ -32,18 +32,18 @@ export function composeBody(frame: CreateFrame, kept: readonly Buffer[] | undefi
   return [...packed([...head, inputOpening]), ...before, ...packed([own, inputEnd, closing])];
 }
 
-const short = 65_536; // bytes up to which pieces are joined: the system takes each by itself
+const short = 65_536; // bytes up to which pieces are joined: each piece is a separate write to the system
 
 function packed(pieces: readonly Buffer[]): readonly Buffer[] {
   return sizeOf(pieces) > short ? pieces : [Buffer.concat(pieces)];
 }
 
-/** Items as they are kept: others may follow them. */
+/** Items in the form in which they are kept: each ends with a separator, so that more items can follow. */
 export function keptItems(items: readonly Buffer[]): readonly Buffer[] {
   return items.filter(({ length }) => length > 0).flatMap((item) => [item, separator]);
 }
 
-/** The items that an event adds to its conversation, as they are written, without brackets. A text is the user's message. */
+/** The items that an event adds to its conversation, unparsed and without brackets. A string becomes a user message. */
 export function ownItems({ bytes, members }: ClientFrame): Buffer {
   const span = members.findLast(({ name }) => name === 'input');
   if (span === undefined) return nothing;
@@ -55,7 +55,7 @@ export function ownItems({ bytes, members }: ClientFrame): Buffer {
 
 const messageOpening = Buffer.from('{"type":"message","role":"user","content":');
 
-/** Neighbouring members that stay, as one. */
+/** Joins adjacent members that are kept into one range of bytes. */
 function runsOf(members: readonly RawMember[], left: ReadonlySet<string>): { begin: number; end: number }[] {
   const runs: { begin: number; end: number }[] = [];
   let isOpen = false;

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#cor
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 interface Recipient {
-  /** The lane of the request at fault; undefined where none is known, and for the lane without a name. */
+  /** The lane of the request at fault; undefined if unknown and for the lane without a name. */
   readonly streamId?: string | undefined;
-  /** Of the exchange; undefined for a message that never became one. */
+  /** Id of the exchange; undefined for a message that never became an exchange. */
   readonly requestId?: string | undefined;
   readonly isCodex: boolean;
 }
@@ -15,8 +15,8 @@ const retryHeaders = /^(?:retry-after|x-should-retry|x-ratelimit-)/;
 const defaultRetryAfter = '2'; // seconds, if a retryable error names none: without them, Codex ends the turn
 
 /**
- * The refusal of a request as an event. The status is in it because clients wait for another event without one, headers are in both
- * places where they are read, and the request id is where Agents SDKs read it.
+ * Writes the rejection of a request as an event. It has a status because without it clients wait for another event, headers in both
+ * places where clients read them, and the request id where Agents SDKs read it.
  *
  * Source: OpenAI SDK, `ResponseWsError`; Codex, `WrappedWebsocketErrorEvent`.
  */
@@ -42,7 +42,7 @@ export function errorFrame({ status, headers, body }: Reply, { streamId, request
   });
 }
 
-/** An error of the protocol, which OpenAI's clients know by its code. */
+/** Writes a protocol error, which OpenAI's clients identify by its code. */
 export function protocolError(error: ProtocolError, recipient: Recipient): string {
   const body = JSON.stringify({ error: { type: 'invalid_request_error', ...error } });
   return errorFrame({ status: 400, headers: {}, body }, recipient);
@@ -65,7 +65,7 @@ export class ProtocolFault extends Error {
   }
 }
 
-/** Lanes with names that a connection may have. */
+/** Maximum number of named lanes of a connection. */
 export const mostLanes = 32;
 
 /** Source: OpenAI guide "WebSocket mode". */
@@ -86,7 +86,7 @@ export const protocolErrors = {
     message: `Responses websocket connection limit reached (${minutes} minutes). Create a new websocket connection to continue.`,
     param: null,
   }),
-  /** With the code on which clients open another connection and send the request there. */
+  /** On this code clients open another connection and send the request there. */
   restarting: {
     code: 'websocket_connection_limit_reached',
     message: 'The gateway is restarting. Create a new websocket connection to continue.',
@@ -101,11 +101,11 @@ export const protocolErrors = {
 } as const;
 
 /**
- * The status of an error frame. Codex repeats a request seven times for any status that is neither 400, 404, 429 nor 503, and then goes
- * on by POST; for these four it does what is right.
+ * The status of an error frame. Codex handles 400, 404, 429 and 503 correctly; for any other status it repeats the request seven times
+ * and then switches to POST.
  */
 function statusForCodex(status: number, code: JsonValue | undefined): number {
-  // Its message alone is shown then, and not all of the frame.
+  // With 404 Codex shows only the message, not the whole frame.
   if (code === 'model_not_found') return 404;
   if (status === 404 || status === 429) return status;
   return status >= 500 ? 503 : 400;
@@ -123,7 +123,7 @@ function messageOf({ message }: JsonObject): string {
 
 const codex = /^codex[_-]|^codex$/i;
 
-/** True for Codex, by what it calls itself. */
+/** True for Codex, identified by its originator or user agent. */
 export function namesCodex(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
   return codex.test(String(headers['originator'] ?? '')) || codex.test(String(headers['user-agent'] ?? ''));
 }

@@ -3,7 +3,7 @@ import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 /** An event of a stream. */
 export interface FramedEvent {
   readonly name: string;
-  /** JSON as bytes, of which each is a character: dozens of small events cost a fraction of what they cost as buffers. */
+  /** JSON as a string with one character per byte: dozens of small events cost a fraction of the cost as buffers. */
   readonly data: string;
 }
 
@@ -11,17 +11,17 @@ const eventField = 'event: ';
 const dataField = 'data: ';
 const endMark = '[DONE]';
 
-/** The bytes of a text, of which each is a character. */
+/** Converts a text to a string with one character per UTF-8 byte. */
 export function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** The text of such bytes. */
+/** Converts a string with one character per UTF-8 byte back to text. */
 export function textOfBytes(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
 
-/** The events in a chunk of a stream, which holds whole ones. Those without data keep a connection alive, and are left out. */
+/** The events in a chunk of a stream, which has only whole events. Events without data only keep a connection alive and are omitted. */
 export function eventsOf(chunk: Buffer): readonly FramedEvent[] {
   const bytes = chunk.toString('latin1');
   const events: FramedEvent[] = [];
@@ -34,18 +34,18 @@ export function eventsOf(chunk: Buffer): readonly FramedEvent[] {
   return events;
 }
 
-/** An event as the gateway writes it: a line with its name, and one with its data. */
+/** Reads an event as the gateway writes it: one line with the name and one with the data. */
 function plainEvent(bytes: string, begin: number, end: number): FramedEvent | undefined {
   if (!bytes.startsWith(eventField, begin)) return undefined;
   const lineEnd = bytes.indexOf('\n', begin);
   if (lineEnd >= end || !bytes.startsWith(dataField, lineEnd + 1)) return undefined;
   const dataBegin = lineEnd + 1 + dataField.length;
-  // The blank line begins with the first line feed behind the data.
+  // The blank line begins with the first line feed after the data.
   if (bytes.indexOf('\n', dataBegin) !== end || bytes[end - 1] === '\r') return undefined;
   return { name: bytes.slice(begin + eventField.length, lineEnd), data: bytes.slice(dataBegin, end) };
 }
 
-/** Any other spelling of events. */
+/** Reads events in any other spelling. */
 function framed(bytes: Buffer): FramedEvent[] {
   const framer = new SseFramer();
   return [...framer.push(bytes), ...framer.end()].flatMap((event) => {
@@ -56,14 +56,14 @@ function framed(bytes: Buffer): FramedEvent[] {
   });
 }
 
-/** Begins the payloads of a lane with a name, in place of their brace. */
+/** The opening of payloads in a named lane, which replaces their first brace. */
 export function laneOpening(streamId: string | undefined): string | undefined {
   // The name of a lane needs no escapes.
   return streamId === undefined ? undefined : `{"stream_id":"${streamId}",`;
 }
 
-/** The payload of an event. @param data a JSON object, as bytes @param opening of its lane */
+/** The payload of an event. @param data a JSON object, one character per byte @param opening opening of its lane */
 export function inLane(data: string, opening: string | undefined): string {
-  // No event is without members.
+  // Every event has members.
   return opening === undefined ? data : opening + data.slice(data.indexOf('{') + 1);
 }

@@ -18,8 +18,8 @@ import type { SocketContext } from './socket-init.ts';
 import { warmUpEndpoint } from './warm-up.ts';
 
 const sweepEvery = 5_000; // ms between two looks at all sockets
-const defaultRetryAfter = 5; // seconds after which a client that has too many sockets may try again
-/** Open sockets of a network that have no valid key. */
+const defaultRetryAfter = 5; // seconds after which a client with too many sockets may retry
+/** Maximum number of open sockets without a valid key per network. */
 const mostUnauthenticated = 16;
 const mostOfAccount = 64 * 1024 ** 2; // bytes of the conversations of one account
 
@@ -35,7 +35,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   #sweeping: NodeJS.Timeout | undefined;
   #isDraining = false;
 
-  /** @param endpoint the name of the one that is served over WebSockets too */
+  /** @param endpoint name of the endpoint that is also served over WebSockets */
   constructor(server: Server, endpoint: string) {
     this.#server = server;
     this.#endpoint = endpoint;
@@ -58,7 +58,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     const { request, conversations, refuse, socket } = upgrade;
     const { pipeline, host, corsOrigins } = conversations.serving;
     const { origin } = request.headers;
-    // Browsers send no preflight before they open one.
+    // Browsers send no preflight before they open a WebSocket.
     if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin))
       return refuse(new GatewayError('forbidden', `Pages of ${origin.slice(0, 200)} may not call this API.`));
     const headers = headersOfSocket(request.headers);
@@ -71,7 +71,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (account instanceof GatewayError) return refuse(account);
     if (socket.destroyed) return;
     const id = needsKey ? account : (account ?? '');
-    // Counted at once: many may be opened in the same moment.
+    // The socket is counted immediately: many sockets may be opened at the same moment.
     const close =
       id === undefined
         ? this.#unauthenticated.open(networkOf(remoteAddress), mostUnauthenticated)
@@ -125,7 +125,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (this.#isDraining) client.drain();
   }
 
-  /** Once; a failure, such as too many open files, is not remembered. */
+  /** Loads the acceptor once; a failure, such as too many open files, is not cached. */
   #loadAcceptor(): Promise<Acceptor> {
     return (this.#loading ??= loadAcceptor().catch((error: unknown) => {
       this.#loading = undefined;
@@ -140,7 +140,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
       inBackground(host.log, 'looking after a WebSocket', () => socket.sweep({ writeTimeout, bodyTimeout, minRate }));
   }
 
-  /** Shared by all sockets; created for the first. */
+  /** The context that all sockets share; created for the first socket. */
   #contextOf({ conversations }: Upgrade, host: Host): SocketContext {
     return (this.#context ??= this.#makeContext(conversations, host));
   }

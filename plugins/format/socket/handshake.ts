@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Subprotocol with the key of a browser, which cannot set headers of a WebSocket. */
+/** Subprotocol with which browsers send the key, because they cannot set headers of a WebSocket. */
 const keyProtocol = 'openai-insecure-api-key.';
 
-/** Headers of the connection, and those that must not reach a request: cookies identify no account here. */
+/** Headers that belong to the connection or must not reach a request: cookies identify no account here. */
 const left = /^(?:connection|upgrade|cookie|content-length|content-type|transfer-encoding|expect|te|sec-websocket-.*)$/;
 
-/** The headers of each request on a WebSocket: those with which it was opened. The key is in them as in those of a POST. */
+/** The headers of each request on a WebSocket: the headers of its handshake, with the key in the same place as in a POST. */
 export function headersOfSocket(handshake: IncomingHttpHeaders): IncomingHttpHeaders {
   const kept = Object.entries(handshake).filter(([name]) => !left.test(name));
   const key = hasBearer(handshake) ? undefined : keyInProtocols(handshake['sec-websocket-protocol']);
@@ -28,7 +28,7 @@ export function hasKey(headers: IncomingHttpHeaders): boolean {
   return ['authorization', 'x-api-key', 'x-goog-api-key'].some((name) => (headers[name] ?? '') !== '');
 }
 
-/** The protocol to answer: a browser closes a socket without one of those that it has offered. Never that with the key. */
+/** The protocol to answer with: a browser closes a socket without an offered protocol. Never the protocol with the key. */
 export function chooseProtocol(offered: Iterable<string>): string | false {
   for (const protocol of offered) if (!protocol.startsWith(keyProtocol)) return protocol;
   return false;
@@ -44,7 +44,7 @@ function keyInProtocols(offered = ''): string | undefined {
   return found?.slice(keyProtocol.length);
 }
 
-/** For a request without a key. A stage refuses it before, where keys are needed. */
+/** The error for a request without a key. If keys are required, a stage rejects the request earlier. */
 export function missingKey(): GatewayError {
   return new GatewayError('invalid_api_key', 'The API key is missing. Send it as "Authorization: Bearer …".');
 }

@@ -9,21 +9,21 @@ const segmentOverhead = 896;
 /** Bytes up to which a segment is copied into the next one: a conversation of many short turns has few segments. */
 const shortSegment = 8_192;
 
-/** Items of a conversation as they are written, each with a comma behind it. Several conversations may have them; the last one frees them. */
+/** Items of a conversation as JSON text, each followed by a comma. Several conversations may share them; the last holder frees them. */
 export class KeptItems implements OutlinedItems {
   readonly bytes: Buffer;
   readonly #count: (bytes: number) => void;
   readonly #mayGrow: (segment: KeptItems, bytes: number) => boolean;
   #outline: ItemsOutline | undefined;
-  /** It has no outline: it is too short, or not one that can be used. */
+  /** True if there is no outline, because the segment is too short or its outline is not useful. */
   #hasNone = false;
   #size: number;
   #holders = 0;
 
   /**
-   * @param pieces are copied: they may be slices of a frame with much more in it
-   * @param count told how many bytes of memory it takes or, less than zero, frees
-   * @param mayGrow asked whether its outline may be kept
+   * @param pieces bytes to copy: they may be slices of a much larger frame
+   * @param count receives the bytes of memory taken or, if negative, freed
+   * @param mayGrow returns whether the outline may be kept
    */
   constructor(
     pieces: readonly Buffer[],
@@ -31,7 +31,7 @@ export class KeptItems implements OutlinedItems {
     mayGrow: (segment: KeptItems, bytes: number) => boolean,
   ) {
     const size = sizeOf(pieces);
-    // Not from the pool, all of which a slice would keep alive.
+    // Not allocated from the pool, because a slice would keep the whole pool alive.
     this.bytes = Buffer.allocUnsafeSlow(size);
     let at = 0;
     for (const piece of pieces) at += piece.copy(this.bytes, at);
@@ -39,16 +39,16 @@ export class KeptItems implements OutlinedItems {
     this.#mayGrow = mayGrow;
     this.#size = size + segmentOverhead;
     count(this.#size);
-    // An exchange frees its body when it is over: these bytes are not its own.
+    // These bytes are lent, because an exchange frees its own body at its end.
     lendBytes([this.bytes]);
   }
 
-  /** Bytes of memory that it takes, with its outline. */
+  /** Bytes of memory taken, including the outline. */
   get size(): number {
     return this.#size;
   }
 
-  /** Made for the first turn that continues them: a conversation is looked through once, not in each of its turns, where there is room. */
+  /** Created for the first turn that continues the items, and kept if there is room, so that not every turn scans the conversation. */
   get outline(): ItemsOutline | undefined {
     if (this.#hasNone || this.#outline !== undefined) return this.#outline;
     const outline = this.bytes.length < shortSegment ? undefined : outlineOfItems(this.bytes);
@@ -58,7 +58,7 @@ export class KeptItems implements OutlinedItems {
     return outline;
   }
 
-  /** What comes next has more use for the room. */
+  /** Drops the outline, because the next items need the room more. */
   dropOutline(): void {
     if (this.#outline !== undefined) this.#grow(undefined);
   }
@@ -70,7 +70,7 @@ export class KeptItems implements OutlinedItems {
     this.#count(change);
   }
 
-  /** True if it has exactly this many holders. */
+  /** True if the segment has exactly this many holders. */
   isHeldOnlyBy(holders: number): boolean {
     return this.#holders === holders;
   }
@@ -88,12 +88,12 @@ export class KeptItems implements OutlinedItems {
   }
 }
 
-/** A response that can be continued: its whole conversation, its own output included. */
+/** A response that can be continued: its whole conversation, including its own output. */
 export interface Kept {
   readonly id: string;
   readonly account: string;
   readonly segments: readonly KeptItems[];
-  /** True once it was evicted. */
+  /** True once the conversation was evicted. */
   isGone: boolean;
 }
 
@@ -103,8 +103,8 @@ interface KeptLimits {
 }
 
 /**
- * The conversations of all sockets. What was used longest ago goes first: its client sends the whole conversation again.
- * `mayKeep` tells whether the process has room.
+ * The conversations of all sockets. The least recently used conversation is evicted first; its client then sends it again in full.
+ * `mayKeep` returns whether the process has room.
  */
 export class KeptConversations implements Reclaimable {
   readonly maxBytes: number;
@@ -130,11 +130,11 @@ export class KeptConversations implements Reclaimable {
   }
 
   /**
-   * Keeps what a response has made of the conversation that it continues.
+   * Keeps the conversation of a response, with the items that the response added.
    *
-   * @param before segments of that conversation, which the caller holds
-   * @param added items behind them
-   * @returns undefined when there is no room
+   * @param before segments of the continued conversation, which the caller holds
+   * @param added items after these segments
+   * @returns undefined if there is no room
    */
   keep(account: string, id: string, before: readonly KeptItems[], added: readonly Buffer[]): Kept | undefined {
     const last = before.at(-1);
@@ -159,7 +159,7 @@ export class KeptConversations implements Reclaimable {
     return kept;
   }
 
-  /** It is in use: others go before it. */
+  /** Marks a conversation as recently used, so that others are evicted first. */
   touch(kept: Kept): void {
     if (this.#all.delete(kept)) this.#all.add(kept);
   }
@@ -182,8 +182,8 @@ export class KeptConversations implements Reclaimable {
   }
 
   /**
-   * Whether there is room for the outline of a segment. Other conversations of its account go for it, but none that the segment is part of,
-   * and none when all of them are not enough.
+   * Whether there is room for the outline of a segment. Evicts other conversations of the account if needed, but no conversation that has
+   * this segment, and none at all if evicting all of them would not be enough.
    */
   #mayGrow(account: string, segment: KeptItems, bytes: number): boolean {
     if (!this.#mayKeep(bytes)) return false;
@@ -207,7 +207,7 @@ export class KeptConversations implements Reclaimable {
     return true;
   }
 
-  /** Drops conversations, of this account or of all, until so many bytes are free. */
+  /** Drops conversations, of this account or of all accounts, until this many bytes are freed. */
   #evict(bytes: number, account?: string): void {
     const goal = this.#heldBy(account) - bytes;
     for (const kept of this.#all) {

@@ -1,17 +1,17 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Requests of one socket: those that run, and those that wait. */
+/** Maximum number of running and of waiting requests of one socket. */
 export const mostRequests = { running: 16, waiting: 64 } as const;
 
 interface QueuedRequest {
   readonly lane: string;
-  /** False if it runs regardless of the limit. */
+  /** False if the request runs regardless of the limit. */
   readonly isCounted: boolean;
-  /** Runs it, and resolves when it is over. Must not reject. @param waited ms since it became the first of its lane */
+  /** Runs the request and resolves when it ends. Must not reject. @param waited ms since it became the first of its lane */
   start(waited: number): Promise<void>;
-  /** Called when the limit was reached for its whole waiting time. */
+  /** Called if the limit was reached for the request's whole waiting time. */
   refuse(): void;
-  /** Called when its socket has closed before it ran. */
+  /** Called if the socket closed before the request ran. */
   release(): void;
 }
 
@@ -21,7 +21,7 @@ interface LaneLimits {
   readonly wait: number; // ms that the first request of a lane waits while the limit of running ones is reached
 }
 
-/** The order of the requests of one socket: those of a lane run one after the other, those of different lanes beside each other. */
+/** The order of the requests of one socket: requests of a lane run one after the other, different lanes run concurrently. */
 export class Lanes {
   readonly #limits: LaneLimits;
   readonly #mayStart: () => boolean;
@@ -29,14 +29,14 @@ export class Lanes {
   readonly #now: () => number;
   readonly #waiting: QueuedRequest[] = [];
   readonly #busy = new Set<string>();
-  /** Since when each of these has been the first of its lane. */
+  /** Time at which each request became the first of its lane. */
   readonly #firstSince = new Map<QueuedRequest, number>();
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
   #isClosed = false;
 
   /**
-   * @param mayStart false while the client does not read what it has asked for: nothing starts until `look` is called
+   * @param mayStart false while the client does not read its responses: nothing starts until `look` is called
    * @param onIdle called when the last request has ended
    * @param now ms of a monotonic clock
    */
@@ -51,7 +51,7 @@ export class Lanes {
     return this.#busy.size === 0 && this.#waiting.length === 0;
   }
 
-  /** @returns false when too many wait, or its socket has closed */
+  /** @returns false if too many requests wait or the socket has closed */
   add(request: QueuedRequest): boolean {
     if (this.#isClosed || this.#waiting.length >= this.#limits.waiting) return false;
     this.#waiting.push(request);
@@ -59,14 +59,14 @@ export class Lanes {
     return true;
   }
 
-  /** Nothing that waits runs any more. */
+  /** Stops all waiting requests from running. */
   close(): void {
     this.#isClosed = true;
     for (const request of this.#waiting.splice(0)) request.release();
     clearTimeout(this.#timer);
   }
 
-  /** Starts what may run, and refuses what has waited for too long. */
+  /** Starts the requests that may run, and rejects requests that have waited too long. */
   look(): void {
     if (this.#isClosed || !this.#mayStart()) return;
     const now = this.#now();
@@ -80,7 +80,7 @@ export class Lanes {
       else {
         this.#remove(request);
         request.refuse();
-        // The next one of its lane is the first now.
+        // The next request of the lane is now the first.
         continue;
       }
       busy.add(request.lane);

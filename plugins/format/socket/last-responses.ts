@@ -1,6 +1,6 @@
 import type { Kept, KeptConversations } from './kept.ts';
 
-/** The last response of each lane of a socket: what its next requests can continue. */
+/** The last response of each lane of a socket, which the next requests can continue. */
 export class LastResponses {
   readonly #conversations: KeptConversations;
   readonly #byLane = new Map<string, Kept>();
@@ -9,7 +9,7 @@ export class LastResponses {
     this.#conversations = conversations;
   }
 
-  /** @param next undefined when there is no room for the response: then the lane cannot be continued */
+  /** @param next undefined if there is no room for the response: the lane can then not be continued */
   replace(lane: string, next: Kept | undefined): void {
     const last = this.#byLane.get(lane);
     if (last !== undefined) this.#conversations.drop(last);

@@ -3,19 +3,19 @@ import { RawJsonReader } from '../request/raw-json-reader.ts';
 
 const [quote, backslash, comma, colon, openObject, closeObject] = [0x22, 0x5c, 0x2c, 0x3a, 0x7b, 0x7d];
 
-/** Where a member of the outermost object stands. */
+/** The position of a member of the outermost object. */
 export interface RawMember {
   readonly name: string;
-  readonly begin: number; // of its name
+  readonly begin: number; // start of the name
   readonly valueBegin: number;
-  readonly end: number; // behind its value
+  readonly end: number; // position after the value
 }
 
 /**
- * Finds the members of a JSON object without parsing them: their values are passed over, strings at the speed of a search. The
+ * Finds the members of a JSON object without parsing them: it skips values, and strings at the speed of a search. The
  * caller must still validate each value that it uses.
  *
- * @returns undefined for what is no object, ends early, or would take too long
+ * @returns undefined if the bytes are not an object, end early, or would take too long
  */
 export function memberSpans(bytes: Buffer): readonly RawMember[] | undefined {
   const reader = new RawJsonReader(bytes);
@@ -40,7 +40,7 @@ function readMember(reader: RawJsonReader): RawMember | undefined {
   return reader.value() && { name, begin, valueBegin, end: reader.at };
 }
 
-/** The name in a JSON string, which may be written with escapes. @returns undefined for none that is valid */
+/** The name in a JSON string, which may contain escapes. @returns undefined for an invalid string */
 function nameOf(text: Buffer | undefined): string | undefined {
   if (text?.[0] !== quote) return undefined;
   if (!text.includes(backslash)) return text.toString('utf8', 1, text.length - 1);

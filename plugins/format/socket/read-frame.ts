@@ -3,7 +3,7 @@ import { type JsonValue, parseJson } from '#core/platform/json.ts';
 import { protocolErrors, ProtocolFault } from './error-frames.ts';
 import { type RawMember, memberSpans } from './member-spans.ts';
 
-/** A frame of a client: what it asks for, and the bytes of what it says. */
+/** A client's frame: the type of its event and its bytes. */
 export interface ClientFrame {
   readonly type: string;
   readonly bytes: Buffer;
@@ -12,17 +12,17 @@ export interface ClientFrame {
 
 /** A request for a response. */
 export interface CreateFrame extends ClientFrame {
-  /** The lane; undefined for the one without a name. */
+  /** The lane; undefined for the lane without a name. */
   readonly streamId: string | undefined;
   readonly previousId: string | undefined;
   /** False to prepare a conversation only. */
   readonly generates: boolean;
 }
 
-const repeated = 100; // characters of a name that a refusal repeats
+const repeated = 100; // maximum characters of a name in a rejection
 const laneName = /^[A-Za-z0-9_.-]{1,256}$/;
 
-/** @throws GatewayError `invalid_request` for what is no event */
+/** @throws GatewayError `invalid_request` if the bytes are not an event */
 export function readFrame(bytes: Buffer): ClientFrame {
   const members = memberSpans(bytes);
   if (members === undefined) throw refusal('The message is not a valid JSON object.');
@@ -38,7 +38,7 @@ export function textOf(frame: ClientFrame, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The lane that an event names, and that its refusal has to name too: clients wait for it there. Undefined for none, or no name. */
+/** The lane that an event names. Its rejection must name it too: clients wait for it there. Undefined if missing or not a valid name. */
 export function namedLane(frame: ClientFrame): string | undefined {
   const streamId = textOf(frame, 'stream_id');
   return streamId !== undefined && laneName.test(streamId) ? streamId : undefined;
@@ -71,7 +71,7 @@ export function refuseEvent({ type }: ClientFrame): never {
   throw refusal(`Events of type "${type.slice(0, repeated)}" are not supported. Send \`response.create\`.`, 'type');
 }
 
-/** The last of several members counts, as for JSON.parse. */
+/** If a member occurs several times, the last one counts, as in JSON.parse. */
 function valueOf({ bytes, members }: Pick<ClientFrame, 'bytes' | 'members'>, name: string): JsonValue | undefined {
   const span = members.findLast((member) => member.name === name);
   if (span === undefined) return undefined;

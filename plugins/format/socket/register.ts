@@ -3,10 +3,10 @@ import { gauge } from '#core/gateway/health/gauge.ts';
 import type { SocketFront } from './front.ts';
 import { websocketSection } from './section.ts';
 
-/** Serves the Responses API over WebSockets too. */
+/** Also serves the Responses API over WebSockets. */
 export function registerSocket(server: Server): void {
   let front: SocketFront | undefined;
-  // Not in commands, which serve nothing.
+  // Commands do not need it: they serve no requests.
   server.ext('onPreStart', async () => {
     const { SocketFront } = await import('./front.ts');
     front = new SocketFront(server, 'responses');
@@ -14,7 +14,7 @@ export function registerSocket(server: Server): void {
   server.gateway.section(websocketSection);
   server.gateway.socket({
     endpoint: 'responses',
-    // Until the server has started, they are requests, which the starting listener refuses.
+    // Until the server has started, upgrades count as requests, which the starting listener rejects.
     isServed: (host) => front !== undefined && host.section(websocketSection).enabled,
     open: async (upgrade) => front?.open(upgrade),
     drain: () => front?.drain(),

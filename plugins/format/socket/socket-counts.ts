@@ -1,8 +1,8 @@
-/** Counts the open sockets of each owner: an account, or a network. */
+/** Counts the open sockets of each owner: an account or a network. */
 export class SocketCounts {
   readonly #counts = new Map<string, number>();
 
-  /** @returns what ends the count of one more; undefined when the owner has as many as it may */
+  /** @returns a function that ends the count of the new socket; undefined if the owner has reached the limit */
   open(owner: string, most: number): (() => void) | undefined {
     const count = this.#counts.get(owner) ?? 0;
     if (count >= most) return undefined;

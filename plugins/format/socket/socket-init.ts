@@ -24,13 +24,13 @@ export interface SocketInit {
   readonly query: URLSearchParams;
   readonly remoteAddress: string | undefined;
   readonly isCodex: boolean;
-  /** False for one whose key is not valid. */
+  /** False if the key is not valid. */
   readonly isAuthenticated: boolean;
   readonly noticePrefix: string;
   readonly minutes: number;
   readonly queueWait: number; // seconds
-  /** For the message that is arriving, and for those whose bodies have not been read yet. */
+  /** Memory for the arriving message, and for messages whose bodies have not been read yet. */
   readonly memory: MemoryShare;
   readonly waiting: MemoryShare;
-  readonly maxBytes: number; // bytes of a message, and of all that wait
+  readonly maxBytes: number; // bytes, for one message and for all waiting messages
 }

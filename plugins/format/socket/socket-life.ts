@@ -5,7 +5,7 @@ import { bytesTaken } from '#core/gateway/http/stalled-client.ts';
 
 const pingEvery = 25_000; // ms between pings: proxies cut idle connections after 60 s
 const longestSilence = 40_000; // ms for which a ping may be unanswered
-/** Control frames between two looks after which a client is turned away. */
+/** Control frames between two checks after which a client is disconnected. */
 const mostControls = 500;
 const smallMessage = 65_536; // bytes of an unfinished message that are not counted
 const controlHead = 6; // bytes of a client's control frame before its payload: head and mask
@@ -19,23 +19,23 @@ export interface LifeLimits {
 /** Reason for ending a connection. */
 type EndOfLife = 'silent' | 'stuck' | 'slow' | 'flooding';
 
-/** Watches the connection of a WebSocket: whether its client is there, reads, and finishes what it has begun to send. */
+/** Watches the connection of a WebSocket: whether the client is alive, reads, and finishes the messages that it begins. */
 export class SocketLife {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
   readonly #memory: MemoryShare;
   readonly #now: () => number;
   #pingedAt: number;
-  /** Since when a ping is unanswered. */
+  /** Time since which a ping has been unanswered. */
   #silentSince: number | undefined;
   #controls = 0;
-  /** Bytes of the message that is on its way, and since when. */
+  /** Bytes of the arriving message, and the time at which it began. */
   #incoming = 0;
   #incomingSince = 0;
-  #taken: number | undefined; // bytes that the system had taken at the last look
-  #stuckSince: number | undefined; // since when it has taken no more
+  #taken: number | undefined; // bytes that the system had taken at the last check
+  #stuckSince: number | undefined; // time since which the system has taken no more bytes
 
-  /** @param memory for the message that is on its way @param now ms, monotonic */
+  /** @param memory memory for the arriving message @param now ms, monotonic */
   constructor(ws: WebSocket, socket: Socket, memory: MemoryShare, now: () => number) {
     this.#ws = ws;
     this.#socket = socket;
@@ -44,7 +44,7 @@ export class SocketLife {
     this.#pingedAt = now();
   }
 
-  /** Bytes have come. @returns false when there is no memory for the message that they belong to */
+  /** Counts arrived bytes. @returns false if there is no memory for their message */
   receive(bytes: number): boolean {
     // A client answers no ping in the middle of a message.
     this.#silentSince = undefined;
@@ -54,21 +54,21 @@ export class SocketLife {
     return needed <= 0 || this.#memory.grow(needed);
   }
 
-  /** A message is complete. */
+  /** Ends the arriving message, which is complete. */
   endMessage(): void {
     this.#silentSince = undefined;
     this.#incoming = 0;
     this.#memory.shrink(this.#memory.bytes);
   }
 
-  /** A ping or a pong has come, which belongs to no message. @param payload bytes */
+  /** Counts a ping or a pong, which is not part of a message. @param payload bytes */
   control(payload: number): void {
     this.#silentSince = undefined;
     this.#controls++;
     this.#incoming = Math.max(0, this.#incoming - controlHead - payload);
   }
 
-  /** Looks at the connection, every few seconds; pings it if that is due. @returns why it is to end */
+  /** Checks the connection every few seconds and sends a ping if due. @returns the reason to end the connection */
   look({ writeTimeout, bodyTimeout, minRate }: LifeLimits): EndOfLife | undefined {
     const now = this.#now();
     const controls = this.#controls;
@@ -83,14 +83,14 @@ export class SocketLife {
   }
 
   #ping(now: number): void {
-    // What waits for the client says enough, and a ping behind it is answered late.
+    // Unsent bytes already show whether the client reads, and a ping queued after them is answered late.
     if (now - this.#pingedAt < pingEvery || this.#ws.bufferedAmount > 0) return;
     this.#pingedAt = now;
     this.#silentSince ??= now;
     this.#ws.ping();
   }
 
-  /** When the system has last taken bytes that wait for the client; now if none wait. */
+  /** The last time at which the system took bytes for the client; now if no bytes wait. */
   #stuckUntil(now: number): number {
     const taken = bytesTaken(this.#socket);
     if (taken === undefined) this.#stuckSince = undefined;

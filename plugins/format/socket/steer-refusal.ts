@@ -1,9 +1,9 @@
 import { parseObject } from '#core/platform/json.ts';
 import type { ClientFrame } from './read-frame.ts';
 
-const longestEcho = 16_384; // bytes of an event whose input its refusal repeats
+const longestEcho = 16_384; // maximum bytes of an event whose input the rejection repeats
 
-/** The answer to `response.steer`, which repeats the input as OpenAI's does. */
+/** The answer to `response.steer`, which repeats the input like OpenAI's answer. */
 export function steerRefusal({ bytes }: ClientFrame): string {
   const isShort = bytes.length <= longestEcho;
   const { input, previous_response_id } = (isShort && parseObject(bytes.toString())) || {};

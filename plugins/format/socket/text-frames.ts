@@ -9,7 +9,7 @@ const finalText = 0x81;
 export class FrameWriter {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
-  /** Frames that are written in this turn of the event loop; each character is a byte. */
+  /** Frames of this turn of the event loop that are not yet sent; each character is a byte. */
   #unsent = '';
 
   constructor(ws: WebSocket, socket: Socket) {
@@ -17,15 +17,15 @@ export class FrameWriter {
     this.#socket = socket;
   }
 
-  /** True while the client is slower. */
+  /** True while the client reads too slowly. */
   get isFull(): boolean {
     return this.#ws.bufferedAmount + this.#unsent.length > bounds.slowReader;
   }
 
-  /** @param payloads bytes, of which each is a character */
+  /** @param payloads bytes, one character per byte */
   send(payloads: readonly string[]): void {
     if (payloads.length === 0) return;
-    // The events of a chunk come one by one: each write to the system costs as much as framing a hundred of them.
+    // The events of a chunk arrive one by one, and a write to the system costs as much as framing a hundred events.
     if (this.#unsent === '') process.nextTick(() => this.flush());
     this.#unsent += textFrames(payloads);
   }
@@ -37,12 +37,12 @@ export class FrameWriter {
 }
 
 /**
- * Text messages as a server sends them, as one piece. ws hands each message to the system by itself, which takes a third of the
- * processor time of a turn with many small events.
+ * Frames text messages like a server and joins them into one piece. ws passes each message to the system separately, which takes a
+ * third of the processor time of a turn with many small events.
  *
  * Source: RFC 6455, section 5.2.
  *
- * @param payloads bytes, of which each is a character, as in the result
+ * @param payloads bytes, one character per byte, as in the result
  */
 export function textFrames(payloads: readonly string[]): string {
   let frames = '';

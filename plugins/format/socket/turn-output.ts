@@ -15,7 +15,7 @@ const stages: Readonly<Record<string, Progress>> = {
   error: 'error',
 };
 
-/** Reads the events of one response as far as the socket has to know it: its id, and the items of its output, as bytes. */
+/** Reads the parts of one response that the socket needs: its id and its output items, as bytes. */
 export class TurnOutput {
   #created: string | undefined;
   #last: string | undefined;
@@ -41,13 +41,13 @@ export class TurnOutput {
   /** The finished items of the output. */
   items(): readonly Buffer[] {
     if (this.#items.length > 0 || this.#ending === undefined) return this.#items;
-    // A server that sends nothing but the end.
+    // The server sent only the final event.
     const response = responseIn(this.#ending);
     const output = Array.isArray(response['output']) ? response['output'] : [];
     return output.map((item) => Buffer.from(JSON.stringify(item)));
   }
 
-  /** The end of a response that its client has interrupted: what is finished stays. Undefined while it has not begun. */
+  /** The final event of a response that the client interrupted; finished items are kept. Undefined if the response has not begun. */
   interrupted(usage: Usage | undefined): FramedEvent | undefined {
     if (this.#created === undefined) return undefined;
     const response = {
@@ -74,7 +74,7 @@ function responseIn(data: string): JsonObject {
   return isJsonObject(response) ? response : {};
 }
 
-/** Where the id usually is. */
+/** Matches the id in its usual place. */
 const idAtBegin = /"response" ?: ?\{ ?"id" ?: ?"([\w-]+)"/;
 const beginning = 200;
 

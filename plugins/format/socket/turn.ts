@@ -23,18 +23,18 @@ export interface TurnSocket {
   readonly noticePrefix: string;
   /** While it is full, the turn waits to be resumed. */
   readonly frames: Pick<FrameWriter, 'isFull' | 'send'>;
-  /** The response can be continued from now on. @param items all of its conversation behind `before` */
+  /** Makes the response continuable. @param items all items of its conversation after `before` */
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
-  /** The request has failed, and what it continues in its own lane goes. */
+  /** Called when the request failed: drops the response that it continues in its own lane. */
   forget(turn: SocketTurn): void;
-  /** The API key is not valid. */
+  /** Called when the API key is not valid. */
   rejectKey(): void;
 }
 
-/** The exchange of a `response.create`, on the side of its client. */
+/** The client side of the exchange of a `response.create`. */
 export class SocketTurn implements Correspondent {
   readonly frame: CreateFrame;
-  /** Segments of the kept conversation that it continues; undefined for a whole request, or a stored response. */
+  /** Segments of the kept conversation that the request continues; undefined for a whole request or a stored response. */
   readonly before: readonly KeptItems[] | undefined;
   readonly #socket: TurnSocket;
   readonly #slotWait: number;
@@ -43,13 +43,13 @@ export class SocketTurn implements Correspondent {
   readonly #sent = { bytes: 0, firstByteAfter: undefined as number | undefined };
   #exchange: Exchange | undefined;
   #reading: BodyReading | undefined;
-  /** The client has the end of the response. */
+  /** True once the client has the end of the response. */
   #isOver = false;
-  /** Nothing may follow, because the client has left. */
+  /** True once the client has left, so nothing more may be sent. */
   #isLeft = false;
   #heldError: FramedEvent | undefined;
 
-  /** @param wait ms that it may wait for a slot of its key */
+  /** @param wait ms that the request may wait for a slot of its key */
   constructor(socket: TurnSocket, frame: CreateFrame, before: readonly KeptItems[] | undefined, wait: number) {
     this.#socket = socket;
     this.#slotWait = wait;
@@ -58,7 +58,7 @@ export class SocketTurn implements Correspondent {
     this.before = before;
   }
 
-  /** Of the response; undefined until it has begun. */
+  /** Id of the response; undefined until it has begun. */
   get responseId(): string | undefined {
     return this.#isOver ? undefined : this.#output.id;
   }
@@ -71,18 +71,18 @@ export class SocketTurn implements Correspondent {
     if (this.#isLeft) exchange.abort(new ClientGone());
   }
 
-  /** The client has left. */
+  /** Called when the client has left. */
   leave(): void {
     this.#isLeft = true;
     this.#exchange?.abort(new ClientGone());
   }
 
-  /** The client reads again. */
+  /** Called when the client reads again. */
   resume(): void {
     this.#reading?.resume();
   }
 
-  /** Ends the response for its client, which has what is finished. @returns false when there is none */
+  /** Ends the response for the client, which keeps the finished items. @returns false if no response is running */
   interrupt(): boolean {
     const ending = this.#isOver ? undefined : this.#output.interrupted(this.#exchange?.find(delivery)?.usage);
     const { id } = this.#output;
@@ -142,7 +142,7 @@ export class SocketTurn implements Correspondent {
     if (reason instanceof GatewayError && !this.#isOver) this.#breakOff(exchange, reply, reason, metadata);
   }
 
-  /** Ends a broken response: with an event inside it once it has begun, otherwise like a rejection. */
+  /** Ends a broken response: with an event if the response has begun, otherwise like a rejection. */
   #breakOff(exchange: Exchange, reply: Reply, error: GatewayError, metadata: JsonObject): void {
     exchange.fail(error);
     if (this.#output.id === undefined) {
@@ -165,7 +165,7 @@ export class SocketTurn implements Correspondent {
     this.#take(isEvents ? eventsOf(bytes) : eventsOfWhole(response ?? {}), metadata);
   }
 
-  /** A stream may end with an error alone, or with nothing. */
+  /** Ends the response for a stream that ended with only an error or without a final event. */
   #finish(exchange: Exchange): void {
     if (this.#isOver || exchange.isClientGone) return;
     const truncated = new GatewayError('upstream_failed', 'The response was truncated.');
@@ -180,14 +180,14 @@ export class SocketTurn implements Correspondent {
     this.#say(errorFrame(renderError(error, exchange), this.#recipient(exchange)));
   }
 
-  /** @returns false when the client is slower */
+  /** @returns false if the client reads too slowly */
   #take(events: readonly FramedEvent[], metadata: JsonObject): boolean {
     const frames: string[] = [];
     for (const event of events) {
       if (this.#isOver) break;
       const stage = this.#output.read(event);
       if (stage === 'error') {
-        // What fails ends with its response, or is refused.
+        // A failure ends with the event of its response or with a rejection.
         this.#heldError = event;
         continue;
       }
@@ -200,19 +200,19 @@ export class SocketTurn implements Correspondent {
     return !this.#socket.frames.isFull;
   }
 
-  /** @param id of the response, which can be continued; undefined for one that has failed */
+  /** @param id id of the response, which can be continued; undefined if the response failed */
   #end(id: string | undefined): void {
     this.#isOver = true;
     if (id === undefined) this.#socket.forget(this);
     else this.#socket.keep(this, id, this.#added());
   }
 
-  /** The kept conversation, which the items of this turn follow. None if the request had all of it looked up. */
+  /** The kept conversation before the items of this turn; empty if the request looked up the whole conversation. */
   get prefix(): readonly KeptItems[] {
     return this.#exchange?.find(expandedItems) === undefined ? (this.before ?? []) : [];
   }
 
-  /** The items behind what was kept before: of the request, and of its answer. */
+  /** The items after the kept conversation: those of the request and of its answer. */
   #added(): readonly Buffer[] {
     const stored = this.#exchange?.find(expandedItems);
     const asked = stored === undefined ? ownItems(this.frame) : Buffer.from(JSON.stringify(stored).slice(1, -1));
@@ -234,13 +234,13 @@ export class SocketTurn implements Correspondent {
     return { streamId: this.frame.streamId, requestId: exchange.id, isCodex: this.#socket.isCodex };
   }
 
-  /** The account whose request it was. */
+  /** The account that sent the request. */
   get account(): string {
     return this.#exchange?.find(principal)?.accountId ?? '';
   }
 }
 
-/** The headers of a POST as an event, which Codex reads and SDKs ignore. */
+/** The response headers of a POST as an event, which Codex reads and SDKs ignore. */
 function metadataOf(exchange: Exchange, { headers }: Reply, begin: string): JsonObject {
   const metadata = Object.entries(headers).filter(([name]) => name.startsWith(begin));
   return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(metadata) } };

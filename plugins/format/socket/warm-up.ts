@@ -8,10 +8,10 @@ import { continuedId } from '../state/responses-store/store.ts';
 import type { ResponsesRequest } from '../wire/responses.ts';
 
 /**
- * What answers `generate: false`: a response without output, which later ones continue. It needs a key and a plan, counts toward
- * the rate limit `other`, and calls no upstream.
+ * The endpoint for `generate: false`: it answers with a response without output that later responses continue. A request needs a key
+ * and a plan, counts toward the rate limit `other`, and calls no upstream.
  *
- * @param answering the endpoint whose requests it prepares
+ * @param answering endpoint whose requests this endpoint prepares
  */
 export function warmUpEndpoint({ format, path }: Endpoint, host: () => Host): Endpoint {
   return {

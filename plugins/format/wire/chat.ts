@@ -3,7 +3,7 @@ import type * as completions from 'openai/resources/completions';
 import type * as shared from 'openai/resources/shared';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that OpenAI's SDK does not declare, with those who send them. */
+/** Members of the format that OpenAI's SDK does not declare, with their senders. */
 interface Undeclared {
   request:
     | 'top_k' // OpenRouter, vLLM
@@ -34,7 +34,7 @@ interface Undeclared {
     | 'web_search' // Z.ai
     | 'prompt_filter_results' // Azure
     | 'prompt_annotations' // Azure, before 2023-06
-    | 'error'; // OpenRouter and others, in the place of an answer
+    | 'error'; // OpenRouter and others, in place of an answer
   choice:
     | 'stop_reason' // vLLM
     | 'usage' // Moonshot
@@ -51,7 +51,7 @@ export type ChatStreamOptions = Loose<chat.ChatCompletionStreamOptions>;
 export type ChatReasoningOptions = Loose<never, Undeclared['reasoning']>;
 export type ChatResponseFormat = Loose<shared.ResponseFormatJSONSchema>;
 
-/** A message of a request or a reply, or a delta of one. */
+/** A message of a request or a reply, or a delta of a message. */
 export type ChatMessage = Loose<
   chat.ChatCompletionMessageParam | chat.ChatCompletionMessage | chat.ChatCompletionChunk.Choice.Delta,
   Undeclared['message']
@@ -64,25 +64,25 @@ export type ChatImage = Loose<chat.ChatCompletionContentPartImage.ImageURL>;
 export type ChatAudio = Loose<chat.ChatCompletionContentPartInputAudio.InputAudio>;
 export type ChatReasoningDetail = Loose<never, Undeclared['reasoningDetail']>;
 export type ChatAnnotation = Loose<chat.ChatCompletionMessage.Annotation>;
-/** A source of an answer that stands beside it, or a tool that the vendor has run with what it has found. */
+/** A source listed outside an answer's text, or a tool that the vendor ran, with its results. */
 export type ChatSource = Loose<never, 'url' | 'link' | 'title' | 'search_results' | 'results'>;
 export type ChatCitation = Loose<chat.ChatCompletionMessage.Annotation.URLCitation, Undeclared['citation']>;
 
-/** An entry of `tool_calls`; vendors write the members of the function beside it, too. */
+/** An entry of `tool_calls`; some vendors put the members of the function directly into the entry. */
 export type ChatCall = Loose<
   | chat.ChatCompletionMessageFunctionToolCall
   | chat.ChatCompletionMessageCustomToolCall
   | chat.ChatCompletionChunk.Choice.Delta.ToolCall
   | chat.ChatCompletionMessageFunctionToolCall.Function
 >;
-/** Members of such an entry under `function` or `custom`. */
+/** Members under `function` or `custom` in an entry of `tool_calls`. */
 export type ChatCallBody = Loose<
   chat.ChatCompletionMessageFunctionToolCall.Function | chat.ChatCompletionMessageCustomToolCall.Custom
 >;
 
 export type ChatTool = Loose<chat.ChatCompletionTool>;
 export type ChatToolBody = Loose<shared.FunctionDefinition | chat.ChatCompletionCustomTool.Custom>;
-/** The format of a custom tool's input, or the grammar in it: Responses has both in one. */
+/** The format of a custom tool's input, or the grammar inside it: Responses has both in one object. */
 export type ChatToolFormat = Loose<
   chat.ChatCompletionCustomTool.Custom.Grammar | chat.ChatCompletionCustomTool.Custom.Grammar.Grammar
 >;
@@ -94,7 +94,7 @@ export type ChatAllowedTools = Loose<chat.ChatCompletionAllowedTools>;
 /** A whole reply or a chunk. */
 export type ChatReply = Loose<chat.ChatCompletion | chat.ChatCompletionChunk, Undeclared['reply']>;
 export type ChatChoice = Loose<chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice, Undeclared['choice']>;
-/** Verdict of a filter of Azure on a prompt. */
+/** Result of Azure's content filter for a prompt. */
 export type ChatFilterResults = Loose<never, 'prompt_index' | 'content_filter_results'>;
 export type ChatLogprobs = Loose<chat.ChatCompletion.Choice.Logprobs>;
 export type ChatUsage = Loose<completions.CompletionUsage, Undeclared['usage']>;

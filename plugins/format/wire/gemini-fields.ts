@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { invalid, isMissing, Placed } from './read.ts';
 
 /**
- * Reads an object whose members may be named in camelCase or snake_case: the API takes both. Only its own members are
+ * Reads an object whose members may be named in camelCase or snake_case: the API accepts both. Only its own members are
  * renamed, because inner objects may be data. Source: protobuf, "JSON Mapping".
  *
  * @throws GatewayError `invalid_request`
@@ -11,7 +11,7 @@ export function readFields<T extends object = JsonObject>(value: JsonValue | und
   return new Placed(camelFields(Placed.of(value, path).value) as T, path);
 }
 
-/** The same for a member; undefined when it is missing. */
+/** Reads a member in the same way; undefined if it is missing. */
 export function maybeFields<U extends object, T extends object>(
   holder: Placed<T>,
   name: keyof T & string,
@@ -23,19 +23,19 @@ export function camelFields(object: JsonObject): JsonObject {
   const fields: JsonObject = {};
   for (const [name, value] of Object.entries(object)) {
     const camel = camelName(name);
-    // Of two spellings, the documented one counts.
+    // If both spellings are present, the documented one wins.
     if (camel !== name && Object.hasOwn(object, camel)) continue;
     Object.defineProperty(fields, camel, { value, enumerable: true, configurable: true, writable: true });
   }
   return fields;
 }
 
-/** `maxOutputTokens` for `max_output_tokens`, and for itself. */
+/** Returns `maxOutputTokens` for `max_output_tokens` and for `maxOutputTokens`. */
 export function camelName(name: string): string {
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The entries of a list, or its only one: the API accepts both. None when it is missing. */
+/** The entries of a list; a single value counts as its only entry, as in the API. Empty if the value is missing. */
 export function readMany(value: JsonValue | undefined, path: string): readonly JsonValue[] {
   if (isMissing(value)) return [];
   if (Array.isArray(value)) return value;
@@ -43,7 +43,7 @@ export function readMany(value: JsonValue | undefined, path: string): readonly J
   return [value];
 }
 
-/** The same for a member, each entry with its path. */
+/** The entries of a member, each with its path. */
 export function* manyIn<T extends object>(
   holder: Placed<T>,
   name: keyof T & string,
@@ -52,13 +52,13 @@ export function* manyIn<T extends object>(
     yield [entry, `${holder.at(name)}[${index}]`];
 }
 
-/** An enumeration value in upper case; undefined when it is missing or unspecified. */
+/** An enumeration value in upper case; undefined if it is missing or unspecified. */
 export function readWord<T extends object>(holder: Placed<T>, name: keyof T & string): string | undefined {
   const word = holder.maybeText(name)?.toUpperCase();
   return word === undefined || word === '' || word.endsWith('_UNSPECIFIED') ? undefined : word;
 }
 
-/** The members of an object; none for any other value. @template T says which members the object may have */
+/** The members of an object; empty for any other value. @template T type that declares the possible members */
 export function fieldsOf<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
   return (isJsonObject(value) ? camelFields(value) : {}) as T;
 }

@@ -1,7 +1,7 @@
 import type * as genai from '@google/genai';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that Google's SDK does not declare, with those who send them. */
+/** Members of the format that Google's SDK does not declare, with their senders. */
 interface Undeclared {
   request:
     | 'generationConfig' // the API itself; the SDK has its members in `config`
@@ -11,9 +11,9 @@ interface Undeclared {
   generation: '_responseJsonSchema'; // SDKs for Python
   reply:
     | 'response' // relays that wrap the reply
-    | 'error'; // in the place of an answer
-  citations: 'citationSources'; // the API itself; the SDK says `citations`
-  /** JSON Schema, of which the API takes a subset. */
+    | 'error'; // in place of an answer
+  citations: 'citationSources'; // the API itself; the SDK uses `citations`
+  /** Keywords of JSON Schema, of which the API accepts a subset. */
   schema:
     | '$ref'
     | 'additionalProperties'
@@ -42,7 +42,7 @@ export type GeminiCall = Loose<genai.FunctionCall>;
 export type GeminiPartialArg = Loose<genai.PartialArg>;
 export type GeminiResult = Loose<genai.FunctionResponse>;
 
-/** A whole reply or a chunk; a count of tokens is one, too. */
+/** A whole reply, a chunk, or a token count. */
 export type GeminiReply = Loose<
   | Pick<
       genai.GenerateContentResponse,

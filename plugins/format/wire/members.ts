@@ -2,12 +2,12 @@ import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObjec
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { exactInputSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 
-/** A count of tokens, where there is one. */
+/** A token count; undefined if the value is not a count. */
 export function count(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
-/** A member of an object that may not be there. @template T says which members the object may have */
+/** A member of an object that may be missing. @template T type that declares the possible members */
 export function member<T extends object = JsonObject>(
   value: JsonValue | undefined,
   name: keyof NoInfer<T> & string,
@@ -15,55 +15,55 @@ export function member<T extends object = JsonObject>(
   return isJsonObject(value) ? value[name] : undefined;
 }
 
-/** The value if it is text, an empty one otherwise. */
+/** The value if it is text, otherwise an empty text. */
 export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The value if it is text and not empty. */
+/** The value if it is a non-empty text. */
 export function filledText(value: JsonValue | undefined): string | undefined {
   return asText(value) || undefined;
 }
 
-/** The value if it is an object and not empty. */
+/** The value if it is a non-empty object. */
 export function filledObject(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) && Object.keys(value).length > 0 ? value : undefined;
 }
 
-/** The value if it is a list, an empty one otherwise. */
+/** The value if it is a list, otherwise an empty list. */
 export function asList(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The list itself when the other one has the very same entries. */
+/** The list itself if the other list has exactly the same entries, otherwise the other list. */
 export function sameOr(list: JsonValue | readonly JsonValue[] | undefined, other: JsonValue[]): JsonValue[] {
   const isSame = Array.isArray(list) && list.length === other.length && list.every((entry, at) => entry === other[at]);
   return isSame ? (list as JsonValue[]) : other;
 }
 
-/** The sum of the defined values; undefined when there are none. */
+/** The sum of the defined values; undefined if none is defined. */
 export function sum(...values: (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
-/** The texts in a value, which is one or a list of them, without those that are empty. */
+/** The non-empty texts in a value that is a text or a list of texts. */
 export function textsOf(value: JsonValue | undefined): readonly string[] {
   const list = Array.isArray(value) ? value : [value];
   return list.filter((entry) => typeof entry === 'string' && entry !== '') as string[];
 }
 
-/** Parses the input of a tool call and keeps its numbers as they are written, see exact-json.ts. */
+/** Parses the input of a tool call and keeps its numbers as written, see exact-json.ts. */
 export function parseInput(text: string): JsonObject | undefined {
   return parseObject(text, parseExact);
 }
 
-/** Parses a body or an event that holds inputs of tool calls and keeps their numbers as they are written. */
+/** Parses a body or an event that contains inputs of tool calls and keeps their numbers as written. */
 export function parseBody(text: string): JsonObject | undefined {
   return parseObject(text, parseExactInputs);
 }
 
-/** The object in the data of an event. @param event left out where its numbers are kept as they are written */
+/** The object in the data of an event. @param event omitted if numbers must be kept as written */
 export function readEvent(data: string, event?: StreamEvent): JsonObject | undefined {
   return event === undefined ? parseBody(data) : event.parse();
 }

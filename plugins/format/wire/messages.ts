@@ -2,7 +2,7 @@ import type * as beta from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import type * as anthropic from '@anthropic-ai/sdk/resources/messages/messages';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that Anthropic's SDK does not declare, with those who send them. */
+/** Members of the format that Anthropic's SDK does not declare, with their senders. */
 interface Undeclared {
   request:
     | 'output_format' // SDKs before `output_config`
@@ -10,7 +10,7 @@ interface Undeclared {
     | 'top_p'
     | 'top_k';
   source: 'file_id'; // Anthropic, beta of files
-  event: 'usage'; // Z.ai, in events of its own
+  event: 'usage'; // Z.ai, in vendor-specific events
 }
 
 export type MessagesRequest = Loose<anthropic.MessageCreateParams | beta.MessageCreateParams, Undeclared['request']>;
@@ -22,7 +22,7 @@ export type MessagesTool = Loose<anthropic.ToolUnion | beta.BetaToolUnion>;
 export type MessagesToolChoice = Loose<anthropic.ToolChoice>;
 
 export type MessagesMessage = Loose<anthropic.MessageParam | beta.BetaMessageParam>;
-/** A block of content in a request or a reply, or what such a block holds. */
+/** A content block in a request or a reply, or an object inside such a block. */
 export type MessagesBlock = Loose<
   | anthropic.ContentBlockParam
   | anthropic.ContentBlock
@@ -36,9 +36,9 @@ export type MessagesSource = Loose<
 >;
 export type MessagesCitation = Loose<anthropic.TextCitation>;
 
-/** A whole reply; a count of tokens is one, too. */
+/** A whole reply or a token count. */
 export type MessagesReply = Loose<anthropic.Message | beta.BetaMessage | anthropic.MessageTokensCount>;
-/** How a reply ends: in the reply itself, or in the event about its end. */
+/** The members that end a reply, in the reply itself or in its final event. */
 export type MessagesEnding = Loose<anthropic.RawMessageDeltaEvent.Delta>;
 export type MessagesStopDetails = Loose<anthropic.RefusalStopDetails>;
 export type MessagesEvent = Loose<

@@ -22,7 +22,7 @@ export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 
 }
 
 /**
- * An object of a client's body and its path. A member of a wrong type is refused by the path of the member; `null` counts as missing.
+ * An object of a client's body and its path. An error for a member of a wrong type names its path; `null` counts as missing.
  *
  * @template T says which members the object may have
  */
@@ -33,10 +33,10 @@ export class Placed<T extends object = JsonObject> {
   readonly #index: number | undefined;
 
   /**
-   * Paths of members are put together when they are asked for: most never are.
+   * Paths of members are built on demand: most are never needed.
    *
    * @param key path, empty for the body itself; the name of a member if there is a holder
-   * @param index in the list that is the member
+   * @param index position, if the member is a list
    */
   constructor(value: T, key = '', holder?: Holder, index?: number) {
     this.value = value;
@@ -117,12 +117,12 @@ export class Placed<T extends object = JsonObject> {
     return value;
   }
 
-  /** The entries of a list, each of which is checked when it is reached; none when the list is missing. */
+  /** The entries of a list, each checked when it is reached; empty if the list is missing. */
   objects<U extends object = JsonObject>(name: keyof T & string): IteratorObject<Placed<U>> {
     return new Entries<U>(this, name, this.isMissing(name) ? [] : this.list(name));
   }
 
-  /** A string or a list of them; empty when it is missing. */
+  /** A string or a list of strings; empty if it is missing. */
   texts(name: keyof T & string): readonly string[] {
     const value = this.get(name);
     if (isMissing(value)) return [];
@@ -134,18 +134,18 @@ export class Placed<T extends object = JsonObject> {
   }
 }
 
-/** What knows the path of its members. */
+/** An object that knows the path of its members. */
 interface Holder {
   at(name: string): string;
 }
 
-/** @param index of an entry, where the member is a list */
+/** @param index position of the entry, if the member is a list */
 function place<U extends object>(value: Value, holder: Holder, name: string, index?: number): Placed<U> {
   if (isJsonObject(value)) return new Placed(value as U, name, holder, index);
   throw invalid(new Placed({}, name, holder, index).path, 'an object');
 }
 
-/** An iterator, because a generator takes a third of the time of reading a history. */
+/** An iterator class: a generator would take a third of the time of reading a history. */
 class Entries<U extends object> extends Iterator<Placed<U>> {
   readonly #holder: Holder;
   readonly #name: string;

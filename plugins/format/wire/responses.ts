@@ -2,7 +2,7 @@ import type * as openai from 'openai/resources/responses/responses';
 import type * as shared from 'openai/resources/shared';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that OpenAI's SDK does not declare, with those who send them. */
+/** Members of the format that OpenAI's SDK does not declare, with their senders. */
 interface Undeclared {
   request:
     | 'client_metadata' // Codex

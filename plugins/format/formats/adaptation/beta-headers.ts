@@ -4,9 +4,9 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { FormatDescriptor } from '../contract/descriptor.ts';
 
 /**
- * Headers of clients that OpenAI knows; Codex sends most of them. `openai-organization` and `openai-project` are not
- * among them: they belong to the client's own key. Sources: OpenAI API reference, "Debugging requests"; openai/codex,
- * codex-api.
+ * Client headers that OpenAI knows; Codex sends most of them. The list excludes `openai-organization` and
+ * `openai-project`, which belong to the client's own key. Sources: OpenAI API reference, "Debugging requests";
+ * openai/codex, codex-api.
  */
 export const openaiBetaHeaders: readonly string[] = [
   'openai-beta',
@@ -19,12 +19,12 @@ export const openaiBetaHeaders: readonly string[] = [
   'thread-id',
 ];
 
-/** Anthropic and the clouds refuse `safeguards` without it. */
+/** Beta without which Anthropic and the clouds reject `safeguards`. */
 const safeguardsBeta = 'dangerous-tool-use-2026-09-03';
 
 /**
- * The client's headers for beta features, and its tool's own, for the vendor that knows them; none for any other. Those in the body are
- * newer than those with which a WebSocket was opened.
+ * The client's headers for beta features and the headers of its tool, for the vendor that knows them; empty for other vendors. Headers
+ * in the body are newer than the headers with which a WebSocket was opened.
  */
 export function betaHeaders(
   client: IncomingHttpHeaders,

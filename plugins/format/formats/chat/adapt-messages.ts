@@ -14,9 +14,9 @@ import type { ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
 type Change = (message: ChatMessage, path: string) => ChatMessage;
 
 /**
- * Adapts messages to what vendors of the Chat format require: reasoning of earlier turns, text that is a string.
+ * Adapts messages to requirements of Chat vendors: reasoning of earlier turns, and text as a string.
  *
- * @throws GatewayError `invalid_request` when reasoning is malformed
+ * @throws GatewayError `invalid_request` if reasoning is malformed
  */
 export const adaptMessages: Adaptation = (body, target) => {
   const { messages }: ChatRequest = body;
@@ -43,15 +43,15 @@ function changesFor(target: AdaptationTarget, messages: readonly JsonValue[]): C
   return changes;
 }
 
-/** Reasoning that a client has given back as `reasoning_content` is where most vendors look for it. */
+/** Whether to restore reasoning. In `reasoning_content`, where clients return it and most vendors look, only if it is required. */
 function takesRestored(profile: Profile, hasCalls: boolean): boolean {
   const isMember = placeOfThoughts(profile) === 'reasoning_content';
   return isMember ? wantsReasoning(profile, hasCalls) : takesReasoning(profile, hasCalls);
 }
 
 /**
- * Puts reasoning in its place that the client has left in another one, or not returned: then it comes from the store. If it is lost, it is
- * the empty string where the vendor refuses a message without the member.
+ * Puts reasoning where the vendor expects it if the client returned it elsewhere, or takes it from the store if the client did not return
+ * it. Lost reasoning becomes an empty string if the vendor rejects a message without the member.
  */
 function withThoughts(message: ChatMessage, path: string, profile: Profile, kept: KeptTexts): ChatMessage {
   const { role, reasoning_content: given, tool_calls: calls } = message;

@@ -69,7 +69,7 @@ const seedName: Adaptation = (body: ChatRequest, { profile }) => {
   return { [wanted]: seed, ...rest };
 };
 
-/** `developer` is what newer OpenAI models call `system`; other vendors do not know it. */
+/** Newer OpenAI models call `system` `developer`; other vendors do not know this role. */
 const systemRole: Adaptation = (body: ChatRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.system_role !== 'system' || !Array.isArray(messages) || !messages.some(isDeveloper)) {
@@ -122,7 +122,7 @@ function relaxTool(tool: ChatTool, notes: Notes): ChatTool {
 }
 
 /**
- * A web search is not an entry of `tools`.
+ * Adapts a web search, which is not an entry of `tools`.
  *
  * @throws GatewayError `not_supported` if nothing can run it and there is no other tool
  */
@@ -140,7 +140,7 @@ function isDeveloper(message: JsonValue): boolean {
 
 const toolMembers = ['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls'];
 
-/** The only tool that is required is the one that was named. */
+/** Replaces the choice of a named tool by `required`, with the named tool as the only tool. */
 const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
   const { tools, tool_choice: choice } = body;
   if (profile.quirks.named_tools || !Array.isArray(tools)) return body;
@@ -164,7 +164,7 @@ const outputWording: OutputWording = {
   }),
 };
 
-/** After existing instructions, so that the beginning of the prompt stays the same. */
+/** Adds an instruction after the existing instructions, so that the beginning of the prompt is unchanged. */
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
   const [first, ...rest] = messages;
   if (first === undefined || !isInstruction(first)) return [{ role, content: text }, ...messages];
@@ -206,7 +206,7 @@ export const adaptChat = inOrder(
 const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'] as const;
 
 /**
- * Requests reasoning in the route's style. Vendor-specific members stay, unless the route is known to reject them.
+ * Requests reasoning in the route's style. Vendor-specific members are kept unless the route is known to reject them.
  */
 function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
   const { tools } = body;

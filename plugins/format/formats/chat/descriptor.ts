@@ -18,7 +18,7 @@ import { chatParameters, isSingleAnswer } from './request/parameters.ts';
 import { callsInHistory } from './request/read-reasoning.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 
-/** Chat Completions, as OpenAI publishes it and most other vendors speak it. */
+/** Chat Completions, published by OpenAI and supported by most other vendors. */
 export const chat: ClientTextFormat = {
   name: 'chat',
   kind: 'chat',

@@ -41,7 +41,7 @@ export const completions: ClientFormat = {
   },
 };
 
-/** Tells how far a Completions reply has come: its text only passes through. */
+/** Reads only the progress of a Completions reply: its text passes through. */
 class CompletionsDecoder implements ReplyDecoder {
   event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
@@ -50,7 +50,7 @@ class CompletionsDecoder implements ReplyDecoder {
   }
 
   whole(body: JsonObject): Fragment[] {
-    // An empty text is an answer: there may be nothing to fill in.
+    // An empty text is also an answer: there may be nothing to fill in.
     const isAnswer = asList(body['choices']).length > 0;
     return [...read(body), ...(isAnswer ? [progress] : []), { type: 'end' }];
   }

@@ -27,7 +27,7 @@ function wholeRule(schema: JsonSchema, right: string, isValid: (value: JsonValue
 const isText = (value: JsonValue) => typeof value === 'string';
 
 export const boolean = wholeRule({ type: 'boolean' }, 'true or false', (value) => typeof value === 'boolean');
-/** For a feature that cannot work through a gateway. */
+/** A rule for a feature that cannot work through a gateway. */
 export const falseBecause = (reason: string): Rule =>
   wholeRule({ const: false }, `false: ${reason}`, (value) => value === false);
 export const text = wholeRule({ type: 'string' }, 'a string', isText);
@@ -55,7 +55,7 @@ export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
     (value) => typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum,
   );
 
-/** 64 bits, as in OpenAI's reference. */
+/** A 64-bit integer, as in OpenAI's reference. */
 export const seed = integer(-(2 ** 63), 2 ** 63);
 
 /** A list whose entries must be valid; mistakes are reported with the index of the entry. */
@@ -111,5 +111,5 @@ export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   return empty === -1 ? undefined : { at: `[${empty}]`, right: 'non-empty' };
 });
 
-/** For values that only a translation reads, which ignores values that it does not know. */
+/** A rule for values that only a translation reads; it ignores unknown values. */
 export const anything = defineRule({}, () => undefined);

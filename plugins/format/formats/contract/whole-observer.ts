@@ -38,7 +38,7 @@ export class WholeObserver implements ReplyObserver {
   }
 }
 
-/** Only the prompt has tokens. OpenAI and Google report them under these names, others only as a total. */
+/** Reads the token count of the prompt, the only tokens. OpenAI and Google use these names; other vendors report only a total. */
 export function inputUsage(usage: JsonValue | undefined): Usage | undefined {
   for (const name of ['prompt_tokens', 'promptTokenCount', 'total_tokens']) {
     const input = count(member(usage, name));

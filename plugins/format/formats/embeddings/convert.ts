@@ -12,7 +12,7 @@ export interface EmbeddingRequest {
   readonly dimensions: JsonValue | undefined;
 }
 
-/** A client that can read both gets vectors as text, which OpenAI's SDKs ask for. */
+/** Encoding of vectors. A client that can read both gets text (base64), which OpenAI's SDKs request. */
 type VectorEncoding = 'float' | 'base64';
 
 const expressible = new Set(['model', 'input', 'dimensions', 'encoding_format']);
@@ -34,7 +34,7 @@ function readInput(input: JsonValue, index: number): string {
   throw new GatewayError('unsupported_content', message, { param: 'input' });
 }
 
-/** One request for all vectors, where a client asks for one or for several. */
+/** Writes one batch request, whether the client asks for one vector or several. */
 export function writeGemini({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   const requests = inputs.map((text) =>
     withoutUnset({ model: `models/${model}`, content: { parts: [{ text }] }, outputDimensionality: dimensions }),
@@ -73,7 +73,7 @@ export function writeOpenai({ inputs, dimensions }: EmbeddingRequest, model: str
   return withoutUnset({ model, input: [...inputs], encoding_format: 'float', dimensions });
 }
 
-/** OpenAI's answer for one of Google's. Google counts no tokens as a rule: they are estimated. */
+/** Converts an answer of Google's format to OpenAI's. Google usually reports no token counts, so they are estimated. */
 export function toOpenaiAnswer(body: JsonObject, request: EmbeddingRequest, encoding: VectorEncoding): JsonObject {
   const vectors = asList(body['embeddings']).map((embedding) => fieldsOf(embedding)['values'] ?? []);
   const data = vectors.map((vector, index) => ({

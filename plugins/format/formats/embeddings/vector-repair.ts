@@ -7,7 +7,7 @@ import { decodeVector, encodeVector } from './convert.ts';
 
 const numberSize = 4; // bytes, before base64
 
-/** Gives the client vectors in the encoding that it asked for, and notes those that are longer: many servers know one form only. */
+/** Converts vectors to the encoding that the client requested, and notes vectors that are too long: many servers support only one form. */
 export class VectorRepair implements ReplyRepair {
   readonly failure = undefined;
   readonly #isBase64: boolean;
@@ -48,7 +48,7 @@ function encoded(embedding: JsonValue | undefined): JsonValue | undefined {
   return Array.isArray(embedding) ? encodeVector(embedding) : embedding;
 }
 
-/** Numbers in a vector; 0 where there is none. */
+/** Number of values in a vector; 0 if there is no vector. */
 function lengthOf(vector: JsonValue | undefined): number {
   if (typeof vector === 'string') return Math.floor(Buffer.byteLength(vector, 'base64') / numberSize);
   return Array.isArray(vector) ? vector.length : 0;

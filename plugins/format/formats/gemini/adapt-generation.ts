@@ -14,7 +14,7 @@ import type { GeminiThinking } from '../../wire/gemini.ts';
 const samplingNames = new Set(['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty']);
 
 /**
- * Removes members of a Gemini request that a route is known to reject. Returns the same object when there are none.
+ * Removes members of a Gemini request that a route is known to reject. Returns the same object if there are none.
  * Source: Gemini API reference, "GenerationConfig"; Gemini docs, "Thinking".
  */
 export const adaptGeneration = inEitherCase('generationConfig', (name) =>
@@ -29,7 +29,7 @@ export const adaptGeneration = inEitherCase('generationConfig', (name) =>
   ),
 );
 
-/** Notes name the members as they are documented. */
+/** Notes use the documented names of members. */
 function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget): JsonObject {
   if (profile.quirks.sampling) return config;
   const refused = Object.keys(config).filter((name) => samplingNames.has(camelName(name)) && isSet(config[name]));
@@ -59,7 +59,7 @@ function changeThinking(value: JsonValue, target: AdaptationTarget): JsonValue |
   }
 }
 
-/** Models with thinking levels accept budgets too; models with budgets accept no levels. */
+/** Models with thinking levels also accept budgets; models with budgets do not accept levels. */
 function isRefused(config: GeminiThinking, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;

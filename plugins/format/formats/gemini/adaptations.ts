@@ -20,16 +20,16 @@ import type {
   GeminiTool,
 } from '../../wire/gemini.ts';
 
-/** Names of members with a JSON Schema, and those of the same in the subset of OpenAPI. */
+/** Members with a JSON Schema, mapped to the members with the same schema in the OpenAPI subset. */
 const subsetNames: ReadonlyMap<string, string> = new Map([
   ['parametersJsonSchema', 'parameters'],
   ['responseJsonSchema', 'responseSchema'],
   ['_responseJsonSchema', 'responseSchema'],
 ]);
-/** Where schemas are, from the top. */
+/** Members on the path from the top to a schema. */
 const holders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
 
-/** Translates JSON Schemas into the subset where the route supports no other. Returns the same body if it has none. */
+/** Translates JSON Schemas into the subset if the route supports only the subset. Returns the same body if it has no schemas. */
 const adaptSchemas: Adaptation = (body, { profile, notes }) =>
   profile.quirks.tool_schema === 'subset' ? withSubsets(body, notes) : body;
 
@@ -41,7 +41,7 @@ function withSubsets(object: JsonObject, notes: Notes): JsonObject {
     const subset = subsetNames.get(camelName(name));
     if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
     const schema: GeminiSchema = cleanSchema(value, notes);
-    // An object schema without properties is refused.
+    // Google rejects an object schema without properties.
     return schema.type === 'object' && schema.properties === undefined ? [] : [[subset, schema] as const];
   });
   return Object.fromEntries(members);

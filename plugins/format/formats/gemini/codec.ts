@@ -17,5 +17,5 @@ export const geminiCodec: Codec = {
 /** Kinds of opaque reasoning state that endpoints of the Gemini format make. */
 export const stateKinds: readonly StateKind[] = ['thought'];
 
-/** The function names that the format allows. Newer models accept 128 characters, older ones half of that. */
+/** The function names that the format allows. Newer models accept 128 characters, older models only 64. */
 export const toolNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_.:-]/g, begin: /^[A-Za-z_]/ };

@@ -22,7 +22,7 @@ import type {
   GeminiResult,
 } from '../../wire/gemini.ts';
 
-/** Gemini names model and method in the path. Google's own clients say `/v1beta`, some `/v1`. */
+/** Gemini has model and method in the path. Google's own clients use `/v1beta`, and some clients use `/v1`. */
 function endpointsUnder(root: string): ModelEndpoint[] {
   const call = (name: string, method: string, purpose: Purpose, isStream: boolean): ModelEndpoint => ({
     name,
@@ -45,7 +45,7 @@ function methodOf(isStream: boolean, purpose: Purpose): string {
   return isStream ? 'streamGenerateContent?alt=sse' : 'generateContent';
 }
 
-/** Google's counting takes a request inside of another, which names the model once more. */
+/** Google's token counting accepts a request inside another request; the inner request also names the model. */
 function nameCounted(body: JsonObject, model: string): JsonObject {
   for (const name of ['generateContentRequest', 'generate_content_request']) {
     const packed = body[name];
@@ -110,10 +110,10 @@ export const gemini: ClientTextFormat = {
 };
 
 /**
- * Joins contents of one side that became adjacent because a content between them was left out: user and model must
- * alternate. Returns the same body when nothing was left out.
+ * Joins contents of the same side that became adjacent because a content between them was removed: user and model must
+ * alternate. Returns the same body if no content was removed.
  *
- * @param before the same request, with everything in it
+ * @param before the same request before the removal
  */
 function joinContents(body: GeminiRequest, before: GeminiRequest): GeminiRequest {
   const { contents } = body;

@@ -23,7 +23,7 @@ export const images: ClientFormat = {
   path: () => '/images/generations',
   client: {
     endpoints: [
-      // Edits and variations take images as files; some vendors also take JSON with their URLs.
+      // Edits and variations take images as files; some vendors also accept JSON with image URLs.
       mediaEndpoint('images', '/images/generations', ['prompt'], false),
       mediaEndpoint('image_edits', '/images/edits', ['prompt'], true),
       mediaEndpoint('image_variations', '/images/variations', [], true),

@@ -11,13 +11,13 @@ import { responsesUsage } from '../responses/reply/reply-object.ts';
 
 /** Common parts of answers of endpoints for images or audio. */
 export interface MediaAnswer {
-  /** Of events that hold a part of the answer. */
+  /** Types of events that carry a part of the answer. */
   readonly parts: ReadonlySet<string>;
-  /** Of the events that end an image, a text or a recording. */
+  /** Types of events that end an image, a text or a recording. */
   readonly ends: ReadonlySet<string>;
   /** True for a whole answer that is not empty. */
   hasContent(body: JsonObject): boolean;
-  /** Images of a whole answer; each event that ends one is another. Left out where answers are no images. */
+  /** Number of images in a whole answer; in a stream each end event is one image. Missing if answers are not images. */
   countImages?(body: JsonObject): number;
 }
 
@@ -31,7 +31,7 @@ export class MediaObserver implements ReplyObserver {
   #awaited: number;
   #images = 0;
 
-  /** @param requested number of images that the client asks for */
+  /** @param requested number of images that the client requested */
   constructor(answer: MediaAnswer, requested = 1) {
     this.#answer = answer;
     this.#awaited = requested;
@@ -44,7 +44,7 @@ export class MediaObserver implements ReplyObserver {
       this.hasContent = true;
       return;
     }
-    // Parsed only at the end, where events have names: each holds an image.
+    // If events have names, only the end events are parsed: each event holds an image.
     const body = event.parse();
     const type = String(name ?? member(body, 'type'));
     const error = readReportedError(body);
@@ -81,7 +81,7 @@ export class MediaObserver implements ReplyObserver {
 }
 
 /**
- * One of OpenAI's paths for media.
+ * Defines an endpoint on one of OpenAI's media paths.
  *
  * @param isMultipart true if the body may be a form with files
  */

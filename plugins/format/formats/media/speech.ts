@@ -14,11 +14,11 @@ const speechParameters = parameters({
 const answer: MediaAnswer = {
   parts: new Set(['speech.audio.delta']),
   ends: new Set(['speech.audio.done']),
-  // It is audio or events.
+  // A JSON answer has no content: speech is audio or events.
   hasContent: () => false,
 };
 
-/** Types of servers that do not know which audio they send. */
+/** Content types of servers that do not know which audio type they send. */
 const unknownTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 function isAudio(contentType: string): boolean {

@@ -7,20 +7,20 @@ import { type MediaAnswer, mediaEndpoint, MediaObserver } from './observer.ts';
 const answer: MediaAnswer = {
   parts: new Set(['transcript.text.delta', 'transcript.text.segment']),
   ends: new Set(['transcript.text.done']),
-  // Silence has an empty text.
+  // The text of silence is empty.
   hasContent: ({ text, segments }) => typeof text === 'string' || Array.isArray(segments),
 };
 
 /** Formats of answers that are not JSON. Source: OpenAI API reference, "Create transcription". */
 const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
-/** HTML comes from a proxy. */
+/** True for a transcript as text; HTML comes from a proxy. */
 function isText(contentType: string): boolean {
   const type = mediaTypeOf(contentType);
   return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && type !== 'text/html');
 }
 
-/** OpenAI's endpoints that write recorded speech down, in its language or in English. */
+/** OpenAI's endpoints that transcribe recorded speech, in its language or in English. */
 export const transcriptions: ClientFormat = {
   name: 'transcriptions',
   kind: 'transcription',

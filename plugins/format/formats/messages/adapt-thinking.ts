@@ -13,7 +13,7 @@ import type {
   MessagesThinking,
 } from '../../wire/messages.ts';
 
-/** Requests thinking in the style of the route; changes only what is known to be rejected. */
+/** Requests thinking in the route's style; changes only members that the route is known to reject. */
 export function adaptThinking(probe: Probe): Adaptation {
   return (body: MessagesRequest, target) => {
     const { thinking } = body;
@@ -40,7 +40,7 @@ function withoutThinking(body: MessagesRequest, { notes }: AdaptationTarget): Me
 function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = member<MessagesThinking>(thinking, 'type');
   if (type === 'disabled') return !quirks.efforts.includes('none');
-  // Only newer models of Claude know it.
+  // Only newer Claude models know this type.
   if (type === 'between_tools') return !quirks.claude || quirks.reasoning === 'budget';
   if (quirks.reasoning === 'adaptive') return type === 'enabled';
   if (quirks.reasoning !== 'budget') return false;
@@ -49,7 +49,7 @@ function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { q
   return type === 'adaptive' || (type === 'enabled' && isTooMuch);
 }
 
-/** A budget that the client has set is kept: an effort beside it is only a hint. */
+/** A client's budget is kept: an effort in addition to it is only a hint. */
 function rewriteThinking(body: MessagesRequest, probe: Probe, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
   const type = member<MessagesThinking>(thinking, 'type');
@@ -60,7 +60,7 @@ function rewriteThinking(body: MessagesRequest, probe: Probe, target: Adaptation
   const asks = { role: 'user', content: '.' };
   const asked: MessagesRequest = {
     thinking,
-    // Where only tokens are counted there is no limit.
+    // A request that only counts tokens has no limit.
     max_tokens: max_tokens ?? Number.MAX_SAFE_INTEGER,
     ...(isSet(effort) && !isOwnBudget && { output_config: { effort } }),
     messages: isBegun ? [asks, { role: 'assistant', content: '.' }] : [asks],
@@ -76,10 +76,10 @@ function withEffort(body: MessagesRequest, effort: JsonValue | undefined): Messa
 }
 
 /**
- * Drops the thinking that a route would reject, and with it every later request of the conversation: blocks without a
- * signature, and those whose signature has another origin or none that is known. A route that checks no signatures keeps
- * the text. A message that was nothing but thinking is left out; consecutive messages of one role are one turn. Source:
- * Anthropic docs, "Extended thinking".
+ * Drops thinking for which a route would reject this and every later request of the conversation: blocks without a
+ * signature, and blocks whose signature has a different or unknown origin. If the route checks no signatures, the text is
+ * kept. A message of only thinking is removed; consecutive messages of the same role are one turn. Source: Anthropic
+ * docs, "Extended thinking".
  */
 export function withOwnThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { messages } = body;
@@ -88,7 +88,7 @@ export function withOwnThinking(body: MessagesRequest, target: AdaptationTarget)
   return kept === messages ? body : { ...body, messages: kept.filter((message) => message !== null) };
 }
 
-/** Null if nothing is left of the message. */
+/** Null if no block of the message is left. */
 function withOwnBlocks(message: JsonValue, target: AdaptationTarget): JsonValue {
   if (!isJsonObject(message)) return message;
   const { role, content }: MessagesMessage = message;
@@ -99,7 +99,7 @@ function withOwnBlocks(message: JsonValue, target: AdaptationTarget): JsonValue 
   return left.length === 0 ? null : withMember(message, 'content', left);
 }
 
-/** The block as the route accepts it; null if the route refuses it. */
+/** The block in a form that the route accepts; null if the route rejects it. */
 function ownBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget): JsonValue {
   if (!isJsonObject(block)) return block;
   const { type, thinking, signature, data }: MessagesBlock = block;
@@ -114,8 +114,8 @@ function ownBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget
 }
 
 /**
- * Drops thinking from a request that would be refused for it: its last messages are tool results, and the answer with
- * the calls does not begin with thinking, because another upstream has made it. After the tool loop the model thinks
+ * Drops thinking from a request that would be rejected for it: its last messages are tool results, and the answer with
+ * the calls does not begin with thinking, because another upstream generated it. After the tool loop the model thinks
  * again. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking has no such rule.
  */
 export function settleThinking(body: MessagesRequest, { profile, notes }: AdaptationTarget): MessagesRequest {
@@ -130,8 +130,8 @@ export function settleThinking(body: MessagesRequest, { profile, notes }: Adapta
 }
 
 /**
- * The first assistant message after the last user message, when results of its calls come last. Consecutive messages
- * are one turn.
+ * The first assistant message after the last user message, if the dialogue ends with results of calls. Consecutive
+ * messages are one turn.
  */
 function beginOfLoop(messages: readonly JsonValue[]): MessagesMessage | undefined {
   let begun: MessagesMessage | undefined;
@@ -160,8 +160,8 @@ function beginsWithThoughts(content: JsonValue | undefined): boolean {
 }
 
 /**
- * Begins the answers of the history with a thinking block where the vendor rejects those without. An empty one is
- * accepted where the thoughts are lost. Source: DeepSeek, "The `content[].thinking` in the thinking mode must be passed
+ * Begins the answers of the history with a thinking block if the vendor rejects answers without it. An empty block is
+ * accepted if the thoughts are lost. Source: DeepSeek, "The `content[].thinking` in the thinking mode must be passed
  * back to the API."; qwen-code#3788.
  */
 export const replayThinking: Adaptation = (body: MessagesRequest, { profile }) => {

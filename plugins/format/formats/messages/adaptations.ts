@@ -45,9 +45,9 @@ import type {
 } from '../../wire/messages.ts';
 
 /**
- * Removes tools that only Anthropic can run, on routes of other vendors. Typed tools that clients run become plain ones.
+ * Removes tools that only Anthropic can run, on routes of other vendors. Typed tools that clients run become plain tools.
  *
- * @throws GatewayError `not_supported`, see `adaptHostedTools`
+ * @throws GatewayError `not_supported`, as `adaptHostedTools` does
  */
 function adaptServerTools(probe: Probe): Adaptation {
   return adaptHostedTools((tool: MessagesTool, target) => {
@@ -72,11 +72,11 @@ const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => 
   return withMember(body, 'messages', mapEntries(messages, inContent(inContent(referenceAsText))));
 };
 
-/** Declares the tools in force on routes that know no changes of tools in the middle of a conversation. */
+/** Declares the tools in force on routes that do not know tool changes in the middle of a conversation. */
 const adaptToolChanges: Adaptation = (body: MessagesRequest, { profile, notes }) =>
   profile.quirks.betas ? body : settleToolChanges(body, notes);
 
-/** Drops blocks that only Claude’s endpoints know, as in an answer that another model of Anthropic continued. */
+/** Drops blocks that only Claude's endpoints know, such as those of an answer that another Anthropic model continued. */
 const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { messages } = body;
   if (profile.quirks.claude || !Array.isArray(messages)) return body;
@@ -86,7 +86,7 @@ const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes 
   return { ...body, messages: left };
 };
 
-/** Changes the entries of `content`, where it is a list. */
+/** Changes the entries of `content` if it is a list. */
 function inContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue) => JsonValue {
   return (holder) => {
     const content = member<MessagesMessage | MessagesBlock>(holder, 'content');
@@ -106,7 +106,7 @@ const probe: Probe = {
   dialogue: { messages: [{ role: 'user', content: '.' }] },
 };
 
-/** Beta features: Anthropic refuses them without their header, other vendors always do. */
+/** Beta features: Anthropic rejects them without their header; other vendors always reject them. */
 const betaMembers = [
   'compaction',
   'container',
@@ -124,12 +124,12 @@ const betaMembers = [
   'tools.input_examples',
 ];
 
-/** Which conversations share a cached prompt: "scope: Extra inputs are not permitted", claude-code#41966. */
+/** Members that select the conversations sharing a cached prompt: "scope: Extra inputs are not permitted", claude-code#41966. */
 const cacheScopes = ['', 'tools.', 'system.', 'messages.content.', 'messages.content.content.'].map(
   (path) => `${path}cache_control.scope`,
 );
 
-/** `safeguards` is a beta that clouds may know, too. */
+/** Clouds may also know the beta `safeguards`. */
 function foreignMembers({ betas, safeguards, claude }: Quirks): readonly string[] {
   const unknown = betas ? [] : betaMembers.filter((path) => path !== 'safeguards' || !safeguards);
   return claude ? unknown : [...unknown, ...cacheScopes];
@@ -143,7 +143,7 @@ const oneCallAtATime: Adaptation = (body: MessagesRequest, { profile, notes }) =
   return isSerial === undefined ? body : { ...body, tool_choice: others };
 };
 
-/** Parallel tool calls are controlled next to the choice of tools. */
+/** Frees a forced tool choice but keeps the switch for parallel calls, which is in the same object. */
 function freeTools(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !isForced(choice)) return choice;
   const { disable_parallel_tool_use: isAlone }: MessagesToolChoice = isJsonObject(choice) ? choice : {};

@@ -32,7 +32,7 @@ export const messages: ClientTextFormat = {
   readContent: contentReaderOf(messagesCodec),
   path: pathOf,
   headers: { 'anthropic-version': '2023-06-01' },
-  // The last two are Claude Code's.
+  // Claude Code sends the last two.
   betaHeaders: ['anthropic-version', 'anthropic-beta', 'x-app', 'x-claude-code-session-id'],
   client: {
     endpoints: [
@@ -97,7 +97,7 @@ function fromBlock(block: JsonObject): JsonObject {
     : block;
 }
 
-/** Vertex AI takes an @ in the names of models as it is. */
+/** Vertex AI accepts an unescaped @ in model names. */
 function pathOf(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string {
   if (purpose === 'count') return '/messages/count_tokens';
   if (quirks?.vertex !== true) return '/messages';

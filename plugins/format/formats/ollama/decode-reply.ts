@@ -6,13 +6,13 @@ import { readFailure, type FinishReason, type Fragment, modelFragment } from '..
 import { count, filledText, member, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
-/** Every other reason, such as `stop`, is an ordinary end. */
+/** Finish reasons; every other reason, such as `stop`, is an ordinary end. */
 const finishReasons = new Map<JsonValue | undefined, FinishReason>([['length', 'length']]);
-/** Reasons of replies that loaded or unloaded the model and answered nothing. */
+/** Reasons of replies that only loaded or unloaded the model and have no answer. */
 const idleReasons = new Set<JsonValue | undefined>(['load', 'unload']);
 
 /**
- * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message; the one that is
+ * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message; the reply with
  * `done` has the counts. An error inside a stream is a separate line.
  *
  * Source: Ollama API reference, "Generate a chat message", "Errors".
@@ -47,7 +47,7 @@ export class OllamaDecoder implements ReplyDecoder {
     ];
   }
 
-  /** Calls come whole; older versions give them no ids. */
+  /** Calls arrive whole; older versions send no ids. */
   #call(call: JsonValue): Fragment[] {
     const name = filledText(member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'name'));
     const input = member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'arguments');

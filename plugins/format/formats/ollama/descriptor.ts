@@ -16,7 +16,7 @@ const adaptOllama = inOrder(
   adaptRefused(),
 );
 
-/** The native chat API of Ollama, for upstreams: clients of Ollama's are better served by its server itself. */
+/** Ollama's native chat API, for upstreams only: Ollama's own server serves Ollama clients better. */
 export const ollama: TextFormat = {
   name: 'ollama',
   kind: 'chat',

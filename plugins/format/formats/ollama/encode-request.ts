@@ -33,7 +33,7 @@ export const ollamaParameters = parameters({
   'options.stop': { to: 'stop' },
 });
 
-/** Levels that the format has words for. */
+/** Levels that the format can express. */
 const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
 
 /**
@@ -61,7 +61,7 @@ function writeInstructions(conversation: Conversation, more: string | undefined)
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
-/** Without a request of the client, nothing is sent, and the default of the model applies. */
+/** If the client requests no reasoning, the member is omitted and the model's default applies. */
 function writeThink({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
   const wanted = requestedEffort(reasoning);
   if (wanted === undefined) return undefined;
@@ -77,7 +77,7 @@ function writeThink({ reasoning }: Conversation, { profile, notes }: EncodeTarge
   return level;
 }
 
-/** Calls can neither be forced nor forbidden: a tool that may not be called is left out. */
+/** Calls can be neither forced nor forbidden: a tool that may not be called is omitted. */
 function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue | undefined {
   const { tools, toolChoice, parallelToolCalls } = conversation;
   const { notes, profile } = target;
@@ -154,7 +154,7 @@ function writeText(part: Part, { notes }: EncodeTarget): string {
   return `${part.name ?? 'document'}:\n${text}`;
 }
 
-/** The template of the model decides which reasoning it wants back, so all of it is sent. */
+/** The model's template decides which reasoning it uses, so all reasoning is sent back. */
 function writeAssistant(answer: WrittenAnswer, names: Map<string, string>, target: EncodeTarget): OllamaMessage {
   const { text, calls, thoughts, hasReasoning } = answer;
   if (thoughts.length === 0 && hasReasoning) target.notes.drop('reasoning of earlier turns');

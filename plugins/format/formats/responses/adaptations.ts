@@ -42,7 +42,7 @@ import type {
 
 const probe: Probe = { codec: responsesCodec, toolNames: plainNames, stateKinds, dialogue: { input: '.' } };
 
-/** Members of events on a WebSocket, which no POST has. */
+/** Members of WebSocket events that do not exist in a POST. */
 const socketMembers = ['generate', 'stream_id'];
 
 /** Codex's data for OpenAI. */
@@ -69,7 +69,7 @@ function rewriteReasoning(asked: JsonValue, target: AdaptationTarget): JsonValue
   return { ...written, ...asked, effort };
 }
 
-/** Left out, it could be taken for the default, which is strict. */
+/** Sets `strict` to false: if it were omitted, the route could apply the default, which is strict. */
 function relaxTool(tool: ResponsesTool, notes: Notes): ResponsesTool {
   if (tool.strict !== true) return tool;
   notes.drop('strict of tools');
@@ -92,7 +92,7 @@ const outputWording: OutputWording = {
   instruct: (body: ResponsesRequest, text) => {
     const { input } = body;
     const items = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
-    // As an instruction it would not count for OpenAI, which insists on the word JSON in the input.
+    // OpenAI requires the word JSON in the input and does not look for it in the instructions.
     return { ...body, input: [{ type: 'message', role: 'developer', content: text }, ...items] };
   },
 };

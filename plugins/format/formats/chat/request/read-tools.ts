@@ -9,7 +9,8 @@ import { readWebSearch } from '../../../canonical/web-search.ts';
 import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
- * Reads the tools of a request, in the current and the deprecated form. Source: OpenAI API reference, "Create chat completion", `tools`, `functions`, `web_search_options`.
+ * Reads the tools of a request, in the current and the deprecated form. Source: OpenAI API reference, "Create chat completion",
+ * `tools`, `functions`, `web_search_options`.
  *
  * @throws GatewayError `invalid_request`, or `not_supported` if there are tools but none can be served
  */

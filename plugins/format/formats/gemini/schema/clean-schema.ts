@@ -18,7 +18,7 @@ const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isNumber: Check = (value) => typeof value === 'number';
 const isList: Check = (value) => Array.isArray(value) && value.length > 0;
 
-/** Keywords of the subset with the check of their value; other values are ignored. */
+/** Keywords of the subset, each with a check of its value; invalid values are ignored. */
 const kept: Readonly<Record<string, Check>> = {
   type: isText,
   format: isText,
@@ -37,9 +37,9 @@ const kept: Readonly<Record<string, Check>> = {
   pattern: isText,
   anyOf: isList,
 };
-/** The most schemas in one once references are resolved: mutual references multiply. */
+/** Maximum number of schemas after references are resolved: mutual references multiply. */
 const maxSchemas = 2_000;
-/** The most levels that references may nest: the body itself allows no more. */
+/** Maximum nesting depth of references: the body itself allows no more. */
 const maxDepth = 200;
 
 /** Applied to a flat schema, before the schemas inside it. */
@@ -55,8 +55,8 @@ const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
 
 /**
  * Translates a JSON Schema into the subset of OpenAPI that older models accept. Rules that the subset lacks go into the
- * description. A value that fits the original fits the result; a schema that allows any value becomes one of plain
- * values.
+ * description. A value that fits the original also fits the result; a schema that allows any value becomes a schema of
+ * plain values.
  *
  * Source: Gemini API reference, "Schema".
  *
@@ -66,7 +66,7 @@ export function cleanSchema(schema: JsonObject, notes = new Notes()): JsonObject
   return new Cleaner(schema, notes).clean(schema, []);
 }
 
-/** Without keywords of an invalid value. Tuples, which are lists, have their own rule. */
+/** Removes keywords with an invalid value. Tuples, which are lists, have a separate rule. */
 function wellFormed(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([name, value]) => {
     if (value === undefined || (name === 'items' && Array.isArray(value))) return value !== undefined;
@@ -75,7 +75,7 @@ function wellFormed(schema: JsonObject): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** A schema and the references that led to it; a repeated one is recursive. */
+/** A schema and the references that led to it; a repeated reference is recursive. */
 interface Found {
   readonly schema: JsonObject;
   readonly path: readonly string[];
@@ -106,7 +106,7 @@ class Cleaner {
     return Object.fromEntries(cleaned);
   }
 
-  /** Without references and `allOf`; alternatives have no sibling keywords. */
+  /** Resolves references and `allOf`; in the result, alternatives have no sibling keywords. */
   #flatten(found: Found): Found {
     this.#count++;
     const { path } = found;

@@ -3,7 +3,7 @@ import { camelFields } from '../../../wire/gemini-fields.ts';
 import { textsOf } from '../../../wire/members.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
-/** Counts of 64 bits, which the API writes as strings. */
+/** 64-bit counts, which the API writes as strings. */
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
 /** Members without a meaning outside the API. */
 const foreign = new Set(['propertyOrdering', 'nullable', 'example']);
@@ -21,7 +21,7 @@ export function readSchema(schema: JsonObject): JsonObject {
   return fields.nullable === true ? asNullable(read) : read;
 }
 
-/** With its properties in the order that the schema names: where it cannot be named, the order of the schema counts. */
+/** Sorts the properties by `propertyOrdering`: JSON Schema cannot express an order, so the order of its properties counts. */
 function inOrder(schema: JsonObject, { propertyOrdering: order }: GeminiSchema): JsonObject {
   const { properties } = schema;
   if (!Array.isArray(order) || !isJsonObject(properties)) return schema;

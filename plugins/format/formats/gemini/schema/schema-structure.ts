@@ -14,7 +14,7 @@ export function splitTypes(schema: GeminiSchema): JsonObject {
 }
 
 /**
- * In the subset alternatives have no siblings, so sibling keywords move into each of them. A single alternative
+ * Alternatives in the subset have no siblings, so sibling keywords move into each alternative. A single alternative
  * replaces the schema, and null makes it nullable.
  */
 export function distributeAnyOf(schema: GeminiSchema): JsonObject {

@@ -3,13 +3,13 @@ import { addWords } from '../../../canonical/merge-schemas.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
-/** Null is a type of JSON Schema, but not of the subset. */
+/** Null is a type in JSON Schema but not in the subset. */
 export function nullRule(schema: GeminiSchema): JsonObject {
   if (schema.type !== 'null') return schema;
   return { ...addWords(schema, 'always null'), type: 'string', nullable: true };
 }
 
-/** `const` is an enumeration of one. Only non-empty strings can be enumerated; other values are described. */
+/** `const` becomes an enumeration with one value. Only non-empty strings can be enumerated; other values are described. */
 export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
   const { enum: listed, const: only, ...rest } = schema;
   const values = only === undefined ? listed : [only];
@@ -29,7 +29,7 @@ function isTextual(type: JsonValue | undefined): boolean {
   return type === undefined || type === 'string';
 }
 
-/** The type of all values, if the subset has it. */
+/** The common type of all values, if the subset has this type. */
 function typeOfAll(values: readonly JsonValue[]): JsonObject {
   const types = new Set(values.map((value) => (Array.isArray(value) ? 'array' : typeof value)));
   const [only] = types;
@@ -62,7 +62,7 @@ function withBound(
   return step === 0 ? addWords(bound, `${words} ${limit}`) : bound;
 }
 
-/** Arrays have one schema for all entries; those of a tuple become alternatives, and their order is described. */
+/** Arrays have one schema for all entries; the entries of a tuple become alternatives, and their order is described. */
 export function itemsRule(schema: GeminiSchema): JsonObject {
   const { items, prefixItems, ...rest } = schema;
   const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
@@ -90,7 +90,7 @@ const typeOf: readonly (readonly [keyof GeminiSchema, string])[] = [
 ];
 const anything = ['string', 'number', 'boolean'].map((type) => ({ type }));
 
-/** Every schema needs a type, or alternatives that have one. */
+/** Every schema needs a type or alternatives with a type. */
 export function typeRule(schema: GeminiSchema): JsonObject {
   if (Array.isArray(schema.anyOf)) return schema;
   const { type } = schema;
@@ -116,7 +116,7 @@ export function requiredRule(schema: GeminiSchema): JsonObject {
   return { ...rest, properties, ...(names.length > 0 && { required: names }) };
 }
 
-/** Descriptions of keywords that the subset lacks. Keywords that only name, comment or contain others need none. */
+/** Descriptions of keywords that the subset lacks. Keywords that only name, comment or contain other keywords need no description. */
 const words: readonly (readonly [string, (value: JsonValue) => string | undefined])[] = [
   ['default', (value) => `default: ${shown(value)}`],
   ['examples', (value) => `for example: ${Array.isArray(value) ? value.map(shown).join(', ') : shown(value)}`],
@@ -142,7 +142,7 @@ const words: readonly (readonly [string, (value: JsonValue) => string | undefine
   ['contentMediaType', (value) => `of the media type ${shown(value)}`],
 ];
 
-/** Formats that are accepted; others are refused. */
+/** Formats that Google accepts; it rejects all others. */
 const formats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
 
 /** Keywords that restrict no value. */

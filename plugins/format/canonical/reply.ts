@@ -52,7 +52,7 @@ export type Fragment =
   | { readonly type: 'dropped'; readonly what: string; readonly isAnswer?: true }
   /** The reader holds back this many characters, such as the start of a signature. */
   | { readonly type: 'held'; readonly characters: number }
-  /** Counts so far: later ones replace earlier ones, member by member. */
+  /** Counts so far: later counts replace earlier counts, member by member. */
   | { readonly type: 'usage'; readonly usage: Usage }
   /** The tier that served, by OpenAI's names: `default`, `priority`, `flex`. */
   | { readonly type: 'tier'; readonly tier: string }
@@ -141,7 +141,7 @@ export interface Citation {
 }
 
 /**
- * A reply in order, whatever the upstream sends: exactly one `start`; blocks one after the other with indexes 0, 1, 2…,
+ * Events of a reply in order, whatever the upstream sends: exactly one `start`; consecutive blocks with indexes 0, 1, 2…,
  * each opened, filled and closed before the next; exactly one `finish`. Encoders read it.
  */
 export type ReplyEvent =
@@ -167,7 +167,7 @@ export type BlockHead =
   | { readonly type: 'image' }
   | CallHead;
 
-/** `isParagraph`: formats with one text put `paragraph` between it and the text before. */
+/** `isParagraph`: formats with a single text put `paragraph` between this text and the text before. */
 export interface TextHead {
   readonly type: 'text';
   readonly isParagraph?: true;
@@ -213,7 +213,7 @@ export interface CompleteReply {
 
 /** All counts; counts that the upstream did not report are estimates. */
 export interface FullUsage {
-  readonly input: number; // all prompt tokens, cached ones included
+  readonly input: number; // all prompt tokens, including cached tokens
   readonly output: number; // reasoning included
   readonly cacheRead: number;
   readonly cacheWrite: number;
@@ -226,7 +226,7 @@ export function contentOf(block: Block): string {
   return block.type === 'tool_call' ? block.input : block.text;
 }
 
-/** The error that a reply or an event reports; undefined when it reports none. */
+/** The error that a reply or an event reports; undefined if it reports no error. */
 export function readFailure(body: JsonObject): GatewayError | undefined;
 /** @param isCertain true if the status or type marks the body as an error, even without a message */
 export function readFailure(body: JsonObject, isCertain: true): GatewayError;

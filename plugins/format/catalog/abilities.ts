@@ -30,7 +30,7 @@ type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs'
  */
 const known = new WeakMap<Quirks, Map<string, RouteAbilities>>();
 
-/** Abilities of a model for clients of each format: those of the weakest primary route. */
+/** Abilities of a model for clients of each format: the weakest among its primary routes. */
 export function abilitiesOf(model: Model): ModelAbilities {
   const { input, output } = limitsOf(model);
   return { ...routeAbilitiesOf(model), maxInputTokens: input, maxOutputTokens: output };

@@ -39,7 +39,7 @@ export class KeptItems implements OutlinedItems {
     this.#mayGrow = mayGrow;
     this.#size = size + segmentOverhead;
     count(this.#size);
-    // These bytes are lent, because an exchange frees its own body at its end.
+    // The bytes are lent, so that an exchange does not free them together with its body.
     lendBytes([this.bytes]);
   }
 

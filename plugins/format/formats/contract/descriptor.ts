@@ -18,7 +18,7 @@ import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
 /**
- * Describes everything in which a wire format differs from the others: one object per format, in the format's folder.
+ * Describes all differences between wire formats: one object per format, in the format's folder.
  * formats.ts lists them.
  */
 export interface FormatDescriptor extends WireFormat {

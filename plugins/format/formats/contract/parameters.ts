@@ -89,7 +89,7 @@ interface MoreRules {
 /**
  * Compiles the parameters of a format from one row per path: how it is validated, read from a client's request, and written for an
  * upstream. Only certain errors of the caller are rejected. Everything else is left to the upstream, because vendors keep adding
- * members. Bounds are the published ones.
+ * members. Bounds are the published bounds.
  */
 export function parameters(rows: Rows, more: MoreRules = {}): ParameterRules {
   const { translated = {}, encoded = [], spellingsOf = same } = more;

@@ -74,7 +74,7 @@ export class MediaObserver implements ReplyObserver {
     return this.isComplete && this.#awaited <= 0;
   }
 
-  /** There may be several images. */
+  /** Never true: more images may follow. */
   get isOver(): boolean {
     return false;
   }

@@ -17,7 +17,7 @@ interface HeldCall {
   readonly input: string;
 }
 
-/** Two member names: `body` of an entry holds the name and the input; `input` of that body holds the input. */
+/** Name of the entry's member that holds the name and the input of a call, and name of the input member inside it. */
 type Kind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
 type CallEntry = readonly [call: TrackedCall, entry: ChatCall];

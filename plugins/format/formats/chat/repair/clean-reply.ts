@@ -6,7 +6,7 @@ type CleanDelta = (
   | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
   | { readonly type: 'input'; readonly index: number; readonly input: string }
 ) & {
-  /** True when nothing else in the chunk differs from an earlier one. */
+  /** True if nothing else in the chunk differs from an earlier chunk. */
   readonly isPlain: boolean;
 };
 

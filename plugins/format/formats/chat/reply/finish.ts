@@ -52,7 +52,7 @@ export function readAbort(choice: ChatChoice): GatewayError | undefined {
   return aborted(choice.finish_reason);
 }
 
-/** @param word `insufficient_system_resource` is DeepSeek's name for an overload */
+/** @param word finish reason; `insufficient_system_resource` is DeepSeek's name for an overload */
 function aborted(word: JsonValue | undefined): GatewayError {
   const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
   return new GatewayError(code, upstreamReason('upstream.reason.aborted'));

@@ -105,7 +105,7 @@ export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Writes usage. Counts of zero are left out, as Google does. */
+/** Writes usage. Omits counts of zero, as Google does. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): GeminiUsage {
   return {
     promptTokenCount: input,

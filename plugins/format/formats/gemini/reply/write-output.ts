@@ -69,7 +69,7 @@ export class PartWriter {
     return before;
   }
 
-  /** The signature that no part has carried; an empty text if a part is required, as at the end of a stream. */
+  /** Places a signature that no part carries; returns an empty text if a part is required, as at the end of a stream. */
   rest(isNeeded = true): GeminiPart[] {
     if (this.#signature === '' && !isNeeded) return [];
     if (this.#said === undefined || !this.#isWhole) return [{ text: '', ...this.#takeSignature() }];
@@ -77,7 +77,7 @@ export class PartWriter {
     return [];
   }
 
-  /** The first call always has a signature: Google refuses a history without it. */
+  /** The first call always has a signature: Google rejects a history without it. */
   #call(block: CallBlock): GeminiPart {
     const isFirst = !this.#hasCalled;
     this.#hasCalled = true;

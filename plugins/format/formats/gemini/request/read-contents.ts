@@ -43,7 +43,7 @@ export class ContentReader {
   readonly items: Item[] = [];
   readonly #notes: Notes;
   readonly #calls = new CallMatcher();
-  /** Parts of one side since its last call or result. */
+  /** Parts of the current side since its last call or result. */
   #parts: Part[] = [];
   /** Thoughts whose signature may be on the next part. */
   #thought = '';

@@ -33,7 +33,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const text = withName(event);
     switch (typeOf(event)) {
       case 'message_start':
-        // The SDK throws on a second `message_start`. The decoder reports a second one that differs as a failure.
+        // The SDK throws on a second `message_start`. The decoder reports a different second event as a failure.
         if (this.#hasStarted) return '';
         this.#hasStarted = true;
         return this.#start(event, text, counted);

@@ -90,7 +90,7 @@ function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   if (type === 'text') return titled(title, source.text('data'));
   if (type === 'content') return [...titled(title, ''), ...readParts(source, 'content', notes)];
   const read = readSource(source);
-  // An image sent as a document stays a file.
+  // Only some clients treat a document that is an image as an image, so it stays a file.
   const isImage = read.type === 'base64' && read.mediaType.startsWith('image/');
   return [isImage ? { type: 'file', source: read, name: title } : mediaPart(read, title)];
 }

@@ -17,7 +17,7 @@ export class MessagesHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   readonly #notes: Notes;
-  /** Parts of one side since its last call or result. */
+  /** Parts of the current side since its last call or result. */
   #parts: Part[] = [];
 
   constructor(notes: Notes) {

@@ -47,7 +47,7 @@ export function isKnownEvent(type: string): boolean {
   return itemTypes.has(type);
 }
 
-/** The type of the item that an event belongs to; undefined if it belongs to none or contains the type. */
+/** The type of the item that an event belongs to; undefined if it belongs to no item or contains the type. */
 export function itemTypeOf(type: string): string | undefined {
   return itemTypes.get(type);
 }

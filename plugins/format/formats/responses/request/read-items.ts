@@ -192,7 +192,7 @@ export class ItemReader {
   }
 }
 
-/** Items that a client only sends back. An item of any other type at the end requests an answer. */
+/** Items that a client only sends back. A last item of any other type asks for an answer and must not be dropped. */
 const madeByModel = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
 
 /** The error for a reference to stored data; the store has already resolved all references that it could. */

@@ -5,28 +5,28 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { ownPathOf, type ReadSiteLinks, siteLinksFor } from '#core/web/markdown/site-links.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** Pages that are accepted by paying. */
+/** Pages that a buyer accepts by paying. */
 export const acceptedPages = ['terms', 'refunds'] as const;
 export type AcceptedPage = (typeof acceptedPages)[number];
 
-/** What is stored of a text: as `PageText` has it. */
+/** Stored part of each `PageText`. */
 export type StoredTexts = Readonly<Partial<Record<Language, Pick<PageText, 'title' | 'version' | 'body' | 'digest'>>>>;
 
-/** A text as a reader is shown it. */
+/** A text as shown to a reader. */
 export interface Document {
   readonly page: AcceptedPage;
   readonly digest: string;
   readonly language: Language;
-  /** Where the text in force is. */
+  /** Path of the text in force; its full URL if it is hosted elsewhere. */
   readonly path: string;
-  /** Of a text that is elsewhere. */
+  /** URL of a text that is hosted elsewhere. */
   readonly address: string | undefined;
   readonly texts: StoredTexts | undefined;
 }
 
 type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
-/** The texts in force that this reader can open. @param readLinks of the plugin that has the pages; undefined without one */
+/** The texts in force that this reader can open. @param readLinks links of the plugin with the pages; undefined without it */
 export function documentsFor(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
   const links = siteLinksFor(reader, readLinks);
   return acceptedPages.flatMap((page) => {
@@ -65,17 +65,17 @@ function digestOf(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
 
-/** As the language shown has it. */
+/** Version of the text in the shown language. */
 export function versionOf({ texts, language }: Pick<Document, 'texts' | 'language'>): string | undefined {
   return texts?.[language]?.version;
 }
 
 export const digestPattern = /^[\w-]{43}$/;
 
-/** Shows a version for ever. */
+/** Permanent path of a version. */
 const versionPath = (digest: string) => `/accepted/${digest}`;
 
-/** Of the text that is accepted: an edit of the page changes nothing at this address. */
+/** Link to the accepted version: later edits of the page do not change it. */
 export function linkOf({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
   return address ?? versionPath(digest);
 }

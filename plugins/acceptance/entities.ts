@@ -9,22 +9,22 @@ export const AcceptanceText = defineEntity({
   name: 'AcceptanceText',
   tableName: 'acceptance_text',
   properties: {
-    /** SHA-256 of what it says in all its languages, or of the address where it is; base64url. */
+    /** SHA-256 of the text in all its languages, or of its URL if it is hosted elsewhere; base64url. */
     digest: impersonal(p.text().primary()),
     page: impersonal(p.text()),
-    /** Of a text that is elsewhere: the text itself is not known. */
+    /** URL of a text that is hosted elsewhere, whose content is not known. */
     address: impersonal(p.text().nullable()),
     texts: impersonal(p.json<StoredTexts>().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** The last time, within minutes. */
+    /** When the text was last shown, to within minutes. */
     shownAt: p.datetime().defaultRaw('clock_timestamp()'),
   },
   checks: [{ name: 'acceptance_text_check', expression: '(address is null) <> (texts is null)' }],
 });
 
 /**
- * A text that a buyer accepted with an order. Like a receipt, it has no relation to the account and the order, stays when they are emptied,
- * and never changes.
+ * A text that a buyer accepted with an order. Like a receipt, the row has no relation to the account and the order, stays when their
+ * personal data is removed, and never changes.
  */
 export const Acceptance = defineEntity({
   name: 'Acceptance',
@@ -32,12 +32,12 @@ export const Acceptance = defineEntity({
     id: p.uuid().primary(),
     accountId: p.uuid(),
     orderId: p.uuid(),
-    /** Of the order. */
+    /** Code of the order. */
     code: personal(p.text(), retained),
     page: personal(p.text(), retained),
     digest: personal(p.text(), retained),
     version: personal(p.text().nullable(), retained),
-    /** In which it was shown. */
+    /** Language in which the text was shown. */
     language: personal(p.text(), retained),
     acceptedAt: personal(p.datetime().defaultRaw('clock_timestamp()'), retained),
   },

@@ -9,7 +9,7 @@ import { readAcceptanceStory } from './story.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Terms are accepted by paying: which version was shown, who accepted it and when. */
+/** Buyers accept the terms by paying: records who accepted which version, and when. */
 export const plugin: GatewayPlugin = {
   name: 'acceptance',
   register({ gateway }) {

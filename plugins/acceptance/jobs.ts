@@ -1,14 +1,14 @@
 import { receiptsOf } from '#core/business/payments/receipts.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 
-/** As `seller.keep_years`, where no receipts are kept. */
+/** Years, the default of `seller.keep_years`; applies if no receipts are stored. */
 const defaultYears = 10;
-/** Days after which an order that was not paid, and cannot be any more, needs no acceptance. */
+/** Days after which the acceptance of an unpaid order that can no longer be paid is deleted. */
 const unpaidDays = 90;
 
 /**
- * Acceptances live as long as the receipts of their order; those of orders that cannot be paid any more, for some months. An expired or
- * failed order can be charged again at any time, under the terms that were accepted with it.
+ * Acceptances are kept as long as the receipts of their order; those of orders that can no longer be paid are kept for some months. An
+ * expired or failed order can be charged again at any time, under the terms that were accepted with it.
  */
 export const retention: JobDefinition = {
   name: 'remove-old-acceptances',

@@ -6,12 +6,12 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { documentsFor, type StoredTexts, versionOf } from './document.ts';
 import { readDocument, type StoredDocument } from './store.ts';
 
-const { description: _, ...look } = markdownLook; // without one, search engines leave a page out
+const { description: _, ...look } = markdownLook; // without a description, search engines skip the page
 
-/** Texts that are kept as pages, so that each is rendered once. */
+/** Number of texts kept as pages, so that each is rendered only once. */
 const mostKept = 20;
 
-/** `/accepted/{digest}`: a version of the terms or of the refund policy, as it was shown, for as long as the gateway is there. */
+/** `/accepted/{digest}`: a permanent copy of a version of the terms or the refund policy, as it was shown. */
 export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): Page => ({
   path: '/accepted/{digest}',
   role: 'public',
@@ -30,7 +30,7 @@ export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): P
   },
 });
 
-/** Whether this is what buyers accept now. */
+/** Describes whether this version is the one that buyers accept now. */
 function describeState(
   digest: string,
   { page, texts, createdAt }: StoredDocument,
@@ -56,7 +56,7 @@ function isSameVersion(now: Parameters<typeof versionOf>[0], texts: StoredTexts 
   return version !== undefined && version === versionOf({ texts, language });
 }
 
-/** The same objects for each request: what is rendered is kept with them. */
+/** Returns the same objects for each request, because the rendered page is cached with them. */
 function keptTexts({ keep }: PageRequest['host'], digest: string, stored: StoredTexts): PageTexts {
   const kept = keep('acceptance-pages', () => new Map<string, PageTexts>());
   const known = kept.get(digest);

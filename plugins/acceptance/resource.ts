@@ -4,7 +4,7 @@ import { defineView } from '#core/web/resources/field.ts';
 import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { AcceptanceRecord } from './store.ts';
 
-/** Who accepted which version when. */
+/** Records of who accepted which version, and when. */
 export const acceptances = defineResource({
   name: 'acceptance',
   summary: 'list accepted versions of terms and refund policy, the newest first',

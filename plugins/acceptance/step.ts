@@ -10,10 +10,10 @@ import { accept, type Accepted, findChanged, forgetNoted, noteShown, readShown, 
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Characters of the field: two texts, and as many again. */
+/** Maximum length of the field: twice the length of two texts. */
 const mostSent = 200;
 
-/** Terms are accepted by paying: a sentence with links where the buyer pays, and a record with the order. No box. */
+/** Buyers accept the terms by paying: the checkout shows a sentence with links and stores a record. There is no checkbox. */
 export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>): CheckoutStep => ({
   name: 'acceptance',
   fields: { accepted: mostSent },
@@ -51,7 +51,7 @@ function sentenceFor(documents: readonly Document[], isChanged: boolean, { t }: 
 
 const inEach = (textIn: (language: Language) => string) => ({ en: textIn('en'), id: textIn('id') });
 
-/** On the receipt, in the mail and for operators: which version. */
+/** Line with the accepted version, for the receipt, the mail and operators. */
 function lineFor(accepted: Accepted, { host }: Pick<PageRequest, 'host'>): OrderLine {
   const { time_zone: timeZone } = host.section(serviceSection);
   const texts = { en, id };

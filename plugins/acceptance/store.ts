@@ -15,19 +15,19 @@ import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.
 
 type Queries = Pick<Database, 'query'>;
 
-/** Ms after which a text that is still shown is noted again. */
+/** Ms after which a text that is still shown is recorded as shown again. */
 const noteEvery = 600_000;
-/** Minutes for which a text can be accepted after it was last noted, while another one has taken its place: an hour after it was shown. */
+/** Minutes since a replaced text was last recorded as shown in which it can still be accepted: at least an hour for a buyer. */
 const acceptMinutes = 60 + noteEvery / 60_000;
 
 const notedKey = 'acceptance-noted';
 
-/** When texts were last noted as shown, by digest; on the clock that is never set. */
+/** Times at which texts were last recorded as shown, by digest; on the monotonic clock. */
 function notedBy({ keep }: Pick<Host, 'keep'>): Map<string, number> {
   return keep(notedKey, () => new Map<string, number>());
 }
 
-/** Stores texts that are about to be shown, each once; nothing is read or written for those that were noted minutes ago. */
+/** Stores texts that are about to be shown; texts recorded within the last minutes cause no query. */
 export async function noteShown(
   host: Pick<Host, 'keep' | 'monotonic' | 'database'>,
   documents: readonly Document[],
@@ -44,13 +44,13 @@ export async function noteShown(
   for (const { digest } of due) noted.set(digest, host.monotonic());
 }
 
-/** What the form of a buyer names: texts by digest, each in the language in which it was shown. */
+/** Content of the buyer's form field: texts by digest, each with the language in which it was shown. */
 interface ShownText {
   readonly digest: string;
   readonly language: string;
 }
 
-/** `DIGEST.en DIGEST.en`, as the form sends it. */
+/** Value of the form field: `DIGEST.en DIGEST.en`. */
 export function writeShown(documents: readonly Document[]): string {
   return documents.map(({ digest, language }) => `${digest}.${language}`).join(' ');
 }
@@ -74,10 +74,10 @@ export interface Accepted {
 }
 
 /**
- * Records what a buyer accepts with an order: the texts that were shown, if they are in force, have the version that is, or were shown
- * within the hour.
+ * Records which texts a buyer accepts with an order: the shown texts, if they are in force, have the version in force, or were shown within
+ * the last hour.
  *
- * @returns undefined where one of the texts in force was not shown, or is another one by now
+ * @returns undefined if one of the texts in force was not shown, or has been replaced
  */
 export async function accept(
   transaction: EntityManager,
@@ -124,12 +124,12 @@ function inPageOrder(accepted: readonly Accepted[]): Accepted[] {
   return accepted.toSorted((one, other) => acceptedPages.indexOf(one.page) - acceptedPages.indexOf(other.page));
 }
 
-/** After a text was refused: it is stored with the next page. */
+/** Clears the cache after a text was rejected, so that the next page stores it again. */
 export function forgetNoted(host: Pick<Host, 'keep'>): void {
   notedBy(host).clear();
 }
 
-/** The pages that have another version than the one that an account accepted last. */
+/** Pages whose version differs from the one that an account accepted last. */
 export async function findChanged(
   database: Queries,
   accountId: string,
@@ -169,7 +169,7 @@ type AcceptanceRow = Row<
   'id' | 'account_id' | 'order_id' | 'code' | 'digest' | 'version' | 'accepted_at'
 > & { readonly page: AcceptedPage; readonly language: Language; readonly address: string | null };
 
-/** Who accepted which when. */
+/** A text accepted by an account, with its time. */
 export type AcceptanceRecord = RecordOf<AcceptanceRow>;
 
 /** Acceptances, the newest first. @param by an account, or the code of an order */
@@ -182,7 +182,7 @@ export async function listAcceptances(
   }: {
     readonly account?: string | undefined;
     readonly order?: string | undefined;
-    /** Id of the acceptance before the first one. */
+    /** Cursor: id of the acceptance before the first result. */
     readonly after?: string | undefined;
   },
   limit: number,

@@ -2,10 +2,10 @@ import type { ReadStory } from '#core/web/pages/account-story.ts';
 import { linkOf } from './document.ts';
 import { listAcceptances } from './store.ts';
 
-/** Acceptances that are shown, the newest. */
+/** Number of acceptances shown, newest first. */
 const listed = 20;
 
-/** What an account has accepted, on the operators' page of it. */
+/** Acceptances of an account, on the operators' page of the account. */
 export const readAcceptanceStory: ReadStory = async ({ host, t }, account) => {
   const records = await listAcceptances(host.database, { account }, listed);
   return records.map(({ page, code, version, language, digest, address, acceptedAt }) => ({

@@ -7,8 +7,7 @@ import { addAccountPages } from './pages/index.ts';
 import { planEndJob, planEndSweep } from './jobs.ts';
 
 /**
- * `daypass account` for operators, and what happens to accounts by itself: events are published and removed after a time,
- * and ends of plans are recorded.
+ * `daypass account` for operators, and the background work on accounts: publishes and expires events, and records the ends of plans.
  */
 export const plugin: GatewayPlugin = {
   name: 'accounts',

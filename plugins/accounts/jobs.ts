@@ -5,7 +5,7 @@ import { cleanRecords, recentlyDeleted } from '#core/business/accounts/deletion.
 import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** Finds what the relay has missed: notifications are lost while the connection to PostgreSQL is down. */
+/** Finds events that the relay missed: notifications are lost while the connection to PostgreSQL is down. */
 export const publishJob: JobDefinition = {
   name: 'publish-account-events',
   description: 'Publishes recorded events that have not been published yet.',
@@ -26,7 +26,7 @@ export const retentionJob: JobDefinition = {
   },
 };
 
-/** Records of requests may arrive this late after their account was deleted: a journal waits for the database. */
+/** Request records may arrive this late after their account was deleted: a journal waits for the database. */
 const days = 7;
 
 export const cleanDeletedJob: JobDefinition = {
@@ -44,7 +44,7 @@ const aheadSeconds = 2 * intervalSeconds;
 /** A job runs this much after the due time: the clocks of queue and database may differ. */
 const slackSeconds = 0.1;
 
-/** At the end of a plan, and 24 hours before it. */
+/** Runs at the end of a plan, and 24 hours before it. */
 export const planEndJob: JobDefinition<{ accountId: string }> = {
   name: 'plan-end',
   description: 'Records that the plan of an account has ended, or ends within 24 hours.',
@@ -54,7 +54,7 @@ export const planEndJob: JobDefinition<{ accountId: string }> = {
   },
 };
 
-/** Enqueues what is due soon, and does what should have been done: a wiped queue costs a minute. */
+/** Enqueues jobs that are due soon, and runs overdue ones: losing the queue delays them by a minute. */
 export const planEndSweep: JobDefinition = {
   name: 'plan-end-sweep',
   description: 'Finds plans that have ended, or end within 24 hours.',

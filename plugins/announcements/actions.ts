@@ -11,7 +11,7 @@ import { choice, itself, quoted, since, type Teller, until, whether } from '#cor
 import { boolean, object } from '#core/platform/schema.ts';
 
 /*
- * Announcements to customers. What is done is loaded when it is: MikroORM would slow all commands down.
+ * Actions on announcements. Their implementation is imported on use: loading MikroORM would slow down every command.
  */
 
 const announcements = () => import('./announcements.ts');
@@ -39,7 +39,7 @@ function wordsOf({ text_en: en, text_id: id, ...words }: AnnouncementInput) {
   return { model: undefined, ...words, text: { en: en.trim(), id: id.trim() } };
 }
 
-/** Recorded at all of them: an announcement that has ended has no page. */
+/** Shared subject of all records: an announcement that has ended has no page. */
 const all: SubjectKind = { name: 'announcements' };
 const one: SubjectKind = {
   name: 'announcement',

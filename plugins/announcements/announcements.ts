@@ -12,7 +12,7 @@ import { recordMails } from './record-mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** `all`: also for visitors, on the status page and in its feed. `customers`: on their home page alone. */
+/** `all`: also visitors, on the status page and in its feed. `customers`: only customers, on their home page. */
 export type AnnouncementAudience = 'all' | 'customers';
 
 /** An operator's message to customers. Times are epoch ms. */
@@ -26,15 +26,15 @@ export interface Announcement {
   readonly until: number;
 }
 
-/** One that an operator has written. */
+/** An announcement created by an operator. */
 export interface StoredAnnouncement extends Announcement {
   readonly id: string;
   readonly createdBy: string;
-  /** When an operator ended it before its time; undefined otherwise. */
+  /** Time at which an operator ended it early; undefined otherwise. */
   readonly endedAt: number | undefined;
 }
 
-/** As an operator writes it: with any name of the model. */
+/** Operator's input; the model may be any of its names. */
 export interface AnnouncementWords extends Omit<Announcement, 'from' | 'until'> {
   /** RFC 3339. */
   readonly since: string;
@@ -42,11 +42,11 @@ export interface AnnouncementWords extends Omit<Announcement, 'from' | 'until'> 
 }
 
 /**
- * Publishes an announcement, and mails it where that is wanted (`record-mails.ts`).
+ * Publishes an announcement, and mails it if requested (`record-mails.ts`).
  *
  * @returns its id and the number of mails
- * @throws ActionRefused `not_found` for an unknown model; AccountError `span`, or `no_mail` if it should be mailed and the gateway sends
- * no mail
+ * @throws ActionRefused `not_found` for an unknown model
+ * @throws AccountError `span`, or `no_mail` if mails are requested and the gateway sends no mail
  */
 export async function createAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
@@ -73,7 +73,7 @@ export async function createAnnouncement(
   return { id, mails };
 }
 
-/** Changes one that has not ended, without sending mails again. @throws errors of `createAnnouncement`; ActionRefused `not_found` */
+/** Changes an announcement that has not ended, without another mail. @throws as `createAnnouncement`; ActionRefused `not_found` */
 export async function changeAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now'>,
   id: string,
@@ -89,7 +89,7 @@ export async function changeAnnouncement(
   if (changed.length === 0) throw ended();
 }
 
-/** Ends one before its time, or before it has begun. @throws ActionRefused `not_found` when it has ended */
+/** Ends an announcement early, or before its start. @throws ActionRefused `not_found` if it has ended */
 export async function endAnnouncement(database: Queries, id: string): Promise<void> {
   const changed = await database.query(
     `update announcement set ended_at = clock_timestamp()
@@ -123,7 +123,7 @@ type AnnouncementColumns = Row<
   'id' | 'kind' | 'audience' | 'model' | 'text_en' | 'text_id' | 'created_by' | 'starts_at' | 'ends_at' | 'ended_at'
 >;
 
-/** Those that have not ended, the first to begin first. */
+/** Lists announcements that have not ended, earliest start first. */
 export async function listOpenAnnouncements(database: Queries): Promise<StoredAnnouncement[]> {
   const rows = await database.query<AnnouncementColumns>(
     `select ${columns} from announcement where ended_at is null and ends_at > clock_timestamp()
@@ -132,7 +132,7 @@ export async function listOpenAnnouncements(database: Queries): Promise<StoredAn
   return rows.map(toAnnouncement);
 }
 
-/** The newest first, whether they have ended or not. @param limit at most 500 */
+/** Lists all announcements, ended ones too, newest first. @param limit at most 500 */
 export async function listAnnouncements(
   database: Queries,
   limit: number,
@@ -153,7 +153,7 @@ export async function findAnnouncement(database: Queries, id: string): Promise<S
   return row && toAnnouncement(row);
 }
 
-/** True while it is shown, or will be. @param now epoch ms */
+/** True if the announcement is or will be shown. @param now epoch ms */
 export function isOpen({ until, endedAt }: StoredAnnouncement, now: number): boolean {
   return endedAt === undefined && now < until;
 }

@@ -2,7 +2,7 @@ import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import { changeAction, createAction, endAction } from './actions.ts';
 import { announcements } from './resource.ts';
 
-/** `daypass announcement …`: what customers read on the status page and on their home page. */
+/** `daypass announcement …`: messages to customers on the status page and their home page. */
 export const announcementCommand = resourceCommand(announcements, {
   description: 'announce something to customers, and list, change and end announcements',
   actions: [createAction, changeAction, endAction],

@@ -9,16 +9,16 @@ export const AnnouncementRow = defineEntity({
     id: p.uuid().primary(),
     kind: p.enum(['maintenance', 'note'] as const),
     audience: p.enum(['all', 'customers'] as const),
-    /** Public name; null: about the whole service. */
+    /** Public name of the model; null for the whole service. */
     model: impersonal(p.text().nullable()),
     textEn: impersonal(p.text()),
     textId: impersonal(p.text()),
     startsAt: p.datetime(),
     endsAt: p.datetime(),
-    /** Name of the operator. */
+    /** Name of the operator who created it. */
     createdBy: impersonal(p.text()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** When an operator ended it; null: its span decides. */
+    /** Time at which an operator ended it early; null if it ends at the end of its span. */
     endedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'announcement_open', properties: 'endsAt', where: 'ended_at is null' }],

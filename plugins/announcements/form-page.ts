@@ -8,10 +8,10 @@ import { announcementsPath as path } from './resource.ts';
 
 const hour = 3_600_000; // ms
 
-/** The only thing that may not be found on these pages is the model. */
+/** Error field of `not_found`: only the model can be missing on these pages. */
 const errors = { not_found: 'model', span: 'until', no_mail: 'mail' } as const;
 
-/** `/operator/announcements/new`: announces something. */
+/** `/operator/announcements/new`: creates an announcement. */
 export const newAnnouncementPage: Page = plainPage(
   createAction,
   {
@@ -29,7 +29,7 @@ export const newAnnouncementPage: Page = plainPage(
   { path: `${path}/new`, errors },
 );
 
-/** `/operator/announcements/{id}`: changes one that has not ended. */
+/** `/operator/announcements/{id}`: changes an announcement that has not ended. */
 export const editAnnouncementPage: Page = plainPage(
   changeAction,
   {
@@ -46,7 +46,7 @@ export const editAnnouncementPage: Page = plainPage(
   { path: `${path}/{id}`, title: 'operator.act.announcement.change.question', errors },
 );
 
-/** `/operator/announcements/{id}/end`: whether one is ended before its time. */
+/** `/operator/announcements/{id}/end`: asks whether to end an announcement early. */
 export const endPage: Page = plainPage(endAction, {
   path: `${path}/{id}`,
   async find(request) {
@@ -55,7 +55,7 @@ export const endPage: Page = plainPage(endAction, {
   },
 });
 
-/** @throws PageError 404 for one that does not exist or has ended */
+/** @throws PageError 404 for an announcement that does not exist or has ended */
 async function requireAnnouncement({ host, params }: PageRequest): Promise<StoredAnnouncement> {
   const announcement = await findAnnouncement(host.database, params['id'] ?? '');
   if (announcement !== undefined && isOpen(announcement, host.now())) return announcement;

@@ -6,10 +6,10 @@ import { fieldTable } from '#core/web/resources/field.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { announcements, announcementsPath } from './resource.ts';
 
-/** Announcements and actions that are listed. */
+/** Number of announcements and actions listed. */
 const listed = 50;
 
-/** `/operator/announcements`: what customers read now, will read and have read, of this page and of gateway.yaml. */
+/** `/operator/announcements`: current, future and past announcements from this page and gateway.yaml. */
 export const announcementsPage = tablesPage({
   path: announcementsPath,
   title: 'operator.announcements',

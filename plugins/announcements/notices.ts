@@ -4,19 +4,19 @@ import type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notice
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { announcementsSection } from './section.ts';
 
-/** Ms before maintenance from which on it is announced. */
+/** Ms before its start from which maintenance is announced. */
 const notice = 7 * 86_400_000;
-/** Ms for which those of the database are kept, so that the public page does not ask for every visitor, and while it does not respond. */
+/** Ms of caching for stored announcements, so that the public page need not query for each visitor, and works if the query fails. */
 const ages = { maxAge: 2_000, deadline: 5_000, patience: 1_000, knownFor: 3_600_000 };
 
 const storedAnnouncements = sharedReading(ages, ({ database }) => listOpenAnnouncements(database));
 
 /**
- * Notices to show now, the next first: of gateway.yaml and, while the database responds, of the operator's page. Does not
+ * Announcements to show now, earliest start first: those of gateway.yaml and, while the database responds, those of operators. Does not
  * reject.
  *
  * @param now epoch ms
- * @param readers visitors do not see what is for customers alone
+ * @param readers visitors do not see announcements for customers only
  */
 export async function currentAnnouncements(host: Host, now: number, readers: NoticeReaders): Promise<Announcement[]> {
   const stored = await storedAnnouncements(host)
@@ -28,7 +28,7 @@ export async function currentAnnouncements(host: Host, now: number, readers: Not
     .toSorted((one, other) => one.from - other.from);
 }
 
-/** Those of gateway.yaml, of any time. */
+/** Announcements of gateway.yaml, including past and future ones. */
 export function configuredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
   return section(announcementsSection).map(({ kind, text, from, until, model }) => ({
     kind,
@@ -40,7 +40,7 @@ export function configuredAnnouncements({ section, catalog }: Pick<Host, 'sectio
   }));
 }
 
-/** The same as notices: of maintenance with its span. */
+/** Current announcements as notices; maintenance includes its time span. */
 export async function describeAnnouncements(
   request: PageRequest,
   now: number,
@@ -62,7 +62,7 @@ export async function describeAnnouncements(
   });
 }
 
-/** Announcements as the status page, its JSON and the home page show them. */
+/** Announcements for the status page, its JSON, and the home page. */
 export const announcementNotices: NoticeSource = {
   name: 'announcements',
   show: describeAnnouncements,

@@ -6,9 +6,8 @@ import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 const usedWithin = 30;
 
 /**
- * Records the event `announcement.published` for each account that is mailed: those with an address and paid time, now or
- * later, that have not unsubscribed; of an
- * announcement about one model, only those that requested it lately. As `recordEvent` does for one.
+ * Records the event `announcement.published` for each recipient: accounts with an address and paid time, now or later, that have not
+ * unsubscribed. If the announcement is about a model, only accounts that used it recently receive it. Bulk version of `recordEvent`.
  *
  * @param model public name
  * @returns the number of accounts
@@ -35,7 +34,7 @@ export async function recordMails(
   return row?.count ?? 0;
 }
 
-/** Condition: the account has requests of a model in a table of usage. */
+/** SQL condition: the account has requests for a model in a usage table. */
 function usedIn(table: string): string {
   return `exists (select from ${table} u where u.account_id = a.id and u.model = ?
     and u.hour > clock_timestamp() - interval '${usedWithin} days')`;

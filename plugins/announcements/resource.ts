@@ -5,12 +5,12 @@ import type { Announcement, StoredAnnouncement } from './announcements.ts';
 
 type Listed = StoredAnnouncement | Announcement;
 
-/** Page of one that has not ended; the list is above it. */
+/** Page of an announcement that has not ended; the list is its parent page. */
 export const announcementsPath = '/operator/announcements';
 
 const kinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: undefined } as const;
 
-/** Announcements of operators; on their page, those of gateway.yaml too. */
+/** Announcements of operators; the page also lists those of gateway.yaml. */
 export const announcements = defineResource({
   name: 'announcement',
   summary: 'list announcements of operators, the newest first',
@@ -62,7 +62,7 @@ export const announcements = defineResource({
   async list({ database }, { after }, { limit }) {
     const { listAnnouncements } = await import('./announcements.ts');
     const { entries, next } = await readPage(limit, (most) => listAnnouncements(database, most, after));
-    // Beside the members that have the same times as epoch ms, until 0.7.
+    // Adds the times as dates; the members with the same times in epoch ms remain until 0.7.
     const withTimes = entries.map((one) => ({
       ...one,
       startsAt: new Date(one.from),
@@ -80,7 +80,7 @@ function stateOf(one: Listed, now: number): keyof typeof kinds {
   return now < one.from ? 'planned' : 'shown';
 }
 
-/** True while it is shown, or will be. */
+/** True if the announcement is or will be shown. */
 function isShown(one: Listed, now: number): boolean {
   return ['planned', 'shown'].includes(stateOf(one, now));
 }

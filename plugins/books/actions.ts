@@ -24,7 +24,7 @@ export const reconcileAction = defineAction({
   }),
 });
 
-/** What it does is loaded when it is done: MikroORM would slow all commands down. */
+/** Imports its implementation on use: loading MikroORM would slow down every command. */
 async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
   const [{ reconcileDay }, { paymentProviders }, { PaymentError }] = await Promise.all([
     import('./reconcile.ts'),

@@ -8,13 +8,13 @@ interface Total {
   readonly provider: string;
   readonly currency: string;
   amount: number;
-  /** Undefined while none is known: not the same as no fee. */
+  /** Undefined if unknown, which differs from a fee of 0. */
   fee: number | undefined;
 }
 
 /**
- * The export as CSV. After the last movement of a day, a line of the kind `total` for each provider and currency has what its
- * settlement report of that day has: without refunds that were made by hand, which do not come from the provider.
+ * The export as CSV. After the last movement of a day, a `total` line for each provider and currency matches the provider's settlement
+ * report of that day, so it leaves out manual refunds, which do not come from the provider.
  */
 export class BooksCsv {
   readonly #timeZone: string;
@@ -29,7 +29,7 @@ export class BooksCsv {
 
   readonly head = csvLine(heading);
 
-  /** Lines for the next movement, the oldest first. */
+  /** Returns the lines for the next movement, oldest first. */
   add(movement: Movement): string[] {
     const { day, clock } = localTime(movement.at, this.#timeZone);
     const ended = day === this.#day ? [] : this.end();
@@ -39,7 +39,7 @@ export class BooksCsv {
     return [...ended, line];
   }
 
-  /** The totals of the last day. */
+  /** Returns the totals of the last day. */
   end(): string[] {
     const day = this.#day;
     if (!this.#withTotals || day === undefined) return [];

@@ -19,7 +19,7 @@ import type { Reconciliation } from './reconcile.ts';
 const exitCodes = exitCodesFor('account or provider');
 const examples = (line: string) => exampleText([line], exitCodes);
 
-/** `daypass orders export`, `reconcile` and `month`: what bookkeeping needs. */
+/** `daypass orders export`, `reconcile` and `month`: commands for bookkeeping. */
 export function defineBooks(parser: Parser, context: CommandContext): void {
   defineExport(parser, context);
   defineReconcile(parser, context);
@@ -105,7 +105,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     );
 }
 
-/** @throws CommandFailed if receipts are asked for and the shop has stored none */
+/** @throws CommandFailed if receipts are requested and the shop has not stored any */
 function linesOf(
   document: Awaited<ReturnType<typeof readMonthDocument>>,
   { html, receipts }: { readonly html?: true; readonly receipts?: true },

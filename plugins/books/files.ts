@@ -11,10 +11,10 @@ import { streamFile } from '#core/web/pages/stream-file.ts';
 import { booksPath } from './page.ts';
 
 const csv = 'text/csv; charset=utf-8; header=present';
-/** Spreadsheets take a file without it for one in an old character set. */
+/** Byte order mark: without it, spreadsheets assume a legacy character set. */
 const byteOrderMark = '\uFEFF';
 
-/** `/operator/orders/books.csv?since=2026-11-01&until=2026-11-30`: payments and refunds of days, as `daypass orders export`. */
+/** `/operator/orders/books.csv?since=2026-11-01&until=2026-11-30`: payments and refunds by day, like `daypass orders export`. */
 export const booksFile: Page = {
   path: `${booksPath}.csv`,
   role: 'operator',
@@ -38,7 +38,7 @@ async function* writeLines(movements: AsyncIterable<Movement>, books: BooksCsv):
   yield join(books.end());
 }
 
-/** `/operator/orders/books/month?month=2026-11`: the turnover of a month for the tax office, to print; `&as=csv` and `&as=receipts`: as files. */
+/** `/operator/orders/books/month?month=2026-11`: printable monthly turnover for the tax office; `&as=csv` or `&as=receipts` for files. */
 export const monthPage: Page = {
   path: `${booksPath}/month`,
   role: 'operator',

@@ -4,7 +4,7 @@ import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 
-/** Days before today that are compared: what a provider reports late is in its books a day later. */
+/** Number of past days to compare: a late report appears in the provider's books a day later. */
 const comparedDays = [2, 1];
 
 export const reconcileJob: JobDefinition = {
@@ -33,7 +33,7 @@ async function compareDay(host: Host, day: string, timeZone: string): Promise<vo
       const result = `${here.payments.count} payments, ${here.refunds.count} refunds, ${differences.length} differences, ${unread} unread`;
       host.log[differences.length > 0 ? 'warn' : 'info'](`books of ${day} compared with ${provider}: ${result}`);
     } catch (error) {
-      // The day is compared once more tomorrow, and by `daypass orders reconcile`.
+      // Not rethrown: the day is compared again tomorrow, and by `daypass orders reconcile`.
       host.log.warn(`books of ${day} could not be compared with ${provider}: ${(error as Error).message}`);
     }
   }

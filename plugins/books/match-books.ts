@@ -1,6 +1,6 @@
 import type { StatedMovement } from '#core/business/payments/payment-provider.ts';
 
-/** One of ours. */
+/** A movement in our books. */
 export interface Entry {
   readonly kind: 'payment' | 'refund';
   readonly id: string; // primary key
@@ -14,18 +14,18 @@ export interface Entry {
   readonly account_id: string;
 }
 
-/** The same money in our books and in the provider's. */
+/** A movement that is in our books and in the provider's. */
 export type Pair = readonly [Entry, StatedMovement];
 
 interface Matches {
   readonly pairs: readonly Pair[];
-  /** Only ours. */
+  /** Movements that are only in our books. */
   readonly missing: readonly Entry[];
-  /** Only the provider's. */
+  /** Movements that are only in the provider's books. */
   readonly unseen: readonly StatedMovement[];
 }
 
-/** By name first; then by the charge with the same amount; then by the charge alone. Each is matched once. */
+/** Matches by name first, then by charge and amount, then by charge alone. Each movement is matched at most once. */
 const rules: readonly ((entry: Entry, stated: StatedMovement) => boolean)[] = [
   (entry, { id, key }) => entry.provider_id === id || (entry.kind === 'refund' && entry.id === key),
   (entry, stated) => isSameCharge(entry, stated) && entry.amount === stated.amount,
@@ -58,7 +58,7 @@ export function matchBooks(entries: readonly Entry[], stated: readonly StatedMov
   return { pairs, missing: [...missing], unseen };
 }
 
-/** Entries by everything that the provider may call them. */
+/** Entries by every name that the provider may use for them. */
 function indexOf(entries: readonly Entry[]): Map<string, Entry[]> {
   const index = new Map<string, Entry[]>();
   for (const entry of entries) {
@@ -72,15 +72,15 @@ function indexOf(entries: readonly Entry[]): Map<string, Entry[]> {
   return index;
 }
 
-/** Sums of a time, of one currency. */
+/** Totals of a time range in one currency. */
 export interface BookTotals {
   readonly payments: { readonly count: number; readonly amount: number };
   readonly refunds: { readonly count: number; readonly amount: number };
-  /** Of the provider, as far as they are known. */
+  /** Known fees of the provider. */
   readonly fees: number;
 }
 
-/** Sums of what came and went back. @param fees of the provider, as far as they are known */
+/** Sums up payments and refunds. @param fees known fees of the provider */
 export function totalsOf(
   movements: readonly Pick<StatedMovement, 'kind' | 'amount' | 'currency'>[],
   currency: string,
@@ -93,7 +93,7 @@ export function totalsOf(
   return { payments: sum('payment'), refunds: sum('refund'), fees };
 }
 
-/** Fees of the provider. */
+/** Sums up the provider's fees. */
 export function feesOf(movements: readonly StatedMovement[]): number {
   return movements.reduce((sum, { fee = 0 }) => sum + fee, 0);
 }

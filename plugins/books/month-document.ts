@@ -16,11 +16,11 @@ interface MonthDocument {
   readonly month: string; // 2026-11
   readonly timeZone: string;
   readonly currency: string;
-  /** All of the month. */
+  /** All days of the month. */
   readonly days: readonly BookDay[];
-  /** When they were read. */
+  /** Time at which the books were read. */
   readonly madeAt: Date;
-  /** Undefined where the shop stores no receipts. */
+  /** Undefined if the shop does not store receipts. */
   readonly receipts?: MonthReceipts | undefined;
   readonly year?: YearSoFar;
 }
@@ -37,14 +37,14 @@ export async function readMonthDocument(
   return { seller: service.name, month, timeZone, currency, days, madeAt: new Date(now()), receipts, year };
 }
 
-/** Without days that are still to come: a document has no zeros for them. */
+/** Omits future days, so that the document has no zeros for them. */
 function begunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
   const today = localTime(madeAt, timeZone).day;
   const lastMoved = days.findLast(({ payments, refunds }) => payments + refunds > 0)?.day ?? '';
   return days.filter(({ day }) => day <= today || day <= lastMoved);
 }
 
-/** Lines of CSV: each day, then the month as `total`. */
+/** CSV lines: one for each day, then `total` for the month. */
 export function monthToCsv(document: MonthDocument): string[] {
   const { currency } = document;
   const days = begunDays(document);
@@ -57,16 +57,16 @@ export function monthToCsv(document: MonthDocument): string[] {
   ];
 }
 
-/** A document ready to be printed, in the language of the tax office. */
+/** A printable document in the language of the tax office. */
 interface PrintedMonth {
   readonly title: string;
   readonly about: string;
   readonly columns: readonly string[];
-  /** Cells in the order of the columns. */
+  /** Cells in column order. */
   readonly rows: readonly (readonly string[])[];
   readonly total: readonly string[];
   readonly note: string;
-  /** The year up to the end of the month. */
+  /** Turnover of the year up to the end of the month. */
   readonly year: string;
   readonly receipts: PrintedReceipts | undefined;
 }

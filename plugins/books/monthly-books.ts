@@ -1,6 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
 
-/** One day of a month, or all of it. */
+/** Totals of one day, or of the whole month. */
 export interface BookDay {
   /** `2026-11-22`, in the zone of the books. */
   readonly day: string;
@@ -8,15 +8,15 @@ export interface BookDay {
   /** Money received for any purpose. */
   readonly gross: number;
   readonly refunds: number;
-  /** Money that went back, by the provider and by hand. */
+  /** Refunded money, both by the provider and by hand. */
   readonly refunded: number;
-  /** Of the providers, as far as they are known. */
+  /** Known fees of the providers. */
   readonly fees: number;
 }
 
 /**
- * Turnover by day, as a tax office wants it: all money in one currency on the day on which it came or went back. Every day of
- * the month is there.
+ * Turnover by day for the tax office: all money in one currency on the day on which it was received or refunded. The result contains every
+ * day of the month.
  *
  * @param month `2026-11`
  */
@@ -44,7 +44,7 @@ export async function readMonth(
   );
 }
 
-/** The sum of some days. @param day as the sum is called */
+/** Totals of several days. @param day label of the sum */
 export function sumOf(days: readonly BookDay[], day: string): BookDay {
   const sum = (of: (one: BookDay) => number) => days.reduce((total, one) => total + of(one), 0);
   return {

@@ -16,11 +16,11 @@ import type { Reconciliation } from './reconcile.ts';
 
 export const booksPath = '/operator/orders/books';
 
-/** Shown in its place if no provider had books of the day. */
+/** Shown instead of an empty result if no provider had books of the day. */
 const nothing = 'nothing';
 /** Ms that a browser waits for a comparison; the comparison itself continues. */
 const patience = 20_000;
-/** Differences of a day that are listed, and the newest comparisons. */
+/** Number of differences listed per day, and of comparisons listed. */
 const listed = { differences: 200, actions: 10 };
 
 const form = defineForm({
@@ -30,7 +30,7 @@ const form = defineForm({
     if (!isDay(day)) throw new FieldErrors({ day: 'form.invalid' });
     const work = act(request, reconcileAction, '', { day });
     const result = await firstOrTimeout([work], patience);
-    // Its record says how it ends.
+    // The action's record will show the outcome.
     if (result === timedOut) {
       inBackground(request.host.log, 'a comparison of the books', () => work);
       return new Redirect(`${booksPath}?day=${day}`);
@@ -41,13 +41,13 @@ const form = defineForm({
   },
 });
 
-/** @throws FieldErrors when charges could not be read */
+/** @throws FieldErrors if charges could not be read */
 function requireAll(compared: readonly Reconciliation[]): void {
   const count = compared.reduce((sum, { unread }) => sum + unread, 0);
   if (count > 0) throw new FieldErrors({ '': 'operator.books_unread' }, { count });
 }
 
-/** `/operator/orders/books`: differences between the books of a day, and the files for bookkeeping. */
+/** `/operator/orders/books`: differences of a day, and the files for bookkeeping. */
 export const booksPage: Page = {
   path: booksPath,
   role: 'operator',
@@ -87,7 +87,7 @@ export const booksPage: Page = {
   forms: [form],
 };
 
-/** The newest day with money, up to today. */
+/** The latest day with payments or refunds, at most today. */
 async function newestDay({ host }: PageRequest, zone: string, today: string): Promise<string> {
   const last = await readLastMovement(host.database);
   const day = last === undefined ? today : localTime(last, zone).day;

@@ -10,26 +10,26 @@ import {
 import { type KnownCharge, readCharge } from '#core/business/payments/read-charge.ts';
 import { namesAtProvider } from '#core/business/payments/settle.ts';
 
-/** A provider's books of a time range. */
+/** A provider's books for a time range. */
 interface ProviderBooks {
   readonly movements: readonly StatedMovement[];
-  /** True: the provider has a list, so money without an order is in it. False: the status of each charge was read. */
+  /** True if the provider lists its money, so money without an order is included; false if each charge's status was read. */
   readonly isList: boolean;
   /** References of charges whose status could not be read, or whose refunds the provider does not list. */
   readonly unread: ReadonlySet<string>;
   readonly unlisted: ReadonlySet<string>;
 }
 
-/** Entries of a list that are read at most. */
+/** Maximum number of list entries read. */
 const mostMovements = 200_000;
-/** Charges whose status is read at once. */
+/** Number of charges whose status is read concurrently. */
 const atOnce = 4;
 
 /**
  * Reads the books of a provider.
  *
- * @param signal no further call is made once it aborts
- * @throws PaymentError when its list cannot be read, or the signal has aborted
+ * @param signal prevents further calls once it aborts
+ * @throws PaymentError if the list cannot be read, or the signal has aborted
  */
 export async function readProviderBooks(
   host: Host,

@@ -6,14 +6,14 @@ import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { BookDay } from './monthly-books.ts';
 
-/** Receipts of a month, each with its number; refunds are negative. */
+/** Receipts of a month with their numbers; refunds have negative amounts. */
 export interface MonthReceipts {
   readonly lines: readonly ReceiptLine[];
-  /** Money of the month that has no receipt: it came before the shop stored any. */
+  /** Money of the month without a receipt, because it came before the shop stored any. */
   readonly unnumbered: { readonly count: number; readonly gross: number };
 }
 
-/** @returns undefined where the shop has never stored a receipt */
+/** @returns undefined if the shop has never stored a receipt */
 export async function readMonthReceipts(
   database: Pick<Database, 'fork' | 'query'>,
   days: readonly BookDay[],
@@ -41,8 +41,8 @@ function negative(line: ReceiptLine): ReceiptLine {
 }
 
 /**
- * Lines of CSV: each receipt, then what has none, then the sum, whose gross is the net of the month by day. Of money without a receipt no
- * tax is known, so the other amounts are those of receipts.
+ * CSV lines: each receipt, then money without receipts, then the sum, whose gross equals the net of the monthly books. The tax on money
+ * without receipts is unknown, so the other amounts of the sum cover receipts only.
  */
 export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: string, currency: string): string[] {
   const { gross, withoutTax, tax, taxBase } = sumOf(lines);
@@ -84,7 +84,7 @@ export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: st
   ];
 }
 
-/** A table to print, in the language of the tax office. */
+/** A printable table in the language of the tax office. */
 export interface PrintedReceipts {
   readonly title: string;
   readonly sellers: string;
@@ -100,7 +100,7 @@ export function printReceipts(
 ): PrintedReceipts {
   const money = (amount: number) => formatMoney(amount, currency);
   const { gross, withoutTax, tax, taxBase } = sumOf(lines);
-  // A shop that states no tax shows none.
+  // Leaves out the tax columns for a shop that states no tax.
   const hasTax = lines.some((line) => line.tax !== 0);
   const amounts = (one: number, ...parts: readonly string[]) => [money(one), ...(hasTax ? parts : [])];
   return {

@@ -13,29 +13,29 @@ import { readProviderBooks } from './provider-books.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 /*
- * The comparison of our books with those of a provider. A movement is in one of three places: in both, which is noted with the
- * provider's fee; in the provider's alone; or in ours alone. What is in one place alone is flagged, once.
+ * Compares our books with a provider's. A movement is in both books, only in the provider's, or only in ours. For a movement in both books
+ * the provider's fee is stored; a movement in one book only is flagged once.
  */
 
-/** Money that only one side has, or each with another amount. */
+/** A movement that only one side has, or that has different amounts. */
 interface Difference {
-  /** `here`: only this gateway has it. `provider`: only the provider has it. `amount`: both do, and differ. */
+  /** `here`: only in our books. `provider`: only in the provider's. `amount`: in both, with different amounts. */
   readonly side: 'here' | 'provider' | 'amount';
   readonly kind: 'payment' | 'refund';
-  /** The provider's name of it, or ours where it has none. */
+  /** Id at the provider, or our id if the provider has none. */
   readonly id: string;
   readonly reference: string | undefined;
   readonly amount: number;
-  /** Of the provider, where both have it. */
+  /** The provider's amount if both sides have the movement. */
   readonly statedAmount: number | undefined;
   readonly currency: string;
   readonly at: Date;
 }
 
-/** The result of a comparison. */
+/** Result of a comparison. */
 export interface Reconciliation {
   readonly provider: string;
-  /** False: the provider has no list of its money, so what belongs to no charge of ours is not found. */
+  /** False if the provider has no list of its money, so movements without a charge of ours are not found. */
   readonly isList: boolean;
   readonly here: BookTotals;
   readonly stated: BookTotals;
@@ -46,15 +46,16 @@ export interface Reconciliation {
 
 const reason = defineSentences(en);
 
-/** Ms by which the two sides may have a movement at different times: it may be of another day there. */
+/** Tolerance in ms between the times of a movement on the two sides, which may put it on different days. */
 const slack = 6 * 3_600_000;
 
 /**
- * Compares our payments and refunds of a time with those of a provider. A payment that the provider has and that was never
- * seen here is settled first. Refunds that were made by hand are not the provider's.
+ * Compares our payments and refunds of a time range with those of a provider. First settles payments that the provider has and this gateway
+ * has not recorded. Manual refunds are left out, because the provider does not have them.
  *
- * @param signal ends it before the next call to the provider
- * @throws PaymentError when the provider's list cannot be read, or the signal has aborted; Error when the provider is not configured
+ * @param signal aborts before the next call to the provider
+ * @throws PaymentError if the provider's list cannot be read, or the signal has aborted
+ * @throws Error if the provider is not configured
  */
 export async function reconcile(
   host: Host,
@@ -97,9 +98,9 @@ export async function reconcile(
 }
 
 /**
- * Compares a day with one provider, or with all whose books may have money of it.
+ * Compares a day with one provider, or with all whose books may contain our money.
  *
- * @param provider one that is configured
+ * @param provider a configured provider
  * @throws as `reconcile`
  */
 export async function reconcileDay(
@@ -120,8 +121,8 @@ export async function reconcileDay(
 }
 
 /**
- * Providers whose books of a time may have money of ours: those with charges, payments or refunds then, and the configured one
- * where it lists its money, because a day without any of ours may have some there. Without sandboxes, which move none.
+ * Providers whose books of a time range may contain our money: those with charges, payments or refunds in it, and the configured provider
+ * if it lists its money, since it may have movements on a day without any of ours. Excludes sandboxes, which move no money.
  */
 export async function providersOf(host: Host, { since, until }: TimeSpan): Promise<string[]> {
   const rows = await host.database.query<{ provider: string }>(
@@ -162,7 +163,7 @@ async function readEntries(
   );
 }
 
-/** @returns whether any of it was about a charge of ours */
+/** @returns true if any movement belongs to a charge of ours */
 async function settleUnseen(host: Host, provider: string, unseen: readonly StatedMovement[]): Promise<boolean> {
   let isAny = false;
   for (const movement of unseen) {
@@ -183,7 +184,7 @@ interface Charge {
   readonly accountId: string;
 }
 
-/** The charge that a movement is of; undefined when it is not one of ours. */
+/** Finds the charge of a movement; undefined if it is not ours. */
 async function findCharge(
   database: Pick<Database, 'query'>,
   provider: string,
@@ -198,7 +199,7 @@ async function findCharge(
   return charge;
 }
 
-/** Stores the fee; where the amounts are equal, marks it as found on both sides and closes flags that reported it missing. */
+/** Stores fees. If the amounts match, marks the movement as reconciled and closes flags that reported it missing. */
 async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pair[], provider: string): Promise<void> {
   const equal = pairs.filter(([entry, stated]) => entry.amount === stated.amount);
   const fees = pairs.flatMap(([{ kind, id }, { fee }]) =>
@@ -232,7 +233,7 @@ async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pa
   );
 }
 
-/** Closes flags of money that only the provider had, which it lists no more. @param unseen what it still lists */
+/** Closes flags of movements that the provider no longer lists. @param unseen movements that it lists and we do not have */
 async function closeUnlisted(
   database: Pick<Database, 'query'>,
   provider: string,
@@ -249,12 +250,12 @@ async function closeUnlisted(
   );
 }
 
-/** Subjects of flags for movements of a provider, with an order or without. */
+/** Subjects of flags for a provider's movements, with or without an order. */
 function namesOf(movements: readonly StatedMovement[], provider: string): string[] {
   return movements.flatMap(({ id }) => [id, `${provider}/${id}`]);
 }
 
-/** The resolutions of flags that a later comparison has closed. */
+/** Resolution texts of flags that a later comparison closed. */
 function foundIn(provider: string): string {
   return reason('orders.reason.in_books', { provider });
 }
@@ -263,7 +264,7 @@ function unlistedBy(provider: string): string {
   return reason('orders.reason.unlisted', { provider });
 }
 
-/** Flags what differs, once, and marks it as not found; a flag that a comparison has closed is open again. */
+/** Flags each difference once and marks it as not reconciled; reopens flags that a comparison had closed. */
 async function flagDifferences(
   { database }: Host,
   provider: string,
@@ -314,7 +315,7 @@ async function flagDifferences(
   );
 }
 
-/** Subject of a flag for a movement of ours. */
+/** Subject of the flag for a movement in our books. */
 function subjectOf({ kind, id, provider_id: name }: Entry): string {
   return kind === 'refund' ? id : (name ?? id);
 }

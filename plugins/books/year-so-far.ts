@@ -1,13 +1,13 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
-/** Turnover of a year up to the end of a month. */
+/** Turnover from the start of the year to the end of a month. */
 export interface YearSoFar {
   readonly gross: number;
   readonly refunded: number;
 }
 
-/** Turnover in rupiah from which Indonesian law asks for something; whether it does is for a tax adviser to say. */
+/** Turnover in rupiah at which Indonesian law may impose duties; a tax adviser decides whether it does. */
 const thresholds = [
   { rupiah: 500_000_000, note: 'di atas Rp 500 juta: batas omzet bebas PPh final bagi orang pribadi (PP 55/2022)' },
   { rupiah: 4_800_000_000, note: 'di atas Rp 4,8 miliar: batas wajib menjadi Pengusaha Kena Pajak (PPN)' },
@@ -32,7 +32,7 @@ export async function readYearSoFar(
   return row ?? { gross: 0, refunded: 0 };
 }
 
-/** One sentence in the language of the tax office, with notes about the thresholds that the year has passed. */
+/** A sentence in the language of the tax office, with notes on thresholds exceeded this year. */
 export function printYear({ gross, refunded }: YearSoFar, month: string, currency: string): string {
   const passed = currency === 'IDR' ? thresholds.filter(({ rupiah }) => gross > rupiah) : [];
   const notes = passed.map(({ note }) => ` Catatan: ${note}.`).join('');

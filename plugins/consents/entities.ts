@@ -3,20 +3,20 @@ import { Account } from '#core/business/accounts/entities.ts';
 import { personal } from '#core/platform/database/personal.ts';
 import type { ConsentWords } from './section.ts';
 
-/** A consent that an account has given, with the words that were shown; in force until it is withdrawn. */
+/** A consent given by an account, with the words that were shown; in force until withdrawn. */
 export const ConsentRow = defineEntity({
   name: 'ConsentRow',
   tableName: 'consent',
   properties: {
-    /** UUID of version 7: in the order in which they were given. */
+    /** UUID version 7, so ids sort by the time of consent. */
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade'),
     name: personal(p.text()),
     label: personal(p.json<ConsentWords>()),
     digest: personal(p.text()),
-    /** In which the words were shown. */
+    /** Language in which the words were shown. */
     language: personal(p.text()),
-    /** Where it was given: at *Pay*, or on the page of the account. */
+    /** Where the consent was given: at *Pay*, or on the account's page. */
     place: personal(p.enum(['checkout', 'account'] as const)),
     givenAt: personal(p.datetime().defaultRaw('clock_timestamp()')),
     withdrawnAt: personal(p.datetime().nullable()),

@@ -9,7 +9,7 @@ import { readConsentStory } from './story.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Boxes for what needs consent, what was consented to in which words, and who can be written to with it. */
+/** Checkboxes for consents, records of the consented words, and the list of accounts that may be contacted. */
 export const plugin: GatewayPlugin = {
   name: 'consents',
   register({ gateway }) {

@@ -17,7 +17,7 @@ const giveForm = defineForm({
   },
 });
 
-/** Also what gateway.yaml no longer declares. */
+/** Also accepts consents that gateway.yaml no longer declares. */
 const withdrawForm = defineForm({
   path: `${ownPath}/withdraw`,
   fields: object(['name'], { name: string({ maxLength: 40 }) }),
@@ -27,7 +27,7 @@ const withdrawForm = defineForm({
   },
 });
 
-/** `/account/consents`: what an account has consented to and may consent to, each with one button. */
+/** `/account/consents`: given and available consents of an account, each with one button. */
 export const ownPage: Page = {
   path: ownPath,
   role: 'account',
@@ -61,7 +61,7 @@ function describe({ name, label, digest }: Consent, inForce: readonly GivenConse
     : { words, state: t('consents.given', { day: format.day(given.givenAt).text }), ...withdrawing(name) };
 }
 
-/** Given to words that are not asked for any more. */
+/** True for a consent whose words are no longer in use. */
 function describeEarlier({ name, label, givenAt }: GivenConsent, { t, format, language }: PageRequest) {
   const state = t('consents.earlier', { day: format.day(givenAt).text });
   return { words: label[language], state, ...withdrawing(name) };

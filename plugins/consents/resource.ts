@@ -6,7 +6,7 @@ import { afterEntry, defineResource, readPage } from '#core/web/resources/resour
 import { type Consent, declaredConsents } from './section.ts';
 import type { Reachable } from './store.ts';
 
-/** Who has consented to what and can be written to. */
+/** Accounts that have given a consent and may be contacted. */
 export const consents = defineResource({
   name: 'consent',
   summary: 'list accounts that have given a consent and can be written to, the newest first',
@@ -31,7 +31,7 @@ export const consents = defineResource({
   },
 });
 
-/** @throws InvalidQuery for a name that gateway.yaml does not have */
+/** @throws InvalidQuery for a name that gateway.yaml does not declare */
 function choose(declared: readonly Consent[], name: string | undefined): readonly Consent[] {
   const chosen = declared.filter((one) => name === undefined || one.name === name);
   if (name === undefined || chosen.length > 0) return chosen;

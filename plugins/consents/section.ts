@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** Consents that are asked for at most: each is a box at *Pay*. */
+/** Maximum number of consents: each is a checkbox at *Pay*. */
 export const mostConsents = 5;
 
 const words = {
@@ -35,10 +35,10 @@ export const consentsSection = defineSection({
   },
 });
 
-/** Words of a consent, in both languages. */
+/** Text of a consent in both languages. */
 export type ConsentWords = Readonly<Record<Language, string>>;
 
-/** A consent that is asked for. */
+/** A declared consent. */
 export interface Consent {
   readonly name: string;
   readonly label: ConsentWords;
@@ -46,7 +46,7 @@ export interface Consent {
   readonly digest: string;
 }
 
-/** The consents that gateway.yaml declares now, in its order. */
+/** Consents that gateway.yaml declares, in its order. */
 export function declaredConsents({ section }: Pick<Host, 'section'>): Consent[] {
   return Object.entries(section(consentsSection)).map(([name, { label }]) => ({
     name,

@@ -5,14 +5,14 @@ import { ownPath } from './own-page.ts';
 import { type Consent, declaredConsents, mostConsents } from './section.ts';
 import { give, readInForce } from './store.ts';
 
-/** Boxes are named by their place: a step names its fields once, and gateway.yaml changes. */
+/** Checkboxes are named by position: a step declares its fields once, while gateway.yaml may change. */
 const boxAt = (index: number) => `consent_${index + 1}`;
 
-/** A box at *Pay*, not ticked, for each consent that the account has not given. */
+/** An unticked checkbox at *Pay* for each consent that the account has not given. */
 export const consentStep: CheckoutStep = {
   name: 'consents',
   fields: {
-    /** Digests of the words, in the order of the boxes. */
+    /** Digests of the words in checkbox order. */
     consents: 44 * mostConsents,
     consents_in: 2,
     ...Object.fromEntries(Array.from({ length: mostConsents }, (_, index) => [boxAt(index), 1])),
@@ -22,7 +22,7 @@ export const consentStep: CheckoutStep = {
     if (asked.length === 0) return undefined;
     const { t, language, form } = request;
     const consents = asked.map(({ digest }) => digest).join(' ');
-    // A rejected form comes back with its ticks, by place: after an edit they would be on other words.
+    // A rejected form returns its ticks by position: after a configuration change they would belong to other words.
     const before = form.values['consents'];
     if (before !== undefined && before !== consents) return undefined;
     return {
@@ -34,7 +34,7 @@ export const consentStep: CheckoutStep = {
   submit({ consents = '', consents_in: shownIn, ...ticks }, { host }) {
     const language = languages.find((one) => one === shownIn);
     const ticked = new Set(consents.split(' ').filter((_, index) => ticks[boxAt(index)] === '1'));
-    // Words that have changed since are not consented to. The purchase is not held up; the next page asks again.
+    // No consent is recorded for words that changed meanwhile. The purchase continues; the next page asks again.
     const given = declaredConsents(host).filter(({ digest }) => ticked.has(digest));
     if (language === undefined || given.length === 0) return undefined;
     return async (transaction, { accountId }) => {

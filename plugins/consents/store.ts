@@ -9,23 +9,23 @@ import type { Consent, ConsentWords } from './section.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** Withdrawn consents that are kept as a proof, for each name of an account. */
+/** Number of withdrawn consents kept as proof per account and name. */
 const mostWithdrawn = 20;
 
 const columns = ['id', 'name', 'label', 'digest', 'language', 'place', 'given_at', 'withdrawn_at'] as const;
 
 type Columns = Row<typeof ConsentRow, (typeof columns)[number]> & { readonly label: ConsentWords };
 
-/** A consent as it was given. */
+/** A recorded consent. */
 export type GivenConsent = RecordOf<Columns>;
 
-/** How the words were shown. */
+/** Language and place in which the words were shown. */
 interface Shown {
   readonly language: Language;
   readonly place: GivenConsent['place'];
 }
 
-/** Records consents; those that are in force stay as they were given. The caller has locked the account. */
+/** Records consents; consents in force are not changed. The caller holds the account's lock. */
 export async function give(
   transaction: EntityManager,
   accountId: string,
@@ -41,7 +41,7 @@ export async function give(
   );
 }
 
-/** The same on its own. Does nothing for an account that is deleted: its words would outlast the removal of what is personal. */
+/** Runs `give` in its own transaction. Skips deleted accounts, whose personal data must not be stored again. */
 export async function giveNow(
   database: Pick<Database, 'fork'>,
   accountId: string,
@@ -54,7 +54,7 @@ export async function giveNow(
   });
 }
 
-/** Withdraws what an account has given under a name, whatever the words were. */
+/** Withdraws an account's consents under a name, in any wording. */
 export async function withdraw(database: Pick<Database, 'fork'>, accountId: string, name: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
@@ -62,7 +62,7 @@ export async function withdraw(database: Pick<Database, 'fork'>, accountId: stri
       'update consent set withdrawn_at = clock_timestamp() where account_id = ? and name = ? and withdrawn_at is null',
       [accountId, name],
     );
-    // An account can give and withdraw as often as it likes.
+    // Removes the oldest ones, since an account can consent and withdraw without limit.
     await transaction.execute(
       `delete from consent where id in (
          select id from consent where account_id = ? and name = ? and withdrawn_at is not null order by id desc offset ?
@@ -72,12 +72,12 @@ export async function withdraw(database: Pick<Database, 'fork'>, accountId: stri
   });
 }
 
-/** Consents of an account that are in force, the newest first. */
+/** Consents of an account in force, newest first. */
 export async function readInForce(database: Queries, accountId: string): Promise<GivenConsent[]> {
   return readConsents(database, 'account_id = ? and withdrawn_at is null', [accountId]);
 }
 
-/** All consents of an account, withdrawn ones too, the newest first. */
+/** All consents of an account, including withdrawn ones, newest first. */
 export async function readGiven(database: Queries, accountId: string, limit: number): Promise<GivenConsent[]> {
   return readConsents(database, 'account_id = ?', [accountId], limit);
 }
@@ -96,14 +96,14 @@ type ReachableRow = Pick<Columns, 'id' | 'name' | 'place' | 'given_at'> & {
   readonly language: string;
 };
 
-/** An account that can be written to with its consent. */
+/** An account that may be contacted with its consent. */
 export type Reachable = RecordOf<ReachableRow>;
 
 /**
- * Accounts that have consented to the words of now and can be written to: those with an address that are neither blocked, paused nor
- * deleted, and have not unsubscribed from mails since. The newest consent first.
+ * Accounts that consented to the current words and may be contacted: accounts with an address that are not blocked, paused or deleted, and
+ * have not unsubscribed since. Newest consent first.
  *
- * @param after id of the last consent of the page before
+ * @param after id of the last consent on the previous page
  */
 export async function listReachable(
   database: Queries,

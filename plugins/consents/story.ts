@@ -1,10 +1,10 @@
 import type { ReadStory, StoryEntry } from '#core/web/pages/account-story.ts';
 import { readGiven } from './store.ts';
 
-/** Consents that are shown, the newest. */
+/** Number of consents shown, newest first. */
 const listed = 20;
 
-/** What an account has consented to and withdrawn, on the operators' page of it. */
+/** Given and withdrawn consents of an account, on the operators' page of the account. */
 export const readConsentStory: ReadStory = async ({ host, t, language }, account) => {
   const given = await readGiven(host.database, account, listed);
   return given.flatMap(({ name, label, place, givenAt, withdrawnAt }): StoryEntry[] => {

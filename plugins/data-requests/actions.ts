@@ -11,7 +11,7 @@ import { choice, receiver, since } from '#core/business/operator-actions/telling
 import { object } from '#core/platform/schema.ts';
 
 /*
- * What operators do about requests. What is done is loaded when it is: MikroORM would slow all commands down.
+ * Operators' actions on data requests. Their implementation is imported on use: loading MikroORM would slow down every command.
  */
 
 const requests = () => import('./requests.ts');

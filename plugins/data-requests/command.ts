@@ -2,7 +2,7 @@ import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import { answerAction, recordAction } from './actions.ts';
 import { dataRequests } from './resource.ts';
 
-/** `daypass data-request …`: what people ask about their data. */
+/** `daypass data-request …`: requests of people about their data. */
 export const dataRequestCommand = resourceCommand(dataRequests, {
   description: 'list requests about data, record those that came by mail or chat, and answer them',
   actions: [recordAction, answerAction],

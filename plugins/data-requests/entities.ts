@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { personal } from '#core/platform/database/personal.ts';
 
-/** What someone has asked about their data, and the answer. Kind and times stay as a proof when the account is deleted. */
+/** A request about personal data, and its answer. Kind and times are kept as proof when the account is deleted. */
 export const DataRequestRow = defineEntity({
   name: 'DataRequestRow',
   tableName: 'data_request',
@@ -9,9 +9,9 @@ export const DataRequestRow = defineEntity({
     id: p.uuid().primary(),
     kind: p.enum(['access', 'correction', 'limiting', 'deletion', 'other'] as const),
     channel: p.enum(['page', 'mail', 'chat', 'other'] as const),
-    /** Null: of a person without an account. */
+    /** Null for a person without an account. */
     accountId: p.uuid().nullable().index('data_request_account'),
-    /** How a person without an account is reached. */
+    /** Contact details of a person without an account. */
     person: personal(p.text().nullable()),
     text: personal(p.text().nullable()),
     receivedAt: p.datetime(),

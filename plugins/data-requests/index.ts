@@ -13,7 +13,7 @@ import { dataRequestsSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** What people ask about their data, by when it must be answered, and the answers. */
+/** Requests about personal data, with their deadlines and answers. */
 export const plugin: GatewayPlugin = {
   name: 'data-requests',
   register({ gateway }) {

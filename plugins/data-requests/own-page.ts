@@ -8,7 +8,7 @@ import { dataRequestsSection } from './section.ts';
 
 export const ownPath = '/account/data-requests';
 
-/** Requests that are listed. */
+/** Number of requests listed. */
 const listed = 20;
 
 const askForm = defineForm({
@@ -51,7 +51,7 @@ const refusals: Readonly<Record<string, string>> = {
   blocked: 'data_requests.paused_already',
 };
 
-/** @param own texts of this act */
+/** @param own texts of this action */
 async function explain(act: () => Promise<unknown>, own: typeof refusals = {}): Promise<void> {
   try {
     await act();
@@ -61,7 +61,7 @@ async function explain(act: () => Promise<unknown>, own: typeof refusals = {}): 
   }
 }
 
-/** `/account/data-requests`: what an account asks about its data, with the answers; its pause. */
+/** `/account/data-requests`: an account's data requests with their answers, and its pause. */
 export const ownPage: Page = {
   path: ownPath,
   role: 'account',
@@ -77,7 +77,7 @@ export const ownPage: Page = {
       readAccounts(host.database, 'id', [id]),
       listOfAccount(host.database, id, listed),
     ]);
-    // A paused account can always be resumed.
+    // Resuming a paused account is always possible.
     if (account?.pausedAt === undefined) requireEnabled(request);
     const done = ['asked', 'paused', 'resumed'].find((one) => one === query['done']);
     return {
@@ -109,7 +109,7 @@ function describe({ kind, text, receivedAt, dueAt, answeredAt, outcome, answer }
   };
 }
 
-/** @throws PageError 404 where the operator has not turned it on */
+/** @throws PageError 404 if the operator has not enabled it */
 function requireEnabled({ host }: Pick<PageRequest, 'host'>): void {
   if (!host.section(dataRequestsSection).enabled) throw new PageError(404, 'error.404.text');
 }

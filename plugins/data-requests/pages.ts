@@ -11,10 +11,10 @@ import { type DataRequest, findRequest, isAhead, listRequests } from './requests
 import { dataRequests, requestsPath as path } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
 
-/** Requests and actions that are listed. */
+/** Number of requests and actions listed. */
 const listed = 50;
 
-/** `/operator/data-requests`: requests that wait for an answer, and answered ones. */
+/** `/operator/data-requests`: open and answered requests. */
 export const requestsPage: Page = {
   path,
   role: 'operator',
@@ -44,7 +44,7 @@ export const requestsPage: Page = {
   },
 };
 
-/** `/operator/data-requests/new`: records a request that came otherwise than on the page. */
+/** `/operator/data-requests/new`: records a request that did not come through the page. */
 export const recordPage: Page = plainPage(
   recordAction,
   {
@@ -69,7 +69,7 @@ export const recordPage: Page = plainPage(
   },
 );
 
-/** `/operator/data-requests/{id}/answer`: what was asked, and the answer. */
+/** `/operator/data-requests/{id}/answer`: the request, and a form for its answer. */
 export const answerPage: Page = plainPage(answerAction, {
   path: `${path}/{id}`,
   async find(request) {
@@ -85,7 +85,7 @@ export const answerPage: Page = plainPage(answerAction, {
   },
 });
 
-/** `/operator/data-requests/{id}`: an answered request, in its words. */
+/** `/operator/data-requests/{id}`: an answered request in its original words. */
 export const answeredPage: Page = {
   path: `${path}/{id}`,
   role: 'operator',
@@ -118,7 +118,7 @@ async function describeFacts(asked: DataRequest, { t, format, host }: PageReques
   ];
 }
 
-/** @throws PageError 404 for one that does not exist or is answered */
+/** @throws PageError 404 for a request that does not exist or is already answered */
 async function requireOpen({ host, params }: PageRequest): Promise<DataRequest> {
   const found = await findRequest(host.database, params['id'] ?? '');
   if (found !== undefined && found.answeredAt === undefined) return found;

@@ -2,13 +2,13 @@ import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/pr
 import { countOpen, type DataRequest, findRequest, listRequests } from './requests.ts';
 import { requestsPath } from './resource.ts';
 
-/** Requests that are listed. */
+/** Number of requests listed. */
 const listed = 10;
 
-/** Parts of the time to answer that are left, below which a request is a warning, and then bad. */
+/** Remaining share of the time to answer below which a request is a warning, and below which it is bad. */
 const parts = { warn: 2 / 3, bad: 1 / 6 };
 
-/** Requests about data that wait for an answer; the less time is left, the worse. Also where customers have no page: operators record them. */
+/** Open data requests; severity rises as the deadline nears. Also runs without the customers' page, as operators record requests. */
 export const openRequests: ProblemKind = {
   name: 'data_request',
   order: 90,

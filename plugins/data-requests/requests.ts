@@ -14,9 +14,9 @@ import { dataRequestsSection } from './section.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** Someone has asked about their data, on the page or by an operator's record. */
+    /** A request was received on the page or recorded by an operator. */
     'data_request.received': { readonly requestId: string };
-    /** An operator has answered a request of an account. */
+    /** An operator answered an account's request. */
     'data_request.answered': { readonly accountId: string; readonly requestId: string };
   }
 }
@@ -39,17 +39,17 @@ const columns = [
 
 type Columns = Row<typeof DataRequestRow, (typeof columns)[number]>;
 
-/** A request about data, with its answer. */
+/** A data request with its answer. */
 export type DataRequest = RecordOf<Columns>;
 
 type RequestKind = DataRequest['kind'];
 
 const read = `select ${selected(columns)} from data_request`;
 
-/** Open ones of an account at most: each is work of people. */
+/** Maximum open requests per account: each needs manual work. */
 const mostOpen = 5;
 
-/** Pauses of an account in 24 hours at most: each is kept for years. */
+/** Maximum pauses per account in 24 hours: each is kept for years. */
 const mostPauses = 5;
 
 interface NewRequest {
@@ -58,16 +58,16 @@ interface NewRequest {
   readonly accountId: string | undefined;
   readonly person?: string | undefined;
   readonly text?: string | undefined;
-  /** Default: now. */
+  /** Default: the current time. */
   readonly receivedAt?: Date | undefined;
 }
 
 /**
- * Records a request that waits for its answer.
+ * Records an open request.
  *
  * @returns its id
- * @throws ActionRefused `invalid` without account and person, and when it was received in the future; AccountError `too_many` when the
- *   account has five open ones, `deleted`
+ * @throws ActionRefused `invalid` without account and person, or for a receipt time in the future
+ * @throws AccountError `too_many` if the account has five open requests, or `deleted`
  */
 export async function recordRequest(
   { database, section, now }: Pick<Host, 'database' | 'section' | 'now'>,
@@ -90,15 +90,15 @@ export async function recordRequest(
   return id;
 }
 
-/** Clocks may differ by a minute. @param now epoch ms */
+/** Allows for clocks that differ by a minute. @param now epoch ms */
 export function isAhead(receivedAt: Date, now: number): boolean {
   return receivedAt.getTime() > now + 60_000;
 }
 
-/** Locks the account, so that its requests are counted one after another. */
+/** Locks the account, so that concurrent requests are counted one after another. */
 async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
   const { deletedAt } = await lockAccount(transaction, accountId);
-  // What is personal was removed: the words of a request would stay.
+  // The account's personal data was removed: the words of a request would stay.
   if (deletedAt !== undefined)
     throw new AccountError('deleted', 'The account is deleted. Record who asks as a person without one.');
   const [open] = await transaction.execute<{ count: number }[]>(
@@ -109,7 +109,7 @@ async function requireFewOpen(transaction: EntityManager, accountId: string): Pr
     throw new AccountError('too_many', `The account has ${mostOpen} requests that wait for an answer.`);
 }
 
-/** Pauses an account at once, on record as a request that was answered. @throws AccountError `blocked`, `too_many` */
+/** Pauses an account at once and records it as an answered request. @throws AccountError `blocked`, `too_many` */
 export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>, accountId: string): Promise<void> {
   const id = randomUUIDv7();
   await database.fork().transactional(async (transaction) => {
@@ -127,7 +127,7 @@ export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>
   });
 }
 
-/** Ends the pause of an account, on record; one that is not paused by its owner stays as it is. */
+/** Ends an account's pause and records it; has no effect unless the owner paused the account. */
 export async function resumeNow({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
@@ -149,7 +149,7 @@ async function pause(transaction: EntityManager, accountId: string, requestId: s
   return pauseAccount(transaction, accountId, `paused at the owner's request ${requestId}`);
 }
 
-/** Its data is used no longer anyway where its owner has paused it, or it is deleted. @throws AccountError `blocked` by an operator */
+/** Pauses the account unless it is already paused or deleted. @throws AccountError `blocked` if an operator blocked it */
 async function ensurePause(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
   if (await pause(transaction, accountId, requestId)) return;
   const stopped = await transaction.execute<unknown[]>(
@@ -161,14 +161,15 @@ async function ensurePause(transaction: EntityManager, accountId: string, reques
 
 interface Answer {
   readonly outcome: 'done' | 'rejected';
-  /** What the person reads. */
+  /** Answer for the person. */
   readonly answer: string;
 }
 
 /**
- * Answers a request. Done with the kind `limiting`, it pauses the account; what else was asked, the operator has done before.
+ * Answers a request. `done` for the kind `limiting` pauses the account; anything else the operator does before answering.
  *
- * @throws ActionRefused when it is answered already; AccountError `blocked`
+ * @throws ActionRefused if the request is already answered
+ * @throws AccountError `blocked`
  */
 export async function answerRequest(
   { database }: Pick<Host, 'database'>,
@@ -176,7 +177,7 @@ export async function answerRequest(
   { outcome, answer }: Answer,
 ): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // The account first, as a deletion does, which changes its requests too.
+    // Locks the account first, like a deletion, which also changes its requests.
     const [asked] = await transaction.execute<Pick<Columns, 'account_id'>[]>(
       'select account_id from data_request where id = ?',
       [id],
@@ -213,7 +214,7 @@ export async function countRequests(database: Queries): Promise<{ readonly open:
   return counts ?? { open: 0, answered: 0 };
 }
 
-/** How many wait for an answer. */
+/** Counts open requests. */
 export async function countOpen(database: Queries): Promise<number> {
   const [open] = await database.query<{ count: number }>(
     'select count(*)::float8 as count from data_request where answered_at is null',
@@ -224,9 +225,9 @@ export async function countOpen(database: Queries): Promise<number> {
 const conditions = { open: 'd.answered_at is null', answered: 'd.answered_at is not null', all: 'true' } as const;
 
 /**
- * Those that wait for an answer, the most urgent first, then the answered ones, the newest answer first.
+ * Lists open requests, most urgent first, then answered ones, latest answer first.
  *
- * @param after id of the request before the first one: among open ones also where it was answered since
+ * @param after cursor: id of the request before the first result; among open requests it may have been answered since
  */
 export async function listRequests(
   database: Queries,
@@ -245,7 +246,7 @@ export async function listRequests(
   return rows.map(toRecord);
 }
 
-/** The newest first. */
+/** Lists an account's requests, newest first. */
 export async function listOfAccount(database: Queries, accountId: string, limit: number): Promise<DataRequest[]> {
   const rows = await database.query<Columns>(
     `${read} where account_id = ? order by data_request.received_at desc, id desc limit ?`,

@@ -5,7 +5,7 @@ import type { DataRequest } from './requests.ts';
 
 export const requestsPath = '/operator/data-requests';
 
-/** Requests about data: those that wait for an answer, the most urgent first. */
+/** Data requests: open ones first, most urgent first. */
 export const dataRequests = defineResource({
   name: 'data_request',
   summary: 'list requests about data, those that wait for an answer first',

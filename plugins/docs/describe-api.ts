@@ -10,7 +10,7 @@ import { type DescribedError, describeErrors } from './errors.ts';
 export interface DescribedEndpoint {
   readonly endpoint: Endpoint;
   readonly documentation: EndpointDocumentation;
-  /** As readers write it: `{id*}`, which takes slashes, is `{id}`. */
+  /** Path as shown to readers: `{id*}`, which may contain slashes, is `{id}`. */
   readonly path: string;
   readonly summary: string;
 }
@@ -19,14 +19,14 @@ export interface DescribedHeader extends Omit<DocumentedHeader, 'text' | 'values
   readonly text: string;
 }
 
-/** A base address, and whose clients take it. */
+/** Base URL for the clients of a dialect. */
 interface BaseAddress {
   readonly dialect: Dialect;
   readonly clients: string;
   readonly url: string;
 }
 
-/** The API as it is registered and configured, in one language. */
+/** The registered and configured API, described in one language. */
 export interface DescribedApi {
   readonly addresses: readonly BaseAddress[];
   readonly endpoints: readonly DescribedEndpoint[];
@@ -35,7 +35,7 @@ export interface DescribedApi {
   readonly errors: readonly DescribedError[];
 }
 
-/** Everything that the page, the OpenAPI document and llms.txt say. */
+/** Content shared by the page, the OpenAPI document and llms.txt. */
 export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Translate): DescribedApi {
   const stages = host.documentation();
   const headers = [...stages.flatMap((stage) => stage.headers ?? []), ...ownHeaders];
@@ -49,7 +49,7 @@ export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Trans
   };
 }
 
-/** Headers of the gateway itself, with any stages. */
+/** Headers that the gateway sets regardless of its stages. */
 const ownHeaders: readonly DocumentedHeader[] = [
   {
     name: 'x-request-id',

@@ -2,11 +2,11 @@ import { type Dialect, dialectNames } from '#core/platform/errors/dialects.ts';
 import { type ErrorCode, errorKinds, GatewayError } from '#core/platform/errors/table.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** An error as clients get it. */
+/** An error response as documented for clients. */
 export interface DescribedError {
   readonly code: ErrorCode;
   readonly status: number;
-  /** Word in the error object of each dialect: the code if there is one, otherwise the type. */
+  /** Value in the error object of each dialect: the code if there is one, otherwise the type. */
   readonly words: Readonly<Record<Dialect, string>>;
   /** Meaning and remedy. */
   readonly text: string;

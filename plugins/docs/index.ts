@@ -11,7 +11,7 @@ import { docsPage, docsSamples } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Documentation of the API for people and for programs. */
+/** API documentation for people and for programs. */
 export const plugin: GatewayPlugin = {
   name: 'docs',
   register(server) {
@@ -22,7 +22,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Documents for programs are in English and the same for all clients: generated once for each configuration. */
+/** Documents for programs are in English and the same for all clients, so they are generated once per configuration. */
 function routeDocuments(server: Server): void {
   const { gateway } = server;
   const t = new Translator(gateway.pageTexts).in('en');

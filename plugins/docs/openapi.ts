@@ -3,7 +3,7 @@ import type { Service } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { DescribedApi, DescribedEndpoint, DescribedHeader } from './describe-api.ts';
 
-/** The OpenAPI document, version 3.1, of the described API. @param model that examples name */
+/** Writes the OpenAPI 3.1 document of the described API. @param model model used in examples */
 export function writeOpenApi(api: DescribedApi, { name, baseUrl }: Service, model: string): JsonObject {
   const credentials = api.headers.filter(({ isCredential }) => isCredential === true);
   const schemes = Object.fromEntries(credentials.map((header) => [schemeName(header), securityScheme(header)]));
@@ -22,7 +22,7 @@ export function writeOpenApi(api: DescribedApi, { name, baseUrl }: Service, mode
   });
 }
 
-/** Drops what is undefined, and what JSON cannot hold. */
+/** Drops undefined members and values that JSON cannot represent. */
 function toJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
@@ -32,7 +32,7 @@ function headersOf({ headers }: DescribedApi, side: DescribedHeader['in'], diale
   return headers.filter((header) => header.in === side && header.isCredential !== true && isFor(header));
 }
 
-/** Letters and hyphens alone: a key of `components`. */
+/** Key in `components`: contains only letters and hyphens. */
 function schemeName({ name }: DescribedHeader): string {
   return name === 'Authorization' ? 'bearer' : name;
 }
@@ -51,7 +51,7 @@ function tagOf({ endpoint }: DescribedEndpoint): string {
   return endpoint.format?.name ?? 'account';
 }
 
-/** Endpoints of one path differ in their methods. */
+/** Groups endpoints by path, since endpoints that share a path differ in their methods. */
 function writePaths(api: DescribedApi, model: string): object {
   const paths: Record<string, Record<string, object>> = {};
   const names = new Map<string, number>();
@@ -92,7 +92,7 @@ function queryParameters({ documentation: { query = {} } }: DescribedEndpoint): 
   return Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
-/** Those of stages act on model calls. */
+/** Headers of stages apply to model calls only. */
 function requestHeaders(api: DescribedApi, { endpoint }: DescribedEndpoint): object[] {
   if (!endpoint.isMetered) return [];
   return headersOf(api, 'request', dialectOf(endpoint)).map((header) => ({

@@ -39,7 +39,7 @@ export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
   };
 }
 
-/** Programs in the official SDKs, with their language where that is not in the name. */
+/** Examples with the official SDKs; the language is given unless the name contains it. */
 export function docsSamples(host: Pick<Host, 'service' | 'catalog'>): OfferedSample[] {
   const languages = { python: 'Python', typescript: 'TypeScript' } as const;
   const ids = ['openai-python', 'openai-typescript', 'anthropic-python', 'gemini-python', 'curl'] as const;
@@ -49,7 +49,7 @@ export function docsSamples(host: Pick<Host, 'service' | 'catalog'>): OfferedSam
   });
 }
 
-/** Endpoints by format, in the order of their registration; those without a format last. */
+/** Endpoints by format in registration order; those without a format come last. */
 function groupEndpoints({ endpoints }: DescribedApi) {
   const named = Object.groupBy(endpoints, ({ endpoint }) => endpoint.format?.name ?? '');
   return Object.entries(named)

@@ -49,7 +49,7 @@ Exit codes: 0 success, 1 some users were not imported, 2 invalid usage, 78 the f
 
 const invalid = 78;
 
-/** `daypass import`: the configuration of another gateway as gateway.yaml, and its users as accounts. */
+/** `daypass import`: converts another gateway's configuration to gateway.yaml, and its users to accounts. */
 export function createImportCommand(vendors: () => Vendors): Command {
   return {
     name: 'import',
@@ -84,7 +84,7 @@ async function run(file: string, options: Options, context: CommandContext, vend
     text = await readText(file);
     const value = parseText(text);
     if (options.users === true) return await importUsers(source, value, options, context);
-    // Read twice: a secret must not get the name of a variable that the file names further below.
+    // Read twice, so that no secret takes the name of a variable that the file mentions further below.
     const first = new ImportDraft();
     source.readConfiguration(value, first, vendors);
     const draft = new ImportDraft(first.named);
@@ -107,7 +107,7 @@ function checkOptions({ users, dryRun, keys, envFile, yes }: Options): void {
     throw new CommandFailed('--env-file cannot be combined with --users.', 2);
 }
 
-/** In the form of `.env`, for its owner alone. */
+/** Writes the secrets in `.env` format, readable by the owner only. */
 async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
   const lines = Array.from(draft.variables.values(), ({ name, value = '' }) => {
     const quote = ["'", '"', '`'].find((one) => !value.includes(one));

@@ -1,7 +1,7 @@
-/** What a route of another gateway becomes here. Routes with the same priority share requests; lower ones are tried first. */
+/** A route converted from another gateway. Routes with the same priority share requests; lower priorities are tried first. */
 export interface DraftRoute {
   readonly upstream: string;
-  /** Name that the upstream gives the model. */
+  /** Name of the model at the upstream. */
   readonly model: string;
   readonly priority: number;
   readonly weight?: number | undefined;
@@ -18,7 +18,7 @@ export interface DraftUpstream {
   readonly headers?: Readonly<Record<string, Reference>> | undefined;
   readonly credentials?: Readonly<Record<string, Readonly<Record<string, string | Reference | undefined>>>> | undefined;
   readonly capacity?: { readonly concurrent?: number; readonly requests?: number } | undefined;
-  /** Where it comes from, for people. */
+  /** Its origin, for display. */
   readonly from: string;
 }
 
@@ -30,14 +30,14 @@ export interface DraftModel {
   readonly maxTokens?: number | undefined;
 }
 
-/** What was not taken over. */
+/** A setting that was not imported. */
 export interface Unmapped {
-  /** In the file: `model_list[3].litellm_params.tpm`. */
+  /** Path in the source file: `model_list[3].litellm_params.tpm`. */
   readonly path: string;
   readonly reason: string;
 }
 
-/** A text with a variable in it, as gateway.yaml writes it: `${NAME:-}` is empty while it is not set, so that the file is valid at once. */
+/** A text with a variable, as in gateway.yaml: `${NAME:-}` is empty while the variable is unset, so the file is valid at once. */
 export class Reference {
   readonly text: string;
 
@@ -49,40 +49,40 @@ export class Reference {
 /** A variable that the new gateway.yaml reads. */
 interface DraftVariable {
   readonly name: string;
-  /** The secret, which is never printed; undefined where the file names a variable itself. */
+  /** The secret, which is never printed; undefined if the source file itself names the variable. */
   readonly value?: string | undefined;
-  /** Path in the file. */
+  /** Path in the source file. */
   readonly from: string;
 }
 
-/** Of the written file, for the gateway itself. */
+/** Variables that the written gateway.yaml uses for its own settings. */
 const ownVariables: ReadonlySet<string> = new Set(['BASE_URL', 'HOST', 'PORT']);
 
-/** The configuration of another gateway in the terms of gateway.yaml, as far as it has any there. */
+/** Another gateway's configuration in the terms of gateway.yaml, where an equivalent exists. */
 export class ImportDraft {
   readonly upstreams = new Map<string, DraftUpstream>();
   readonly models = new Map<string, DraftModel>();
   readonly aliases = new Map<string, string>();
   readonly variables = new Map<string, DraftVariable>();
   readonly unmapped: Unmapped[] = [];
-  /** Names of variables that the file itself names. */
+  /** Names of variables that the source file mentions. */
   readonly named = new Set<string>();
   readonly #bySecret = new Map<string, Reference>();
   readonly #byMembers = new Map<string, string>();
   readonly #reserved: ReadonlySet<string>;
 
-  /** @param reserved names of variables that no secret gets, because the file itself names them */
+  /** @param reserved names of variables not used for secrets, because the source file mentions them */
   constructor(reserved: ReadonlySet<string> = new Set()) {
     this.#reserved = reserved;
   }
 
-  /** @returns undefined, as what the path has become */
+  /** @returns undefined, so that a caller can return it as the converted value */
   note(path: string, reason: string): undefined {
     this.unmapped.push({ path, reason });
     return undefined;
   }
 
-  /** A name that no other upstream has, made of what it is called in the file. */
+  /** Derives an unused upstream name from its name in the source file. */
   nameUpstream(wanted: string): string {
     const plain = wanted
       .normalize('NFKD')
@@ -93,7 +93,7 @@ export class ImportDraft {
     return this.#free(plain || 'upstream', (name) => this.upstreams.has(name), '-');
   }
 
-  /** Adds a variable for a secret, unless there is one for the same secret. */
+  /** Adds a variable for a secret, or returns the existing one for the same secret. */
   addSecret(wanted: string, value: string, from: string): Reference {
     const known = this.#bySecret.get(value);
     if (known !== undefined) return known;
@@ -106,7 +106,7 @@ export class ImportDraft {
     return added;
   }
 
-  /** Adds a variable that the file itself names. */
+  /** Adds a variable that the source file mentions. */
   addVariable(name: string, from: string): Reference {
     this.named.add(name);
     if (ownVariables.has(name))
@@ -115,7 +115,7 @@ export class ImportDraft {
     return new Reference(name);
   }
 
-  /** Adds an upstream, unless there is one that is equal but for its name. @returns its name */
+  /** Adds an upstream unless an identical one exists under another name. @returns its name */
   addUpstream(wanted: string, upstream: Omit<DraftUpstream, 'name'>): string {
     const { from: _, ...members } = upstream;
     const identity = JSON.stringify(members);
@@ -127,7 +127,7 @@ export class ImportDraft {
     return name;
   }
 
-  /** Adds a model, or routes to it; notes a name that cannot be one here. */
+  /** Adds a model, or adds routes to an existing one; notes a name that is not valid here. */
   addModel(path: string, model: DraftModel): void {
     const reason = whyNoName(model.name);
     if (reason !== undefined) return this.note(path, reason);
@@ -137,7 +137,7 @@ export class ImportDraft {
     this.models.set(model.name, { ...known, ...model, routes: [...unique.values()].toReversed() });
   }
 
-  /** Adds an alias of a model that is there. */
+  /** Adds an alias of an existing model. */
   addAlias(path: string, alias: string, model: string): void {
     if (!this.models.has(model)) this.note(path, `its model "${model}" was not taken over`);
     else if (this.models.has(alias)) this.note(path, `"${alias}" is the name of a model`);
@@ -153,7 +153,7 @@ export class ImportDraft {
   }
 }
 
-/** Prefix of public names in the written file. */
+/** Prefix of public model names in the written file. */
 export const prefix = 'dp';
 
 function whyNoName(name: string): string | undefined {

@@ -1,10 +1,10 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { Reference } from './draft.ts';
 
-/** The presets of vendors, by their names. */
+/** Vendor presets by name. */
 export type Vendors = ReadonlyMap<string, Vendor>;
 
-/** Where an upstream is, in the members of `upstreams`. */
+/** Endpoint settings of an entry in `upstreams`. */
 export interface UpstreamEndpoint {
   readonly vendor?: string | undefined;
   readonly formats?: readonly string[] | undefined;
@@ -12,7 +12,7 @@ export interface UpstreamEndpoint {
   readonly auth?: string | undefined;
 }
 
-/** Further hosts of vendors, as their documentation names them; `baseUrl` of a preset is one of them. */
+/** Other hosts of vendors according to their documentation, with the host of the preset's `baseUrl`. */
 const otherHosts: Readonly<Record<string, string>> = {
   'api.moonshot.cn': 'api.moonshot.ai',
   'open.bigmodel.cn': 'api.z.ai',
@@ -21,15 +21,15 @@ const otherHosts: Readonly<Record<string, string>> = {
   'api.minimax.chat': 'api.minimax.io',
 };
 
-/** Paths of endpoints, which follow a base URL here. */
+/** Endpoint paths, which gateway.yaml does not include in base URLs. */
 const endpointPath = /\/(?:chat\/completions|completions|responses|messages|embeddings|models)?\/*$/;
 
 /**
- * The upstream at a URL: a preset's where its vendor is there, with the URL where that is not the preset's; otherwise the URL with its
- * format.
+ * Finds the upstream settings for a URL: the vendor's preset if the host is known, with the URL if it differs from the preset's; otherwise
+ * the URL with its format.
  *
- * @param url the base URL, or that of an endpoint
- * @returns undefined for a text that is no URL of HTTP, or has a user, a query or placeholders
+ * @param url the base URL or an endpoint's URL
+ * @returns undefined unless it is an HTTP URL without user, query and placeholders
  */
 export function endpointAt(
   url: string,
@@ -47,7 +47,7 @@ export function endpointAt(
   return { formats: [format], baseUrl, ...(format === 'messages' && { auth: 'x-api-key' }) };
 }
 
-/** Undefined for a vendor without a host of its own, or with a server on this machine, where anything else may be as well. */
+/** Undefined for a vendor without a fixed host, or with a local server, where other software may run as well. */
 function hostOf({ baseUrl }: Vendor): string | undefined {
   const url = URL.parse(baseUrl ?? '');
   return url === null || url.hostname === '127.0.0.1' ? undefined : url.host;

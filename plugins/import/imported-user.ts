@@ -1,9 +1,9 @@
 /** A customer of another gateway. */
 export interface ImportedUser {
-  /** Its id there, by which a second run recognises it. */
+  /** Id at the other gateway, which identifies the user in a second run. */
   readonly id: string;
   readonly name: string;
   readonly email?: string | undefined;
-  /** When its paid access ends; undefined: it has none. Epoch ms. */
+  /** End of the paid access, epoch ms; undefined if the user has none. */
   readonly endsAt?: number | undefined;
 }

@@ -4,7 +4,7 @@ import { createImportCommand } from './command.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Moving in from other gateways: `daypass import`. */
+/** Migration from other gateways: `daypass import`. */
 export const plugin: GatewayPlugin = {
   name: 'import',
   register({ gateway }) {

@@ -1,9 +1,9 @@
 import type { ImportDraft } from './draft.ts';
 
-/** A file that cannot be imported. The message has no value of it. */
+/** A file that cannot be imported. The message does not contain values of the file. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
-  /** Path of the mistake in the file; undefined for the whole. */
+  /** Path of the mistake in the file; undefined if it concerns the whole file. */
   readonly path: string | undefined;
 
   constructor(message: string, path?: string) {
@@ -12,19 +12,19 @@ export class ImportError extends Error {
   }
 }
 
-/** Why a member is not taken over, by its name; `''`: it says nothing about what is served, such as statistics. */
+/** Reasons for not importing members, by name; `''` if the member does not affect serving, such as statistics. */
 export type Reasons = Readonly<Record<string, string>>;
 
 const unknown = 'is not known to this import';
 
-/** An object of the file, of which every member is either read or noted: nothing is dropped without a word. */
+/** An object in the source file. Each member is either read or noted, so no setting is dropped silently. */
 export class ImportedObject {
   readonly path: string;
   readonly #members: ReadonlyMap<string, unknown>;
   readonly #left: Set<string>;
   readonly #draft: ImportDraft;
 
-  /** @throws ImportError for a value that is no object */
+  /** @throws ImportError if the value is not an object */
   constructor(value: unknown, path: string, draft: ImportDraft) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new ImportError(`is ${describe(value)}, but must be an object`, path);
@@ -34,19 +34,19 @@ export class ImportedObject {
     this.#left = new Set(this.#members.keys());
   }
 
-  /** Path of a member. */
+  /** Returns the path of a member. */
   at(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`;
   }
 
-  /** The value of a member, which counts as read; undefined for an empty one. */
+  /** Returns a member's value and marks it as read; undefined for an empty value. */
   take(name: string): unknown {
     this.#left.delete(name);
     const value = this.#members.get(name);
     return isEmpty(value) ? undefined : value;
   }
 
-  /** @throws ImportError for another value */
+  /** @throws ImportError if the value is neither text nor a number */
   text(name: string): string | undefined {
     const value = this.take(name);
     if (value === undefined || typeof value === 'string') return value?.trim();
@@ -54,7 +54,7 @@ export class ImportedObject {
     throw new ImportError(`is ${describe(value)}, but must be a text`, this.at(name));
   }
 
-  /** Digits in quotes are a number as well: tables that were exported as CSV have only texts. @throws ImportError */
+  /** Accepts digits in quotes, since tables exported as CSV contain only text. @throws ImportError */
   number(name: string): number | undefined {
     const value = this.take(name);
     if (value === undefined) return undefined;
@@ -63,14 +63,14 @@ export class ImportedObject {
     throw new ImportError(`is ${describe(value)}, but must be a number`, this.at(name));
   }
 
-  /** @throws ImportError for a value that is no list */
+  /** @throws ImportError if the value is not a list */
   list(name: string): readonly unknown[] {
     const value = this.take(name) ?? [];
     if (Array.isArray(value)) return value;
     throw new ImportError(`is ${describe(value)}, but must be a list`, this.at(name));
   }
 
-  /** A member that is an object, or the text of one, as tables of databases hold it. @throws ImportError */
+  /** Reads an object, or its JSON text as database tables store it. @throws ImportError */
   members(name: string): ImportedObject | undefined {
     const value = this.take(name);
     if (value === undefined) return undefined;
@@ -85,7 +85,7 @@ export class ImportedObject {
     }
   }
 
-  /** Notes all members that have not been read. */
+  /** Notes all unread members. */
   finish(reasons: Reasons = {}): void {
     for (const name of this.#left) {
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : unknown;
@@ -110,10 +110,10 @@ function describe(value: unknown): string {
 }
 
 /**
- * The rows of an exported table: a list, or the list inside of an answer of an API (`data`, `items`) or of an export.
+ * Finds the rows of an exported table: a list, or the list inside an API response (`data`, `items`) or an export.
  *
- * @param names of the table
- * @throws ImportError without any
+ * @param names names of the table
+ * @throws ImportError if there is no list
  */
 export function rowsOf(value: unknown, ...names: readonly string[]): readonly unknown[] {
   const found = findRows(value, names, 3);

@@ -1,6 +1,6 @@
 import { ImportError } from './members.ts';
 
-/** The rows of a CSV file (RFC 4180) by the names of its first line. @throws ImportError with the line of a mistake */
+/** Parses a CSV file (RFC 4180) into rows keyed by its header line. @throws ImportError with the line of a mistake */
 export function readCsv(text: string): Record<string, string>[] {
   const [head, ...rows] = readRows(text);
   const names = head?.cells ?? [];
@@ -16,7 +16,7 @@ interface CsvRow {
   readonly line: number;
 }
 
-/** What databases write for NULL. */
+/** Converts database notations of NULL to an empty value. */
 const unset = (cell: string) => (cell === 'NULL' || cell === '\\N' ? '' : cell);
 
 function readRows(text: string): CsvRow[] {

@@ -3,9 +3,9 @@ import { type Document, LineCounter, parseDocument } from 'yaml';
 import { ImportError } from './members.ts';
 import { readCsv } from './read-csv.ts';
 
-/** Bytes of a file that are read at most: a table of 100,000 users has some 30 MB. */
+/** Maximum file size in bytes: a table of 100,000 users takes about 30 MB. */
 const mostBytes = 64 * 1024 * 1024;
-/** Files of YAML are written by hand, and are parsed at a few MB per second. */
+/** YAML has a lower limit: it is written by hand and parsed at only a few MB per second. */
 const mostYamlBytes = 4 * 1024 * 1024;
 
 /** @throws ImportError */
@@ -23,7 +23,7 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-/** Parses JSON, also with comments and trailing commas, YAML or CSV. @throws ImportError with line and column of a mistake */
+/** Parses JSON (comments and trailing commas allowed), YAML or CSV. @throws ImportError with line and column of a mistake */
 export function parseText(text: string): unknown {
   if (text.trim() === '') throw new ImportError('is empty');
   try {
@@ -35,7 +35,7 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** A first line of plain names with commas between them; one of YAML has a colon or a dash. */
+/** True if the first line is plain names separated by commas; a YAML line has a colon or a dash. */
 function isCsv(text: string): boolean {
   const [first = ''] = text.split(/\r?\n/, 1);
   return /^(?:"\w+"|\w+)(?:,(?:"\w+"|\w+))+$/.test(first);
@@ -46,12 +46,12 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     if (error instanceof RangeError) throw error;
-    // Inside brackets, YAML has what JSON has, and also commas behind the last value.
+    // Inside brackets, YAML accepts JSON syntax and trailing commas.
     return parseYaml(withoutComments(text), 'JSON');
   }
 }
 
-/** Every alternative ends at the end of the text at the latest, so that none is tried twice. */
+/** An unterminated alternative matches up to the end of the text, so no part is scanned twice. */
 function withoutComments(text: string): string {
   return text.replaceAll(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, (found) =>
     found.startsWith('"') ? found : found.replaceAll(/[^\n]/g, ' '),
@@ -79,7 +79,7 @@ function readDocument(text: string, lineCounter = new LineCounter()): Document {
   return parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: true }) as Document;
 }
 
-/** `line 12: ` of a path in a file, for people; '' where it is not known. */
+/** Prefix for messages: `line 12: ` for a path in the file; '' if the line is unknown. */
 export function lineOf(text: string, path: string | undefined): string {
   if (path === undefined || text.length > mostYamlBytes) return '';
   const lines = new LineCounter();
@@ -92,7 +92,7 @@ export function lineOf(text: string, path: string | undefined): string {
       if (offset !== undefined) return `line ${lines.linePos(offset).line}: `;
     }
   } catch {
-    // A table in CSV, or nested too deeply.
+    // The file is a CSV table, or nested too deeply.
   }
   return '';
 }

@@ -6,13 +6,13 @@ import type { ImportedUser } from './imported-user.ts';
 export interface ImportSource {
   readonly name: string;
   readonly title: string;
-  /** What FILE is, for the help text. */
+  /** Description of FILE for the help text. */
   readonly file: string;
   /**
-   * Takes the configuration over, as far as it has a place here, and notes the rest.
+   * Imports the configuration where gateway.yaml has an equivalent, and notes the rest.
    *
    * @param value the parsed file
-   * @throws ImportError for a file of another shape
+   * @throws ImportError for an unexpected file structure
    */
   readConfiguration(value: unknown, draft: ImportDraft, vendors: Vendors): void;
   /** Reads a dump of users. @param now epoch ms @throws ImportError */

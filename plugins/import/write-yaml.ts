@@ -8,7 +8,7 @@ import {
   Reference,
 } from './draft.ts';
 
-/** The draft as gateway.yaml, with all that was not taken over as comments in front. Secrets are variables. */
+/** Formats the draft as gateway.yaml; settings that were not imported are comments at the top. Secrets are variables. */
 export function writeYaml(draft: ImportDraft, from: string, file: string): string {
   return [
     `# Imported from ${from} (${oneLine(file)}). \`daypass check\` validates it and prints what would run.`,
@@ -43,14 +43,14 @@ export function writeYaml(draft: ImportDraft, from: string, file: string): strin
   ].join('\n');
 }
 
-/** The variables to set, without their values. */
+/** Lines for the variables to set, without their values. */
 export function variableLines({ variables }: ImportDraft): string[] {
   return Array.from(variables.values(), ({ name, from }) => `${name}  (${oneLine(from)})`);
 }
 
 const shownPaths = 3;
 
-/** What was not taken over, by its reason. */
+/** Lines for settings that were not imported, grouped by reason. */
 export function unmappedLines(unmapped: readonly Unmapped[]): string[] {
   const byReason = Map.groupBy(unmapped, ({ reason }) => reason);
   return Array.from(byReason, ([reason, all]) => {
@@ -94,7 +94,7 @@ function modelLines({ name, routes, kind, maxInputTokens, maxTokens }: DraftMode
   ];
 }
 
-/** Without priorities where the order of the list says the same. */
+/** Omits priorities if the list order implies them. */
 function inOrder(routes: readonly DraftRoute[]): unknown[] {
   const sorted = routes.toSorted((one, other) => one.priority - other.priority);
   const ranks = [...new Set(sorted.map(({ priority }) => priority))];
@@ -109,7 +109,7 @@ function inOrder(routes: readonly DraftRoute[]): unknown[] {
   });
 }
 
-/** A value in YAML, in one line. `${` of the imported file is text, not a variable. */
+/** Formats a value as YAML on one line. `${` in the imported file is text, not a variable. */
 function write(value: unknown): string {
   if (value instanceof Reference) return `"${value.text}"`;
   if (Array.isArray(value)) return `[${value.map(write).join(', ')}]`;
@@ -118,21 +118,21 @@ function write(value: unknown): string {
     return `{ ${members.map(([name, member]) => `${writeText(name)}: ${write(member)}`).join(', ')} }`;
   }
   if (typeof value !== 'string') return String(value);
-  // A function, because $$ in a replacement stands for $.
+  // A function, because `$$` in a replacement string stands for `$`.
   return writeText(value.replaceAll('${', () => '$${'));
 }
 
-/** Names are no values: gateway.yaml has no variables in them. */
+/** Formats a name: unlike values, names in gateway.yaml cannot contain variables. */
 function writeText(text: string): string {
   return isPlain(text) ? text : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff]/g, escape);
 }
 
-/** Characters that JSON leaves as they are, and YAML does not take. */
+/** Escapes characters that JSON allows and YAML does not. */
 function escape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Whether YAML of every version reads the word as this text without quotes. */
+/** True if every YAML version reads the unquoted word as this text. */
 function isPlain(text: string): boolean {
   const isWord = /^[A-Za-z][\w./-]*$|^https?:\/\/[\w./:-]*[\w/]$/.test(text);
   return isWord && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);

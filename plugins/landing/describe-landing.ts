@@ -9,7 +9,7 @@ import { describeModels, moreModels } from './models.ts';
 import { describeFacts, describePlans, describeDifferences, describeSoldOut, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
 
-/** Everything that the front page shows, ready to be printed. It claims only what this configuration does. */
+/** Content of the front page, ready to be printed. It claims only what this configuration provides. */
 export async function describeLanding(gateway: Registry, request: PageRequest) {
   const { host, query, t } = request;
   const { catalog, service } = host;
@@ -59,7 +59,7 @@ async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOut
   }
 }
 
-/** The command for the reader's system, with what it does. */
+/** The command for the reader's operating system, with a description. */
 function oneCommand({ t, userAgent, host }: PageRequest): OfferedSample {
   const { text, value } = setupSample(userAgent, host.service.baseUrl);
   return {

@@ -5,7 +5,7 @@ import { type ModelHealth, readModelHealth } from '#core/business/model-health/m
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Vendor whose clients use a format. */
+/** Vendor whose client tools use a format. */
 const vendors: Readonly<Record<string, string>> = {
   chat: 'OpenAI',
   responses: 'OpenAI',
@@ -14,17 +14,17 @@ const vendors: Readonly<Record<string, string>> = {
   'gemini-embeddings': 'Gemini',
 };
 
-/** Abilities that people choose a model by, with the names of their texts. */
+/** Capabilities that guide the choice of a model, with the keys of their texts. */
 const abilities: readonly (readonly [feature: ModelFeature, text: string])[] = [
   ['tools', 'tools'],
   ['images', 'images'],
   ['reasoning', 'reasoning'],
 ];
 
-/** Models that the front page lists; the status page has all. */
+/** Number of models on the front page; the status page lists all. */
 const listedModels = 100;
 
-/** The catalog, with the state of each model from real traffic. */
+/** The catalog, with each model's state derived from real traffic. */
 export async function describeModels(gateway: Registry, request: PageRequest) {
   const { host } = request;
   const health = await readModelHealth(gateway, host);
@@ -34,7 +34,7 @@ export async function describeModels(gateway: Registry, request: PageRequest) {
     .map((model) => describeModel(gateway, model, byName.get(model.publicName), request));
 }
 
-/** Text of the link to the models that are not listed; '' when all are. */
+/** Text of the link to unlisted models; '' if all are listed. */
 export function moreModels({ host, t, format }: PageRequest): string {
   const { length } = host.catalog.models;
   return length > listedModels ? t('landing.models_more', { all: format.number(length) }) : '';

@@ -4,11 +4,11 @@ import { planTicks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 /**
- * The plans of gateway.yaml as cards.
+ * Describes the plans of gateway.yaml as cards.
  *
- * @param isForSale whether they can be bought here
- * @param soldOut to the reader
- * @param isSaidOnce all plans are sold out, and the page says so above
+ * @param isForSale true if the plans can be bought here
+ * @param soldOut plans that are sold out to the reader
+ * @param isSaidOnce true if all plans are sold out and a notice above the cards states it
  */
 export function describePlans(
   { host, t, format, language }: PageRequest,
@@ -45,7 +45,7 @@ function freeAtText(freeAt: number | undefined, { t, format }: Reader): string {
   return freeAt === undefined ? '' : t('landing.free_at', { time: format.time(new Date(freeAt)).text });
 }
 
-/** Notice that all plans are sold out, and when the first becomes available; undefined while one is. */
+/** Notice that all plans are sold out, with the time when the first is available again; undefined while one is available. */
 export function describeSoldOut(request: PageRequest, soldOut: SoldOutPlans) {
   const reasons = request.host.section(plansSection).map(({ days }) => soldOut.get(days));
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
@@ -54,7 +54,7 @@ export function describeSoldOut(request: PageRequest, soldOut: SoldOutPlans) {
   return { kind: 'warn', title: request.t('landing.sold_out'), text: freeAtText(freeAt, request) } as const;
 }
 
-/** Facts under the buttons, each true for this configuration. */
+/** Facts below the buttons, each true for this configuration. */
 export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boolean): string[] {
   const prices = host.section(plansSection).map(({ price }) => price);
   const price = format.money(Math.min(...prices), host.section(currencySection));
@@ -71,7 +71,7 @@ export function listDays({ host, language }: PageRequest): { readonly days: stri
   return { days, count: all.at(-1) ?? 0 };
 }
 
-/** Differences of the plans other than their time. A weight is no limit: it counts while an upstream is full. */
+/** Differences between the plans besides duration. A weight is not a limit: it matters only while an upstream is full. */
 export function describeDifferences({ host, t }: PageRequest): string {
   const all = host.section(plansSection).map(({ limits = {} }) => limits);
   const limits = all.map((one) => Object.entries({ ...one, weight: 1 }).toSorted());

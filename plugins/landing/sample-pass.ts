@@ -4,10 +4,10 @@ import { axisBar, latencyBar, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 const day = 86_400_000;
-/** Of the sample pass: 4 d 07:12:45 of 7 days. */
+/** Remaining share of the sample pass: 4 d 07:12:45 of 7 days. */
 const leftShare = 371_565 / 604_800;
 
-/** A sample of the passes sold here: the recommended one, or the one in the middle. Its countdown stands still. */
+/** A sample pass: the recommended plan, or the middle one. Its countdown does not run. */
 export function samplePass({ host, t, format }: PageRequest) {
   const plans = host.section(plansSection);
   const sold = plans.find(({ recommended }) => recommended === true) ?? plans[Math.floor(plans.length / 2)];
@@ -26,14 +26,14 @@ export function samplePass({ host, t, format }: PageRequest) {
   };
 }
 
-/** Ms to the first token and in all, of the rows under the sample pass. */
+/** Ms to the first token and total ms, for the rows under the sample pass. */
 const rows = [
   { firstToken: 710, total: 6840 },
   { firstToken: 1090, total: 4280 },
   { firstToken: 1400, total: 2020 },
 ] as const;
 
-/** Up to three requests to models of this catalog; one of a model with a backup shows failover. */
+/** Up to three sample requests to models of this catalog; one to a model with a backup shows failover. */
 export function sampleRows({ models }: Catalog, { format }: PageRequest) {
   const shown = models.slice(0, rows.length);
   const backed = shown.filter(({ routes }) => routes.length > 1);
@@ -49,7 +49,7 @@ export function sampleRows({ models }: Catalog, { format }: PageRequest) {
   });
 }
 
-/** A request whose first route failed, on one axis. */
+/** A request whose first route failed, on a single time axis. */
 export function sampleAttempts({ t, format }: PageRequest) {
   const [failedAt, firstToken, total] = [412, 1090, 4280];
   const values = { input: 1284, output: 402, time: format.duration(firstToken).text };

@@ -3,7 +3,7 @@ import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import { mails } from '#core/web/resources/mails.ts';
 
-/** `daypass mail …`: for the operator. Works next to a running gateway, which sends the mails. */
+/** `daypass mail …`: for the operator. Runs next to a gateway, which sends the mails. */
 export const mailCommand = resourceCommand(mails, {
   description: 'list mails to customers, and send one again',
   exitCodes: exitCodesFor('mail, account or order'),

@@ -25,16 +25,16 @@ import { oneClickUrl } from './unsubscribe/one-click.ts';
 export interface ComposedMail {
   readonly to: string;
   readonly content: MailContent;
-  /** Where its reader unsubscribes; undefined for a mail that is sent in any case. */
+  /** Unsubscribe URL; undefined for a mail that cannot be unsubscribed. */
   readonly unsubscribeUrl?: string;
 }
 
-/** Sources of messages; the registry. */
+/** Parts of the registry that mails use. */
 export type MailSources = HealthChecks & AlertSource & MessageSources;
 
 /**
- * The mail about an event, or the reason for sending none: the account has no address, the event is no longer relevant, or what
- * recorded it is no longer part of the gateway.
+ * Composes the mail about an event, or returns the reason for not sending one: the account has no address, the event is no longer relevant,
+ * or the plugin that recorded it was removed.
  */
 export async function composeMail(
   host: Host,
@@ -78,7 +78,7 @@ function contextOf(host: Host, { texts }: MailKind, mail: ClaimedMail & Reader):
   const t = mailTexts.in(language);
   return {
     host,
-    // What recorded the event has written it.
+    // The payload has the type of its event, because the same plugin recorded it.
     payload: payload as unknown as MailContext['payload'],
     createdAt,
     account,
@@ -97,7 +97,7 @@ function contextOf(host: Host, { texts }: MailKind, mail: ClaimedMail & Reader):
   };
 }
 
-/** Adds greeting and closing, and an unsubscribe link to an optional mail. */
+/** Adds greeting and closing; an optional mail also gets an unsubscribe link. */
 async function finishDraft(
   host: Host,
   draft: MailDraft,
@@ -124,7 +124,7 @@ function contactLinks({ service }: Host): NonNullable<MailContent['links']> {
   return text === undefined || service.contact === undefined ? [] : [{ text, url: service.contact }];
 }
 
-/** The mail to the operator about an alert, or the reason for sending none. */
+/** Composes the operator's mail about an alert, or returns the reason for not sending one. */
 export async function composeAlertMail(
   host: Host,
   gateway: HealthChecks & AlertSource,
@@ -168,7 +168,7 @@ function frame(
     service: service.name,
     greeting: t('greeting', { name: oneLine(account.name).slice(0, 80) }),
     closing: [
-      // An optional mail is no consequence of what happened to the account.
+      // The closing states that the mail is about the reader's account, which is not true of an optional mail.
       ...(isOptional(kind) ? [] : [t('closing', { service: service.name })]),
       ...(contact === undefined ? [] : [t('contact', { contact })]),
     ],

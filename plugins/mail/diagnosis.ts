@@ -8,12 +8,12 @@ import type { ProbeFailure } from './smtp-probe.ts';
 
 const trial = () => import('./mail-trial.ts');
 
-/** For a mail: some servers let a sender that they do not know wait before they greet it. */
+/** Seconds for the test mail: some servers delay the greeting for unknown senders. */
 const usualSeconds = 60;
 
 /**
- * Whether the mail server takes mail, up to the recipient and without sending any, and the webhook of alerts can be reached. With
- * `doctor --mail`, one is sent, and what the DNS says of the sender is read.
+ * Checks that the mail server accepts mail, up to the recipient and without sending any, and that the alert webhook is reachable. `doctor
+ * --mail` also sends a mail and checks the sender's DNS records.
  */
 export const mailDiagnosis: Diagnosis = {
   name: 'mail',
@@ -52,7 +52,7 @@ async function checkServer({ section }: DiagnosisHost, signal: AbortSignal): Pro
   return ok(`${taken}, ${signIn}`);
 }
 
-/** A temporary rejection, such as greylisting, resolves by itself. */
+/** A temporary rejection, such as greylisting, is only a warning. */
 function describeFailedProbe(failure: ProbeFailure, server: SmtpServer): Finding {
   const { step, error, code = 0 } = failure;
   const isForNow = code >= 400 && code < 500 && (step === 'sender' || step === 'recipient');

@@ -8,14 +8,14 @@ import { inBackground } from '#core/platform/background.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 
-/** Checks run every few seconds, on every instance. */
+/** Ms for which a state is cached, since every instance checks its health every few seconds. */
 const maxAgeMs = 30_000;
-/** A mail that waits longer is a failure, as in the alert `DaypassMailFailing`. */
+/** Ms after which a waiting mail is a failure, as in the alert `DaypassMailFailing`. */
 const maxWaitMs = 15 * 60_000;
 
 /** Times are epoch ms. */
 interface MailTrouble {
-  /** The oldest waiting mail that this instance can send, with the last error of any mail. */
+  /** Time of the oldest waiting mail that this instance can send, and the error of the oldest failed attempt. */
   readonly waitingSince: number | undefined;
   readonly error: string | undefined;
   /** Mails about money that failed in the last day. */
@@ -74,7 +74,7 @@ class MailHealth {
   #trouble: MailTrouble | undefined;
   #readAt = -Infinity;
 
-  /** Rereads an old state for the next caller. */
+  /** Returns the cached state; if it is too old, refreshes it for the next caller. */
   verdict(host: Host, gateway: MessageSources): HealthVerdict {
     if (host.monotonic() - this.#readAt >= maxAgeMs) {
       this.#readAt = host.monotonic();
@@ -86,7 +86,7 @@ class MailHealth {
   }
 }
 
-/** Fails while mails wait for long, and for a day after a receipt was lost. */
+/** Fails while a mail waits too long, and for a day after a mail about money was lost. */
 export const mailCheck = (gateway: MessageSources): HealthCheck => ({
   name: 'mail',
   runbook: 'mail-failing',

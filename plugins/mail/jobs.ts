@@ -4,10 +4,10 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { MailSources } from './compose.ts';
 
 /**
- * Sends what is due. Enqueued by events, and each 20 seconds for what was missed or failed. Mails and webhooks are separate jobs: a
- * mail server that is down delays no webhook. What sends is loaded by gateways that send something.
+ * Sends due messages. Events enqueue it, and it runs every 20 seconds for missed or failed messages. Mails and webhooks are separate jobs,
+ * so that a mail server that is down does not delay webhooks. The sending code is loaded only by gateways that send messages.
  *
- * @param gateway with the kinds of mails, and the health checks that the daily report names
+ * @param gateway provides the mail kinds, and the health checks in the daily report
  */
 export const sendJobs = (gateway: MailSources): readonly JobDefinition[] => [
   {

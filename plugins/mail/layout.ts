@@ -2,7 +2,7 @@ import { Eta } from 'eta';
 import type { MailDraft, MailLink } from '#core/gateway/mails/mail-kind.ts';
 import { oneLine } from '#core/platform/one-line.ts';
 
-/** The content of a mail, for its HTML and its text form. Values are plain text; the closing may have links as well. */
+/** Content of a mail, for its HTML and text versions. Values are plain text; the closing may contain links. */
 export interface MailContent extends MailDraft {
   readonly facts: NonNullable<MailDraft['facts']>;
   readonly language: string;
@@ -12,13 +12,13 @@ export interface MailContent extends MailDraft {
 }
 
 /*
- * Addresses have no place to break at, and a column of a table is as wide as its longest word unless it may break anywhere. Some clients
- * know one of the two properties.
+ * E-mail addresses cannot be wrapped, and a table column is as wide as its longest word unless it may break anywhere. Mail clients support
+ * only one of the two CSS properties.
  */
 const breaksAnywhere = 'overflow-wrap:anywhere;word-break:break-word';
 const breaksAtWords = 'overflow-wrap:normal;word-break:normal';
 
-/** All output is escaped. No images or other files: reading the mail loads nothing. */
+/** All output is escaped. The mail references no images or other files, so reading it loads no remote content. */
 const template = `<!doctype html>
 <html lang="<%= it.language %>">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title><%= it.subject %></title></head>

@@ -9,7 +9,7 @@ import { replyAddress } from './reply-address.ts';
 import { sendMail } from './smtp.ts';
 import { smtpTimeouts } from './smtp-session.ts';
 
-/** Sends one mail, as customers get it. */
+/** Sends one mail in the same way as mails to customers. */
 export async function sendTestMail(host: DiagnosisHost, to: string, signal: AbortSignal): Promise<Finding> {
   const { service, section } = host;
   const server = mailServer(section);
@@ -32,10 +32,10 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   return failed(outcome.error, 'Correct what the line smtp names, or the address; the server took no mail.');
 }
 
-/** TXT records of a name; none where it does not exist. @throws Error where the DNS does not answer */
+/** TXT records of a name; empty if it does not exist. @throws Error if the DNS does not respond */
 type TxtReader = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Looks up what receivers of mail do. */
+/** Checks the DNS records that receivers of mail check. */
 export async function checkSender(
   subject: 'SPF' | 'DMARC' | 'DKIM',
   { from, dkim_selector: selector }: Pick<SectionValue<typeof mailSection>, 'from' | 'dkim_selector'>,
@@ -79,7 +79,7 @@ function describeSpf(domain: string, records: readonly string[]): Finding {
   return ok(`${domain}: ${shorten(spf)}`);
 }
 
-/** RFC 7489: the record of a parent domain counts where a domain has none of its own. */
+/** RFC 7489: if a domain has no record, its parent domain's record applies. */
 async function checkDmarc(domain: string, readTxt: (name: string) => Promise<readonly string[]>): Promise<Finding> {
   const labels = domain.split('.');
   for (let first = 0; first < Math.max(1, labels.length - 1); first++) {

@@ -1,6 +1,6 @@
 import type { SmtpOutcome } from './smtp.ts';
 
-/** Consecutive domains with identically rejected recipients: then it is the server that rejects. */
+/** Consecutive recipient domains with the same rejection, after which the rejection is attributed to the server. */
 const domainsInARow = 3;
 
 interface Held<Mail> {
@@ -13,16 +13,16 @@ interface Held<Mail> {
 interface DecidedRefusal<Mail> {
   readonly mail: Mail;
   readonly error: string;
-  /** `waiting`: the rejection is about the server. */
+  /** `waiting`: the rejection concerns the server. */
   readonly state: 'failed' | 'waiting';
 }
 
 /**
- * Decides over one run whether refused mails fail or wait. A server with a wrong password or without DNS refuses every recipient in
- * words that name this one, so a refusal counts as the recipient's only
+ * Decides at the end of a run whether refused mails fail or wait. A server with a wrong password or without DNS refuses every recipient in
+ * words that name this recipient. So a refusal is attributed to the recipient only
  *
- * - if it is not one of those that ended the run, the same for several domains in a row, and
- * - if it says that it is about the recipient, or the server took another mail in this run.
+ * - if it is not part of the identical refusals for several domains in a row that ended the run, and
+ * - if it names the recipient as the cause, or the server accepted another mail in this run.
  */
 export class Refusals<Mail> {
   readonly #held: Held<Mail>[] = [];
@@ -32,7 +32,7 @@ export class Refusals<Mail> {
   #hasTaken = false;
   #lastEndedRun = false;
 
-  /** @returns true if the run ends */
+  /** @returns true if the run must end */
   note(mail: Mail, domain: string, outcome: SmtpOutcome): boolean {
     if (outcome.kind === 'sent') this.#hasTaken = true;
     const same = 'sameness' in outcome ? outcome.sameness : undefined;
@@ -48,7 +48,7 @@ export class Refusals<Mail> {
     return this.#lastEndedRun || (outcome.kind === 'later' && outcome.isServer);
   }
 
-  /** States of the run's rejected mails. */
+  /** Decides the states of the run's rejected mails. */
   decide(): DecidedRefusal<Mail>[] {
     return this.#held.map(({ mail, error, cause, streak }) => {
       const isServer = this.#lastEndedRun && streak === this.#streak;

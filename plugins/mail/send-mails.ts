@@ -24,12 +24,12 @@ import { type SmtpTimeouts, smtpTimeouts } from './smtp-session.ts';
 
 const maxRunMs = 20_000;
 const warnIntervalMs = 60_000;
-/** Per process: each holds a worker of the job queue, for minutes if a server is slow. */
+/** Concurrent runs per process: each occupies a worker of the job queue, for minutes if a server is slow. */
 const maxRuns = 2;
 
 /**
- * Sends what is due, one mail after another. A server may take minutes for a mail, so a second, concurrent run sends the urgent
- * ones, and a third ends at once. Without `mail.smtp` nothing is sent, and nothing waits to be sent later.
+ * Sends due mails one after another. A server may take minutes for a mail, so a second, concurrent run sends urgent mails only, and a third
+ * ends at once. Without `mail.smtp` no mail is sent or queued.
  */
 export async function sendDueMails(
   host: Host,
@@ -73,7 +73,7 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
   }
 }
 
-/** @returns true if the server would reject other mails too, so that they need not be tried now */
+/** @returns true if the server would reject other mails too, so the run should end */
 async function sendClaimed(
   host: Host,
   gateway: MailSources,
@@ -89,7 +89,7 @@ async function sendClaimed(
     return (await finish(host, mail, 'failed', mailReason('mail.reason.not_composed')), false);
   if (typeof composed === 'string') return (await finish(host, mail, 'skipped', composed), false);
   const outcome = await deliver(host, mail, composed, run);
-  // A refused mail is finished with the run, whose other mails show what the refusal is about.
+  // A refused mail is decided at the end of the run, because other mails show whether the server or the recipient is the cause.
   if (outcome.kind !== 'refused')
     await finish(host, mail, states[outcome.kind], 'error' in outcome ? outcome.error : undefined);
   return refusals.note(mail, domainOf(composed.to), outcome);

@@ -5,24 +5,24 @@ import { SmtpSession, smtpTimeouts, step } from './smtp-session.ts';
 
 type ProbeStep = 'connect' | 'sign in' | 'sender' | 'recipient';
 
-/** Reason why the server takes no mail. */
+/** Reason why the server does not accept mail. */
 export interface ProbeFailure {
   readonly step: ProbeStep;
-  /** One line, without addresses. */
+  /** Error on one line, without addresses. */
   readonly error: string;
-  /** Code of the server's reply, and what it is about; undefined without a reply. */
+  /** Reply code and cause; undefined without a reply. */
   readonly code: number | undefined;
   readonly cause: RefusalCause | undefined;
-  /** `certificate`: it is not trusted. `unencrypted`: the server does not begin with TLS. `no starttls`: it does not offer it. */
+  /** `certificate`: not trusted. `unencrypted`: the server does not start with TLS. `no starttls`: STARTTLS is not offered. */
   readonly tls: 'certificate' | 'unencrypted' | 'no starttls' | undefined;
 }
 
 /**
- * Asks a mail server whether it takes mail from the sender for the recipient, and sends none: the conversation ends before DATA.
+ * Checks that a mail server accepts mail from the sender to the recipient, without sending any: the conversation ends before DATA.
  *
- * @param recipient undefined: it ends after the sender
- * @param signal ends it early
- * @returns undefined if the server takes it
+ * @param recipient undefined to end after the sender
+ * @param signal aborts the conversation
+ * @returns undefined if the server accepts the mail
  */
 export async function probeServer(
   server: SmtpServer,
@@ -30,7 +30,7 @@ export async function probeServer(
   signal?: AbortSignal,
 ): Promise<ProbeFailure | undefined> {
   let at: ProbeStep | undefined;
-  // nodemailer has no method for single commands but the handler of a sign-in, which a second "sign-in" lends.
+  // nodemailer can send single commands only from a sign-in handler, so a second "sign-in" sends the envelope.
   const envelope: AuthHandler = async ({ sendCommand }) => {
     at = 'sender';
     accept(await sendCommand(`MAIL FROM:<${asciiAddress(sender)}>`));

@@ -5,21 +5,21 @@ import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { firstOrTimeout, withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** Ms. */
+/** Timeouts in ms. */
 export interface SmtpTimeouts {
-  /** Resolving the name of the server and connecting. */
+  /** Time to resolve the server's name and connect. */
   readonly connect: number;
-  /** Until the greeting, and for a TLS handshake. */
+  /** Time to the greeting, and for a TLS handshake. */
   readonly greeting: number;
-  /** For each reply, also the one that takes the mail. */
+  /** Time for each reply, including the one that accepts the mail. */
   readonly idle: number;
-  /** For all of a mail. The lease of the outbox is longer. */
+  /** Time for a whole mail. The lease of the outbox is longer. */
   readonly mail: number;
 }
 
 /**
- * As RFC 5321, section 4.5.3.2 has them: servers look senders up before they greet, and scan a mail before they take it. Exim drops a
- * whole mail whose sender leaves before its reply.
+ * Timeouts of RFC 5321, section 4.5.3.2: servers look up a sender before they greet, and scan a mail before they accept it. Exim discards a
+ * mail if the sender disconnects before the reply.
  */
 export const smtpTimeouts: SmtpTimeouts = {
   connect: 30_000,
@@ -33,7 +33,7 @@ const quitTimeoutMs = 2_000;
 /** Progress of a conversation. */
 export interface SmtpProgress {
   step: 'connect' | 'sign in' | 'send';
-  /** The whole mail has been handed to the connection. */
+  /** True once the whole mail has been handed to the connection. */
   isTransferred: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface SmtpProgress {
 export class SmtpSession {
   readonly connection: SMTPConnection;
   readonly progress: SmtpProgress = { step: 'connect', isTransferred: false };
-  /** Rejects when the connection fails or ends, with the server's last reply where there is one. */
+  /** Rejects when the connection fails or ends, with the server's last reply if there is one. */
   readonly failed: Promise<never>;
   readonly #server: SmtpServer;
   readonly #socket: Socket;
@@ -50,7 +50,7 @@ export class SmtpSession {
 
   constructor(server: SmtpServer, timeouts: SmtpTimeouts, customAuth?: ConnectionOptions['customAuth']) {
     this.#server = server;
-    // Opened here, as all connections: nodemailer would ask the name servers itself, without hosts file and kept addresses.
+    // Opened here like all other connections: nodemailer would query DNS itself, without the hosts file and cached addresses.
     this.#socket = connect(server.port, server.host);
     const { connect: limit } = timeouts;
     this.#isConnected = withDeadline(once(this.#socket, 'connect'), limit, `no connection after ${limit} ms`);
@@ -63,10 +63,10 @@ export class SmtpSession {
     this.failed = promise;
     this.#fail = reject;
     promise.catch(() => undefined);
-    // Errors after the end of the conversation, such as a reset while it closes, are without effect.
+    // Errors after the end of the conversation, such as a reset during close, have no effect.
     this.#socket.on('error', reject);
     this.connection.on('error', reject);
-    // A reply of 421 ends the connection in the same turn in which the answered command fails, and the command has the reply.
+    // A 421 reply ends the connection in the turn in which the answered command fails; the command's error, which has the reply, must win.
     this.connection.on('end', () => setImmediate(reject, new Error('the server closed the connection')));
   }
 
@@ -74,7 +74,7 @@ export class SmtpSession {
     this.#fail(error);
   }
 
-  /** Connects, and signs in where the URL has a user. */
+  /** Connects, and signs in if the URL contains a user. */
   async open(): Promise<void> {
     await this.#isConnected;
     await step((done) => this.connection.connect((error) => done(error ?? null)));
@@ -85,7 +85,7 @@ export class SmtpSession {
     this.progress.step = 'send';
   }
 
-  /** Sends QUIT, unless the connection has ended. Never rejects. Call it only after a reply: within a mail it would be text. */
+  /** Sends QUIT unless the connection has ended. Never rejects. Call it only after a reply: during DATA it would become mail text. */
   async quit(): Promise<void> {
     if (this.connection.destroyed) return;
     const ended = once(this.connection, 'end').catch(() => undefined);
@@ -112,7 +112,7 @@ function optionsFor(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket):
     requireTLS: !isSecure && !isPrivate,
     opportunisticTLS: isPrivate,
     ...(isPrivate && { tls: { rejectUnauthorized: false } }),
-    // Covers the greeting and the TLS handshake too, which have their own limit.
+    // Covers the greeting and the TLS handshake too, which have their own timeouts.
     connectionTimeout: timeouts.mail,
     greetingTimeout: timeouts.greeting,
     socketTimeout: timeouts.idle,

@@ -5,7 +5,7 @@ import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { causeOf, describeFailure, type RefusalCause, sameness, type SmtpFailure } from './smtp-failure.ts';
 import { type SmtpProgress, SmtpSession, type SmtpTimeouts, smtpTimeouts, step } from './smtp-session.ts';
 
-/** A mail, ready to be sent. */
+/** A mail that is ready to be sent. */
 export interface OutgoingMail {
   readonly from: { readonly name: string; readonly address: string };
   readonly replyTo: string | undefined;
@@ -13,17 +13,17 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Without angle brackets; the same for each try. */
+  /** Message id without angle brackets; the same for each attempt. */
   readonly messageId: string;
-  /** URL at which its reader unsubscribes with one click; undefined for mails that are sent in any case. */
+  /** One-click unsubscribe URL; undefined for mails that cannot be unsubscribed. */
   readonly unsubscribeUrl?: string | undefined;
 }
 
 /**
- * - `refused`: the server will not take this mail.
- * - `later`: it was certainly not taken. `isServer`: other mails would fare the same now.
- * - `uncertain`: the connection broke after the mail was transferred and before the server had confirmed it. SMTP cannot tell
- *   whether it was taken.
+ * - `refused`: the server rejected this mail permanently.
+ * - `later`: the server certainly did not accept it. `isServer`: other mails would fail now as well.
+ * - `uncertain`: the connection broke after the mail was transferred and before the server confirmed it. SMTP cannot tell whether the
+ *   server accepted it.
  */
 export type SmtpOutcome =
   | { readonly kind: 'sent' }
@@ -33,11 +33,11 @@ export type SmtpOutcome =
       readonly kind: 'refused';
       readonly error: string;
       readonly cause: Exclude<RefusalCause, 'server'>;
-      /** Equal for refusals of different recipients that are the same. */
+      /** Key that identical refusals of different recipients share. */
       readonly sameness: string;
     };
 
-/** Sends one mail over its own connection. Never rejects. @param signal ends it early */
+/** Sends one mail over its own connection. Never rejects. @param signal aborts the sending */
 export async function sendMail(
   server: SmtpServer,
   mail: OutgoingMail,
@@ -70,7 +70,7 @@ async function transfer(session: SmtpSession, mail: OutgoingMail): Promise<void>
   await step((done) => session.connection.send(envelope, body, (error) => done(error)));
 }
 
-/** The connection reads this only after the server has accepted sender and recipient and asks for the mail. */
+/** Read by the connection only after the server has accepted sender and recipient and requests the mail. */
 async function* read(message: Buffer, progress: SmtpProgress): AsyncGenerator<Buffer> {
   yield message;
   progress.isTransferred = true;
@@ -92,7 +92,7 @@ function compile({ from, replyTo, to, subject, text, html, messageId, unsubscrib
   return composer.compile().build();
 }
 
-/** RFC 2369, and RFC 8058 for one-click, which requires HTTPS. */
+/** Unsubscribe headers: RFC 2369, and RFC 8058 for one-click, which requires HTTPS. */
 function unsubscribe(url: string): Record<string, string> {
   return {
     'list-unsubscribe': `<${url}>`,
@@ -115,8 +115,8 @@ function classify(failure: SmtpFailure, { step: at, isTransferred }: SmtpProgres
 }
 
 /**
- * A reply to RCPT, DATA or the mail itself. Where these were sent in one batch, nodemailer names no command for a 421 to one of them; a
- * refused sender always has its own.
+ * True for a reply to RCPT, DATA or the mail itself. If these were sent in one batch, nodemailer does not name the command of a 421; a
+ * refused sender always has its command.
  */
 function isAboutMail({ command }: SmtpFailure, at: SmtpProgress['step']): boolean {
   return command === 'RCPT TO' || command === 'DATA' || (command === 'CONN' && at === 'send');

@@ -3,5 +3,5 @@ import { Translator } from '#core/web/texts/translator.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** The texts of mails, in the language of each account. */
+/** Texts of mails, in the language of each account. */
 export const mailTexts = new Translator([defineTexts({ en, id })]);

@@ -22,7 +22,7 @@ function describeCosts(margins: Margins, reader: Reader): CostsBeside {
   };
 }
 
-/** @param left key of the text about what is left */
+/** @param left text key for the remaining amount */
 function notesOf({ cost, earned }: Margin, left: string, reader: Reader): CostNotes {
   const { t } = reader;
   return {

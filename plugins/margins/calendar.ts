@@ -3,7 +3,7 @@ import { timestamp } from '#core/gateway/records/filter.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import type { Timespan } from './exact-money.ts';
 
-/** The part of a day that lies in a span, epoch ms, and its whole month. */
+/** The part of a day inside a span (epoch ms), with the day's whole month. */
 export interface CalendarDay extends Timespan {
   /** `2026-11-22` */
   readonly day: string;
@@ -12,7 +12,7 @@ export interface CalendarDay extends Timespan {
 
 const local = (time: string) => epoch(`((${time}) at time zone zone)`);
 
-/** The days of a span in a time zone, the oldest first. They cover it without gaps. */
+/** The days of a span in a time zone, oldest first. They cover the span without gaps. */
 export async function readDays(
   database: Pick<Database, 'query'>,
   timeZone: string,

@@ -6,24 +6,24 @@ import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-mo
 import type { PlanName } from './read-usage.ts';
 
 /**
- * The revenue of an order, and the time over which it is earned: the time of its days, which belong to who has redeemed its code where
- * it has one. A code that is never redeemed is earned when it expires or is withdrawn, not before.
+ * The revenue of an order and the period over which it is earned, which is the period of its days. The days belong to the account that
+ * redeemed the order's code, if it has one. An unredeemed code is earned when it expires or is withdrawn, not before.
  */
 export interface Earning {
-  /** The account that has the days; the buyer without any. */
+  /** The account with the days; the buyer if there are none. */
   readonly account: string;
   readonly plan: PlanName;
-  /** Paid, less what was paid back. */
+  /** Amount paid minus refunds. */
   readonly kept: ExactMoney;
-  /** As sold. */
+  /** Price at which the order was sold. */
   readonly price: ExactMoney;
-  /** The period in force; without length for an order of which no time is left. */
+  /** The period in force; of zero length if the order has no time left. */
   readonly period: Timespan;
 }
 
 const ms = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`;
 
-/** Orders in the currency of plans that earn something in a span. */
+/** Reads orders in the plans' currency that earn revenue in a span. */
 export async function readEarnings(
   database: Pick<Database, 'query'>,
   currency: string,
@@ -62,7 +62,7 @@ export function earnedIn({ kept, period }: Pick<Earning, 'kept' | 'period'>, spa
   return spread(kept, period, span);
 }
 
-/** The same had it been sold at another price: refunds keep their share. @param price of the plan */
+/** Earnings in a span if sold at another price; refunds keep their share. @param otherPrice price of the plan */
 export function earnedAt({ kept, price, period }: Earning, otherPrice: ExactMoney, span: Timespan): ExactMoney {
   return spread((kept * otherPrice) / price, period, span);
 }

@@ -1,27 +1,27 @@
 import { smallestUnits } from '#core/business/accounts/money.ts';
 
 /**
- * Money, as a whole number of 10^-28 of a unit of the currency of plans: what a price with six decimals per million tokens, a rate
- * with twelve and a tax of two, in percent, come to for one token. Sums of it are exact in any order.
+ * Money as a whole number of 10^-28 units of the plans' currency: the precision of one token's cost, with a price of six decimals per
+ * million tokens, a rate of twelve decimals, and a tax percentage of two. Sums are exact in any order.
  */
 export type ExactMoney = bigint;
 
 const decimals = 28;
 const unit = 10n ** BigInt(decimals);
 
-/** @param amount in the smallest unit that the currency is paid in */
+/** @param amount in the currency's smallest payable unit */
 export function fromSmallest(amount: number, currency: string): ExactMoney {
   return (BigInt(amount) * unit) / BigInt(smallestUnits(currency));
 }
 
-/** In the smallest unit that the currency is paid in, rounded, for `format.money`. */
+/** Converts to the currency's smallest payable unit, rounded, for `format.money`. */
 export function toSmallest(money: ExactMoney, currency: string): number {
   const size = unit / BigInt(smallestUnits(currency));
   const half = money < 0n ? -size / 2n : size / 2n;
   return Number((money + half) / size);
 }
 
-/** All of it as a decimal number of units: `0.001234`. */
+/** Formats the exact amount as a decimal number of units: `0.001234`. */
 export function toDecimal(money: ExactMoney): string {
   const digits = (money < 0n ? -money : money).toString().padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
@@ -29,8 +29,8 @@ export function toDecimal(money: ExactMoney): string {
 }
 
 /**
- * A part of the whole for each weight, which add up to the whole: what division leaves goes to the later ones. Undefined where nothing
- * has a weight.
+ * Splits an amount by weights. The parts add up to the amount: the remainders of the divisions go to later parts. Undefined if all weights
+ * are 0.
  */
 export function share(whole: ExactMoney, weights: readonly number[]): ExactMoney[] | undefined {
   const total = BigInt(weights.reduce((sum, weight) => sum + weight, 0));
@@ -53,8 +53,8 @@ export interface Timespan {
 }
 
 /**
- * The part of an amount that belongs to a span, when it is spread evenly over a time. The parts of adjacent spans add up to that of
- * both; all of an amount without a time belongs to its moment.
+ * The part of an amount that belongs to a span if the amount is spread evenly over a period. The parts of adjacent spans add up to that of
+ * both together; an amount over a period of zero length belongs to the span that contains its moment.
  */
 export function spread(whole: ExactMoney, over: Timespan, { from, until }: Timespan): ExactMoney {
   const length = over.until - over.from;

@@ -7,10 +7,10 @@ import { moneyNotices } from './money-notices.ts';
 import type { Cost } from '#core/config/catalog/cost.ts';
 import { number } from '#core/platform/schema.ts';
 
-/** Digits after the decimal point of a rate. */
+/** Maximum number of decimals of a rate. */
 export const rateDecimals = 12;
 
-/** The section `exchange_rates`: fixed rates of the currencies in which upstreams are paid. */
+/** The section `exchange_rates`: fixed rates for the currencies in which upstreams bill. */
 export const exchangeRatesSection = defineSection({
   name: 'exchange_rates',
   schema: {

@@ -8,7 +8,7 @@ import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 import { usageFigures } from './usage-figures.ts';
 
-/** Cost of usage, and the margin of its earnings: next to usage, on a page, by a command and over the API. */
+/** Cost of usage and the resulting margin: next to usage, on a page, by command and over the API. */
 export const plugin: GatewayPlugin = {
   name: 'margins',
   register({ gateway }) {

@@ -7,27 +7,27 @@ import { inBackground } from '#core/platform/background.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 
-/** Span of a reading: days with today, or the last whole month. */
+/** Span of a reading: the last days including today, or the last whole month. */
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
 /** Ms after which a reading is refreshed, while the old one is shown. */
 const maxAge = 60_000;
 const staleFor = 600_000;
-/** Ms: a month of thousands of accounts takes seconds, once a minute at most. */
+/** Ms for a reading: a month with thousands of accounts takes seconds, at most once a minute. */
 const deadline = 30_000;
 
-/** Cost and earnings of each span, read once for all operators. */
+/** Cost and earnings of each span, shared by all operators. */
 export const marginReadings = perCatalog((host: Host) => {
   const fresh = (span: MarginSpan) =>
     new FreshValue({ maxAge, staleFor, deadline, now: () => host.monotonic(), read: () => read(host, span) });
   return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d'), month: fresh('month') };
 });
 
-/** Ms for which a page about something else waits for margins: the first reading of a span may take seconds. */
+/** Ms that other pages wait for margins: the first reading of a span may take seconds. */
 const shortWait = 250;
 
-/** Margins beside the use that a page shows; undefined where no cost is declared, until the first reading has ended, and after one has failed. */
+/** Margins shown next to usage; undefined without declared costs, until the first reading has ended, or if it failed. */
 export async function readMarginsBeside(host: Host, span: MarginSpan): Promise<Margins | undefined> {
   if (!readPrices(host).isDeclared) return undefined;
   const reading = marginReadings(host)[span].get();
@@ -44,7 +44,7 @@ async function read(host: Host, span: MarginSpan) {
   return readMargins(host, { from: since?.getTime() ?? now, until: Math.min(until?.getTime() ?? now, now) });
 }
 
-/** The first and the last day of a span. @param today `2026-11-22` */
+/** First and last day of a span. @param today `2026-11-22` */
 function daysOf(span: MarginSpan, today: string): [first: string, last: string] {
   const [year = 0, month = 0, day = 0] = today.split('-').map(Number);
   if (span === 'month') return [dayText(year, month - 2, 1), dayText(year, month - 1, 0)];
@@ -52,7 +52,7 @@ function daysOf(span: MarginSpan, today: string): [first: string, last: string] 
   return [dayText(year, month - 1, day - days + 1), today];
 }
 
-/** Months and days beyond their ends are those of the next or the one before. */
+/** Formats a date; an out-of-range month or day carries over to the adjacent ones. */
 function dayText(year: number, month: number, day: number): string {
   return new Date(Date.UTC(year, month, day)).toISOString().slice(0, 10);
 }

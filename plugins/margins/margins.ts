@@ -16,17 +16,17 @@ import {
   type RouteCounts,
 } from './read-usage.ts';
 
-/** Use, what it cost, and what was earned. */
+/** Usage with its cost and earnings. */
 export interface Margin {
   readonly counts: UsageCounts;
   readonly cost: ExactMoney;
   readonly earned: ExactMoney;
 }
 
-/** The smallest part that money is divided into. */
+/** The smallest unit to which money is allocated. */
 type MarginLine = Margin & AccountCounts;
 
-/** A sum of them; `key` is null for what has no account, plan, model or route. */
+/** A sum of lines; `key` is null for lines without that account, plan, model or route. */
 export interface MarginGroup extends Margin {
   readonly key: string | null;
 }
@@ -36,32 +36,32 @@ interface MarginDay extends Margin {
   readonly day: string;
 }
 
-/** Exact decimal numbers of whole units, each as money too; the numbers alone until 0.7. */
+/** Formats amounts as exact decimals of whole units, and as money; the plain decimals remain until 0.7. */
 export function writeMargin({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, currency: string): object {
   const exact = { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
   const money = Object.entries(exact).map(([name, amount]) => [`${name}_money`, { amount, currency }]);
   return { ...exact, ...Object.fromEntries(money) };
 }
 
-/** Cost and earnings of a span: lines and days are the same money, divided in two ways. */
+/** Cost and earnings of a span. Lines and days divide the same money in two ways. */
 export interface Margins {
   readonly currency: string;
   readonly span: Timespan;
   readonly lines: readonly MarginLine[];
   readonly days: readonly MarginDay[];
   readonly earnings: readonly Earning[];
-  /** Routes that have served and whose cost is not declared. */
+  /** Routes that served requests and have no declared cost. */
   readonly unpriced: readonly string[];
 }
 
 type Parts = Pick<Host, 'database' | 'section'>;
 
 /**
- * Usage, its cost at the prices of today, and the earnings. Flat prices are spread over the time of a month, and in a span over its
- * lines by tokens; money of an account over the models that have answered it, by requests. Unused flat prices, and earnings from
- * accounts that sent nothing, have separate lines.
+ * Reads usage, its cost at today's prices, and the earnings. Flat prices are spread over the month, and within a span over their lines by
+ * tokens; an account's money is spread over the models that answered it, by requests. Unused flat prices and earnings from accounts without
+ * requests get separate lines.
  *
- * @param span epoch ms; `from` is rounded up to an hour, `until` is at most now
+ * @param span epoch ms; `from` is rounded up to an hour, `until` is at most the current time
  */
 export async function readMargins(host: Parts, { from, until }: Timespan): Promise<Margins> {
   const span = { from: startOfHour(from + usageHour - 1), until };
@@ -85,7 +85,7 @@ export async function readMargins(host: Parts, { from, until }: Timespan): Promi
   };
 }
 
-/** Lines and orders that are added up in one turn of the event loop, in a few ms. */
+/** Lines and orders processed in one turn of the event loop, which takes a few ms. */
 const perTurn = 2_000;
 
 /** A line whose money is still being added up. */
@@ -143,7 +143,7 @@ function buyerOf({ account, plan }: { readonly account: string | null; readonly 
   return `${account} ${plan}`;
 }
 
-/** Tokens; requests where nothing has any, such as of images. */
+/** Weights by tokens, or by requests if no line has tokens, such as for images. */
 function weightsOf(lines: readonly RouteCounts[]): number[] {
   const tokens = lines.map(({ counts }) => counts.inputTokens + counts.outputTokens);
   return tokens.some((count) => count > 0) ? tokens : lines.map(({ counts }) => counts.answered);
@@ -176,7 +176,7 @@ function* divideByDays(
   return sums;
 }
 
-/** Adds lines up by what they have in common, the most costly first. */
+/** Groups lines by a key, highest cost first. */
 export function groupMargins(lines: readonly MarginLine[], by: 'account' | 'plan' | 'model' | 'route'): MarginGroup[] {
   const groups = new Map<string | null, MarginGroup>();
   for (const line of lines)
@@ -184,14 +184,14 @@ export function groupMargins(lines: readonly MarginLine[], by: 'account' | 'plan
   return [...groups.values()].toSorted((one, other) => Number(other.cost > one.cost) - Number(other.cost < one.cost));
 }
 
-/** Added up: days of a span, which is faster, or lines of an account or a model. */
+/** Sums margins: use the days for a whole span, which is faster; use lines for an account or a model. */
 export function sumMargins(margins: readonly Margin[]): Margin {
   return margins.reduce<Margin>(addMargins, nothing);
 }
 
 const routeCosts = new WeakMap<Margins, ReadonlyMap<string, ExactMoney>>();
 
-/** Cost of each route for each model, by `model route`; added up once, because open pages read it again and again. */
+/** Cost of each route for each model, keyed by `model route`; cached, because open pages read it repeatedly. */
 export function costsByRoute(margins: Margins): ReadonlyMap<string, ExactMoney> {
   const known = routeCosts.get(margins);
   if (known !== undefined) return known;

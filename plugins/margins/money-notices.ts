@@ -4,14 +4,14 @@ import type { SectionValues, YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 
-/** Rupiah that a dollar or a euro may be worth; they were worth 14,000 to 20,000 in the ten years before 2026. */
+/** Plausible rupiah per dollar or euro; the actual rates of the ten years before 2026 were 14,000 to 20,000. */
 const plausibleRates = { least: 1_000, most: 100_000 };
 const strongCurrencies = new Set(['EUR', 'GBP', 'USD']);
 const prices = ['input', 'cached', 'cache_write', 'output', 'image', 'monthly'] as const;
 
 /**
- * Rates and costs in rupiah that were probably meant otherwise: YAML reads 16.400, as Indonesians write sixteen thousand four hundred,
- * as 16.4. Amounts in other currencies have decimals.
+ * Warns about rates and costs in rupiah that were probably mistyped: YAML reads 16.400, the Indonesian notation of sixteen thousand four
+ * hundred, as 16.4. Amounts in other currencies may have decimals, so they are not checked.
  */
 export function moneyNotices(rates: Readonly<Record<string, number>>, values: SectionValues): string[] {
   const own = values.get(currencySection);
@@ -40,7 +40,7 @@ function priceNotices({ path, place, cost }: PlacedCost, { isDotted }: SectionVa
   });
 }
 
-/** True for a number that may have been written with a dot between thousands: 16.400, but neither 0.075 nor 16.4321. */
+/** True for a number that may contain a thousands separator: 16.400, but neither 0.075 nor 16.4321. */
 function hasThreeDecimals(value: number): boolean {
   return value >= 1 && value < 1_000 && !Number.isInteger(value) && Math.abs(withoutDot(value) - value * 1_000) < 1e-6;
 }

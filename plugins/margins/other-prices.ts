@@ -8,7 +8,7 @@ import { formatExact } from './beside-use.ts';
 
 const highestPrice = 999_999_999_999;
 
-/** Earnings of a span's plans at other prices, had as many been bought; prices in the unit of gateway.yaml. */
+/** Earnings of a span's plans at other prices for the same sales; prices are in the unit of gateway.yaml. */
 export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
   const { host, t, format } = request;
   const sold = new Map(host.section(plansSection).map(({ days, price }) => [String(days), price]));
@@ -40,7 +40,7 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
   };
 }
 
-/** Undefined for what is no price. */
+/** Undefined for an invalid price. */
 function askedPrice({ query }: PageRequest, plan: string): number | undefined {
   const price = readTypedAmount(query[`price_${plan}`] ?? '') ?? 0;
   return price > 0 && price <= highestPrice ? price : undefined;

@@ -13,14 +13,14 @@ const marginsPath = '/operator/orders/margins';
 const groupings = ['plan', 'model', 'route', 'account', 'day'] as const;
 type Grouping = (typeof groupings)[number];
 
-/** Rows of a table at most. */
+/** Maximum rows of a table. */
 const listedRows = 100;
-/** Accounts that cost more than they pay, listed at most. */
+/** Maximum number of listed accounts that cost more than they pay. */
 const listedLosses = 10;
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
-/** `/operator/orders/margins`: what was used, what it cost and what it earned, by plan, model, route, account or day. */
+/** `/operator/orders/margins`: usage, its cost and the earnings by plan, model, route, account or day. */
 export const marginsPage: Page = {
   path: marginsPath,
   role: 'operator',
@@ -60,14 +60,14 @@ export const marginsPage: Page = {
   },
 };
 
-/** Routes that are named at most. */
+/** Maximum number of routes named. */
 const namedRoutes = 10;
 
 function namesOf(routes: readonly string[]): string {
   return [...routes.slice(0, namedRoutes), ...(routes.length > namedRoutes ? ['…'] : [])].join(', ');
 }
 
-/** Which costs contain a tax that their prices do not; '' where none does. */
+/** Describes which costs include a tax that their prices do not; '' without such a tax. */
 function describeTaxes({ host, t, language }: Pick<PageRequest, 'host' | 't' | 'language'>): string {
   const { taxes } = readPrices(host);
   if (taxes.length === 0) return '';
@@ -118,7 +118,7 @@ function describeTiles({ lines }: Margins, reader: Reader) {
   ];
 }
 
-/** Tokens, and which part of the input the caches of vendors read and wrote: they bill that at other prices. */
+/** Describes tokens, and the shares of input that vendor caches read and wrote, which have their own prices. */
 function describeTokens(counts: UsageCounts, { t, format }: Reader): string {
   const cache = sharesOfCache(counts);
   const tokens = { input: format.compact(counts.inputTokens), output: format.compact(counts.outputTokens) };

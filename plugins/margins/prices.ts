@@ -10,16 +10,16 @@ import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { ExactMoney } from './exact-money.ts';
 import { exchangeRatesSection, rateDecimals } from './exchange-rates.ts';
 
-/** A flat price per month, for all that is served at it. */
+/** A flat monthly price for all requests that it covers. */
 export interface FlatPrice {
-  /** Of the upstream, or of the route that has it alone. */
+  /** Name of the upstream, or of the route with its own price. */
   readonly name: string;
   readonly monthly: ExactMoney;
 }
 
 /** Prices of a route's requests. */
 interface Price {
-  /** Of one token each. */
+  /** Price per token; `image` is the price per image. */
   readonly input: ExactMoney;
   readonly cached: ExactMoney;
   readonly cacheWrite: ExactMoney;
@@ -30,24 +30,24 @@ interface Price {
 
 /** The costs that gateway.yaml declares. */
 export interface Prices {
-  /** Of a route for a model, by their public names; a route that is no longer configured costs what its upstream does. */
+  /** Finds the price of a route for a model, by public names; a route no longer configured costs what its upstream does. */
   find(model: string | null, route: string | null): Price | undefined;
   readonly flat: readonly FlatPrice[];
   readonly isDeclared: boolean;
-  /** What is paid on top of declared prices, the largest part first; the other prices are counted as they are declared. */
+  /** Taxes added to declared prices, highest first; other prices are counted as declared. */
   readonly taxes: readonly AddedTax[];
 }
 
-/** A tax that costs contain and declared prices do not. */
+/** A tax that costs include and declared prices do not. */
 export interface AddedTax {
   readonly percent: number;
-  /** Upstreams, and routes that set their own prices. */
+  /** Upstreams and routes with own prices that are taxed. */
   readonly of: readonly string[];
 }
 
-/** Units in which a price per million tokens, or one of 1, is exact money for one of it. */
+/** Factor for prices per unit, since the conversion assumes a price per million tokens. */
 const perUnit = 10n ** 6n;
-/** A whole price, in the unit of taxes. */
+/** 100%, in the unit of taxes. */
 const wholePrice = 10n ** BigInt(taxDecimals + 2);
 
 export function readPrices({ section }: Pick<Host, 'section'>): Prices {
@@ -102,12 +102,12 @@ function toPrice(name: string, cost: Cost, rate: bigint): Price {
   };
 }
 
-/** Values that a check has refused never come here. */
+/** Invalid values do not reach this function: the configuration check rejects them. */
 function exact(value: number, decimals: number): bigint {
   return readDecimal(value, decimals) ?? 0n;
 }
 
-/** Cost of counts, flat prices apart. Linear: the cost of a sum is the sum of the costs. */
+/** Cost of counts without flat prices. Linear: the cost of a sum is the sum of the costs. */
 export function costOf(price: Price, counts: UsageCounts): ExactMoney {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
   return (

@@ -5,7 +5,7 @@ import { countsOf, type CountsRow, storedCounts, sumsOfCounts, type UsageCounts 
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Timespan } from './exact-money.ts';
 
-/** The plan in which something was used: its days, or `given` for granted days and those of codes that were not bought here. */
+/** The plan in which usage occurred: its days, or `given` for granted days and for codes that were not bought here. */
 export type PlanName = string;
 
 /** Usage of one route for one model. */
@@ -15,13 +15,13 @@ export interface RouteCounts {
   readonly counts: UsageCounts;
 }
 
-/** By one account in one plan; null without an account, also of those that were removed, and without a plan. */
+/** Usage by one account in one plan; the account is null if there is none or it was removed, the plan if there is none. */
 export interface AccountCounts extends RouteCounts {
   readonly account: string | null;
   readonly plan: PlanName | null;
 }
 
-/** By all accounts in one hour, epoch ms. */
+/** Usage by all accounts in one hour, epoch ms. */
 export interface HourCounts extends RouteCounts {
   readonly hour: number;
 }
@@ -29,7 +29,7 @@ export interface HourCounts extends RouteCounts {
 const columns = `hour, model, route, ${storedCounts.join(', ')}`;
 const inSpan = 'hour >= ? AND hour < ?';
 
-/** One statement, so that both readings count the same records. */
+/** A single statement, so that both results cover the same records. */
 const statement = `
   WITH in_force AS (
     SELECT account_id, CASE WHEN order_id IS NULL THEN 'given' ELSE days::text END AS plan,
@@ -54,10 +54,10 @@ const statement = `
   GROUP BY hour, model, route`;
 
 /**
- * Usage of a span by account, plan, model and route, and by hour, model and route: the same requests twice. A plan has the hours that
- * begin in its time, and the one in which it begins unless another plan has that.
+ * Reads usage of a span by account, plan, model and route, and by hour, model and route: the same requests twice. A plan includes the hours
+ * that begin in its period, and the hour in which it begins unless that hour belongs to another plan.
  *
- * @param span its ends are starts of hours, or `until` is later than the last request
+ * @param span starts and ends at a full hour, or ends after the last request
  */
 export async function readUsageCounts(
   database: Pick<Database, 'query'>,
@@ -84,7 +84,7 @@ interface Row extends CountsRow {
   readonly route: string | null;
 }
 
-/** Usage of removed accounts, which stays in the counts over all accounts alone. */
+/** Usage of removed accounts, which only the counts over all accounts still include. */
 function removed(accounts: readonly AccountCounts[], hours: readonly HourCounts[]): AccountCounts[] {
   const left = new Map<string, RouteCounts>();
   const add = ({ model, route, counts }: RouteCounts, sign: 1 | -1) => {

@@ -15,7 +15,7 @@ const marginQuery = object({
   by: { enum: ['plan', 'model', 'route', 'account', 'day'], description: 'Default: plan.' },
   account: text('Of this account alone: id, e-mail address, name, key hint or key. Not by day.'),
 });
-/** Groups that are listed. */
+/** Maximum number of groups listed. */
 const largestList = 1_000;
 
 export const marginsReading: OperatorReading = {
@@ -25,7 +25,7 @@ export const marginsReading: OperatorReading = {
   read: readMarginGroups,
 };
 
-/** From the readings that the operator's pages share: a call costs no more than they do. */
+/** Uses the readings shared with the operator's pages, so a call costs no more than a page view. */
 async function readMarginGroups(host: Host, _handle: string, query: URLSearchParams): Promise<object> {
   const { span = '30d', by: group = 'plan', account } = await readQuery(marginQuery, query);
   if (account !== undefined && group === 'day')

@@ -10,7 +10,7 @@ export const usageFigures: UsageFiguresReader = {
   read: (...query) => read(...query),
 };
 
-/** Cost and revenue where gateway.yaml declares costs, and usage by plan in any case. They are divided before anything is left out. */
+/** Cost and revenue if gateway.yaml declares costs, and usage by plan in any case. Money is allocated before lines are filtered. */
 const read: UsageFiguresReader['read'] = async (host, { since, accountId, model, route }, by) => {
   const { isDeclared: hasCosts, taxes } = readPrices(host);
   if (by !== 'plan' && !hasCosts) return undefined;

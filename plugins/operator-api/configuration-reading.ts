@@ -2,7 +2,7 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 import type { Registry } from '#core/extension/registry.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 
-/** `GET /operator/api/configuration`: gateway.yaml or the rollback target, and the variant in trial. */
+/** `GET /operator/api/configuration`: gateway.yaml or the rollback target, and the variant on trial. */
 export const configurationReading = (gateway: Pick<Registry, 'variantSource'>): OperatorReading => ({
   path: '/configuration',
   summary: 'read what serves, and what is tried beside it on a share of the accounts, with the counts of both sides',

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A token of the operator's API. Only its SHA-256 is kept. */
+/** A token of the operator's API. Only its SHA-256 is stored. */
 export const OperatorToken = defineEntity({
   name: 'OperatorToken',
   tableName: 'operator_token',
@@ -17,16 +17,16 @@ export const OperatorToken = defineEntity({
   },
 });
 
-/** A call with an idempotency key, and its answer. */
+/** A call with an idempotency key, and its response. */
 export const OperatorCall = defineEntity({
   name: 'OperatorCall',
   tableName: 'operator_call',
   properties: {
     token: () => p.manyToOne(OperatorToken).primary().deleteRule('cascade'),
     key: impersonal(p.text().primary()),
-    /** Of method, path and body. */
+    /** SHA-256 of method, path and body. */
     sha256: impersonal(p.blob()),
-    /** Null: it is running, or the process died meanwhile. */
+    /** Null while the call runs, or if the process died meanwhile. */
     status: p.integer().nullable(),
     answer: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()').index('operator_call_created'),

@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** Response to a call. */
+/** Response to an API call. */
 export interface ApiAnswer {
   readonly status: number;
   readonly body: object;
@@ -33,13 +33,13 @@ export async function claimKey(
     `select encode(sha256, 'hex') as digest, status, answer from operator_call where token_id = ? and key = ?`,
     [tokenId, key],
   );
-  if (earlier === undefined) return 'not finished'; // released by a call that failed just now
+  if (earlier === undefined) return 'not finished'; // the key was just released by a failed call
   if (earlier.digest !== digest) return 'other call';
   if (earlier.status === null) return 'not finished';
   return { status: earlier.status, body: JSON.parse(earlier.answer ?? '{}') };
 }
 
-/** Keeps the answer for repetitions. What failed on our side is released, so that it can be tried again. */
+/** Stores the response for repeated calls. After an internal failure the key is released, so that the call can be retried. */
 export async function finishKey(database: Queries, tokenId: string, key: string, answer: ApiAnswer): Promise<void> {
   if (answer.status >= 500)
     await database.query('delete from operator_call where token_id = ? and key = ?', [tokenId, key]);

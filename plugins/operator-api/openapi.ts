@@ -5,7 +5,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 
 export const root = '/operator/api';
 
-/** The list that its subject is in: `accounts`; the name of a kind that has no `find`. */
+/** Path segment of an action's subjects: `accounts`; the name of the kind if it has no `find`. */
 export function listOf({ subject }: Pick<ActionKind, 'subject'>): string {
   return subject.find === undefined ? subject.name : `${subject.name}s`;
 }
@@ -26,7 +26,7 @@ const idempotencyKey = {
 };
 const failure = { description: 'Failed; `error` has `code` and `message`.', ...json(object) };
 
-/** The description of the API, out of what it reads and what operators do. */
+/** Describes the API from its readings and the operators' actions. */
 export function describeApi(host: Pick<Host, 'service' | 'keep'>, readings: Iterable<OperatorReading>): object {
   const { service } = host;
   const reads = [...readings].map(({ path, summary, query }) => {

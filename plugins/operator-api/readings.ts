@@ -16,7 +16,7 @@ import { readingOf } from '#core/web/resources/resource.ts';
 const pageSize = 100;
 const unauthenticatedSpanMs = 86_400_000;
 
-/** The API's readings of accounts, orders, and core's data about the shop. */
+/** API readings of accounts, orders, and core's data about the shop. */
 export const readings: readonly OperatorReading[] = [
   ...[accounts, orders, openFlags, mails, actions, configurations].map((resource) => readingOf(resource)),
   { path: '/accounts/{handle}', summary: 'read an account', query: {}, read: readAccount },

@@ -24,7 +24,7 @@ interface Caller {
 
 interface Call {
   readonly method: string;
-  readonly segments: readonly string[]; // of the path below the root
+  readonly segments: readonly string[]; // path segments below the root
   readonly query: URLSearchParams;
   readonly body: string;
   readonly key: string | undefined;
@@ -32,7 +32,7 @@ interface Call {
 
 type Readings = ReadonlyMap<string, OperatorReading>;
 
-/** All of the API, behind one check of the token. @param readings by path */
+/** Routes of the whole API, behind one token check. @param readings by path */
 export function operatorApiRoutes(host: () => Host, readings: Readings): ServerRoute[] {
   const path = `${root}/{path*}`;
   const options = { auth: false, state: { parse: false } } as const;
@@ -71,7 +71,7 @@ async function answerTo(host: Host, readings: Readings, request: Request): Promi
   const limit = host.section(operatorApiSection).requests_per_minute;
   const wait = await refusedFor(host.shared, `operator-api:${caller.id}`, { limit, period: 60, burst: limit });
   if (wait !== undefined) return fail(429, 'rate_limited', `Too many requests. Try again in ${Math.ceil(wait)} s.`);
-  // PostgreSQL takes none in a text.
+  // PostgreSQL text cannot contain NUL characters.
   if (request.url.href.includes('%00')) return fail(400, 'invalid', 'The address has a NUL character; leave it out.');
   const call: Call = {
     method: request.method.toUpperCase(),
@@ -106,7 +106,7 @@ async function read(host: Host, readings: Readings, { segments, query }: Call): 
 const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.json lists what there is.`);
 
 async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
-  // The id of a route has a slash.
+  // Joined again, because the id of a route contains a slash.
   const [list, handle, segment] = [call.segments[0], call.segments.slice(1, -1).join('/'), call.segments.at(-1)];
   const kind = [...actionsOf(host).values()].find((one) => listOf(one) === list && partsOf(one.name).verb === segment);
   if (kind === undefined || (handle === '') !== (kind.subject.find === undefined)) return unknownPath;
@@ -114,7 +114,7 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   const given = call.body === '' ? {} : parseObject(call.body);
   if (given === undefined) return fail(400, 'invalid', 'The body must be a JSON object.');
   const input = withOwnNames(kind.input, given);
-  // A key is not used up by a call that nothing comes of.
+  // Checked before the key is claimed, so that an invalid call does not use it up.
   const mistake = describeMistakes(kind.input, input);
   if (mistake !== undefined) return fail(400, 'invalid', mistake);
   const { key } = call;
@@ -140,14 +140,14 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   return answer;
 }
 
-/** If this fails, repeated calls get "not finished": the action is not repeated, and the caller learns why. */
+/** If this fails, repeated calls get "not finished": the action is not repeated, and the caller learns the reason. */
 async function keepAnswer(host: Host, { id }: Caller, key: string, answer: ApiAnswer): Promise<void> {
   await finishKey(host.database, id, key, answer).catch((error: unknown) => {
     host.log.error('the answer of a call with an Idempotency-Key could not be kept', error);
   });
 }
 
-/** Kinds without a handle whose answers name them as in 0.5, where scripts may read it: `"books":"books"`. It says nothing. */
+/** Kinds without a handle whose responses keep the redundant member of 0.5, such as `"books":"books"`, for existing scripts. */
 const formerlyNamed: ReadonlySet<string> = new Set(['announcements', 'books', 'configuration', 'outage']);
 
 async function perform(
@@ -165,7 +165,7 @@ async function perform(
 
 const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };
 
-/** The action was not done: 409, unless the error's kind is more specific. */
+/** The action failed: 409, unless the error's kind has a more specific status. */
 function refuse({ kind, message }: ActionError): ApiAnswer {
   return fail(statuses[kind] ?? 409, kind, message);
 }

@@ -5,7 +5,7 @@ import type { OperatorToken } from './entities.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** `read` reads; `act` does what actions do as well. */
+/** `read` allows readings; `act` also allows actions. */
 export type Scope = 'read' | 'act';
 
 export interface TokenRecord {
@@ -18,7 +18,7 @@ export interface TokenRecord {
   readonly revokedAt: Date | undefined;
 }
 
-/** @returns the token, which cannot be read again; undefined when one of this name exists */
+/** @returns the token, which cannot be read again; undefined if the name is taken */
 export async function createToken(
   database: Queries,
   { name, scope, days }: { readonly name: string; readonly scope: Scope; readonly days: number },
@@ -33,7 +33,7 @@ export async function createToken(
   return created.length > 0 ? token : undefined;
 }
 
-/** The newest first. */
+/** Lists tokens, newest first. */
 export async function listTokens(database: Queries, limit: number): Promise<TokenRecord[]> {
   const rows = await database.query<
     Row<typeof OperatorToken, 'id' | 'name' | 'scope' | 'created_at' | 'expires_at' | 'last_used_at' | 'revoked_at'>
@@ -45,7 +45,7 @@ export async function listTokens(database: Queries, limit: number): Promise<Toke
   return rows.map(toRecord);
 }
 
-/** @returns false when there is no such token in force */
+/** @returns false if no active token has this name */
 export async function revokeToken(database: Queries, name: string): Promise<boolean> {
   const revoked = await database.query<unknown>(
     'update operator_token set revoked_at = clock_timestamp() where name = ? and revoked_at is null returning 1',
@@ -54,7 +54,7 @@ export async function revokeToken(database: Queries, name: string): Promise<bool
   return revoked.length > 0;
 }
 
-/** The token of a request, if it is in force; its use is noted. */
+/** Finds the active token of a request and records its use. */
 export async function useToken(
   database: Queries,
   token: string,

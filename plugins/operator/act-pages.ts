@@ -45,7 +45,7 @@ const order: SubjectPage = { path: '/operator/orders/{code}', find: orderSubject
 const refund: SubjectPage = { path: '/operator/refunds/{key}', find: refundSubject };
 const mail: SubjectPage = { path: '/operator/mails/{id}', find: mailSubject };
 
-/** @throws PageError 404 for an account without any */
+/** @throws PageError 404 for an account without sign-ins */
 async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
   const { host, t } = request;
   const subject = await accountSubject(request);
@@ -58,7 +58,7 @@ async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
   return { ...subject, fields: { sign_in: { options } } };
 }
 
-/** Pages of actions that no other page asks about. */
+/** Pages of actions without a page of their own elsewhere. */
 export const actPages: readonly Page[] = [
   plainPage(coreAction('account.add_days'), account, {
     errors: { too_many_days: 'days' },

@@ -24,7 +24,7 @@ import { RunningRequests } from './running-requests.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** The pages of the accounts that `operators` in gateway.yaml names. */
+/** Pages for the accounts listed as `operators` in gateway.yaml. */
 export const plugin: GatewayPlugin = {
   name: 'operator',
   register(server) {

@@ -3,7 +3,7 @@ import type { TableSection } from '#core/web/pages/table.ts';
 import { type FieldReader, fieldTable, type ShownField } from '#core/web/resources/field.ts';
 import { mails } from '#core/web/resources/mails.ts';
 
-/** Mails to customers, with what has become of them. @param isMixed true: of several accounts, which are named */
+/** Mails to customers with their delivery state. @param isMixed true if they belong to several accounts, which are named */
 export function mailTable(entries: readonly CustomerMail[], reader: FieldReader, isMixed = false): TableSection {
   const next: ShownField<CustomerMail> = {
     name: 'next_step',
@@ -22,7 +22,7 @@ export function mailTable(entries: readonly CustomerMail[], reader: FieldReader,
   return fieldTable(reader, 'mails', 'operator.mails', entries, [...fields, next]);
 }
 
-/** Of those that arrived, only what a customer may ask for. */
+/** True if sending again makes sense; of the delivered mails only those that a customer may ask for. */
 function canRepeat({ state, event }: CustomerMail): boolean {
   if (state === 'sent') return moneyEvents.some((one) => one === event);
   return state === 'failed' || state === 'uncertain' || state === 'skipped';

@@ -15,30 +15,30 @@ import { type Span, spans } from './span.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 
 /**
- * Ms after which a reading is refreshed, so that many operators cost no more than one. The old one is shown meanwhile. Days that
- * are over change no more.
+ * Ms after which a reading is refreshed, so that many operators cost no more than one. The old value is shown meanwhile. Past days no
+ * longer change.
  */
 const ages = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
 const deadline = 5_000;
 
-/** Days that are read: the longest span and as many before it. */
+/** Days that are read: the longest span, and as many days before it. */
 const days = 2 * Math.max(...Object.values(spans));
-/** Of these, those that are read again and again: yesterday, too, so that nothing is missing after midnight. */
+/** Most recent days, which are reread often; includes yesterday, so that the data stays complete after midnight. */
 const recentDays = 2;
-/** Days of which active passes are counted: one more than the longest span. */
+/** Days for which active passes are counted: one more than the longest span. */
 const passDays = Math.max(...Object.values(spans)) + 1;
-/** Hours of the chart of today. */
+/** Hours in today's chart. */
 export const chartHours = 24;
 /** Minutes over which the rate is averaged. */
 const rateMinutes = 5;
 
-/** Values that are kept for `maxAge` ms, and shown for as long again while they are read. */
+/** Caches a value for `maxAge` ms, and serves it for as long again during a refresh. */
 const freshOf =
   (host: Host) =>
   <T>(maxAge: number, read: () => Promise<T>) =>
     new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
 
-/** The cached sources of the overview. Flags are not cached: they must disappear when they are resolved. */
+/** Cached sources of the overview. Flags are not cached: they must disappear as soon as they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {
   const { database } = host;
   const fresh = freshOf(host);
@@ -60,12 +60,12 @@ export const overviewReadings = perCatalog((host: Host) => {
   };
 });
 
-/** Accounts by each measure. */
+/** Number of accounts listed by each measure. */
 const heaviest = 10;
 
 /**
- * The accounts that send most in a span, by each measure, and how their keys are used. Kept for a minute: the sums of a month are over
- * all accounts.
+ * The accounts with the highest load in a span, by each measure, and how their keys are used. Cached for a minute, since a month's sums
+ * cover all accounts.
  */
 export const loadReadings = perCatalog((host: Host) => {
   const timeZone = host.section(service).time_zone;
@@ -85,7 +85,7 @@ export const loadReadings = perCatalog((host: Host) => {
 type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[Measure];
 const dayMs = 86_400_000;
 
-/** The days that are over, then the recent ones, each once. */
+/** Joins past and recent days without duplicates. */
 export function joinDays(recent: readonly DailyUsage[], past: readonly DailyUsage[]): DailyUsage[] {
   const first = recent[0]?.day ?? '';
   return [...past.filter(({ day }) => day < first), ...recent].slice(-days);

@@ -5,7 +5,7 @@ import { readUsage, sharesOfCache, startOfHours } from '#core/gateway/records/us
 
 /** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
-  /** Requests that it served, by the public name of the model: attempts are counted by route alone. */
+  /** Served requests by the public name of the model; attempts are counted per route only. */
   readonly models: ReadonlyMap<string, ServedModel>;
 }
 
@@ -14,15 +14,15 @@ export interface ServedModel {
   readonly requests: number;
   /** Median ms to the first content; undefined without any. */
   readonly firstTokenMs: number | undefined;
-  /** Parts of the input that the vendor's cache read and wrote. */
+  /** Shares of the input that the vendor's cache read and wrote. */
   readonly cache: ReturnType<typeof sharesOfCache>;
 }
 
-/** Hours of traffic that are shown, the running one included: attempts are counted by hour. */
+/** Hours of traffic shown, including the current one: attempts are counted by hour. */
 const hours = 2;
 
 export interface RecentRoutes {
-  /** Start of the first of these hours, epoch ms. */
+  /** Start of the first hour, epoch ms. */
   readonly since: number;
   readonly routes: ReadonlyMap<string, RouteTraffic>;
 }

@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { overviewReadings } from './readings.ts';
 
-/** States of models and routes, as all parts of a page show them. */
+/** States of models and routes, shared by all parts of a page. */
 export type OverviewSources = Awaited<ReturnType<typeof readSources>>;
 
 export async function readSources(gateway: StatusReports, host: Host) {

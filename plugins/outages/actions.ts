@@ -13,13 +13,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /*
- * What is done is loaded when it is: MikroORM would slow all commands down.
+ * The implementation is imported on use: loading MikroORM would slow down every command.
  */
 
-/** The subject of an action on every affected account; each account has its own record. */
+/** Subject of an action on all affected accounts; each account also gets its own record. */
 const outages: SubjectKind = { name: 'outage' };
 
-/** Says in the record what was down and when. One that does not exist is refused by `perform`, on record. */
+/** Adds the model and times of the outage to the record. `perform` rejects an unknown outage, so the attempt is recorded. */
 async function nameOutage<Input extends { readonly outage: string }>({ database }: Host, input: Input): Promise<Input> {
   const { findOutage } = await import('./credit.ts');
   try {

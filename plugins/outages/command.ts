@@ -14,7 +14,7 @@ import type { ConfirmedOutage } from './credit.ts';
 import type { OutageResult } from './grant.ts';
 import { minutes, outages } from './resource.ts';
 
-/** `daypass account grant-outage`: days for all accounts hit by an outage. */
+/** `daypass account grant-outage`: adds days to all accounts hit by an outage. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
   addActionCommand(parser, context, grantAction, {
     verb: 'grant-outage',
@@ -39,7 +39,7 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
   });
 }
 
-/** `daypass account credit-outage`: what outages would give back, and the approval of the first, or its refusal. */
+/** `daypass account credit-outage`: previews the time of waiting outages, and approves or declines one. */
 export function defineOutageCredit(parser: Parser, context: CommandContext): void {
   const command = parser
     .command('credit-outage')
@@ -89,7 +89,7 @@ async function decideOutage(
   done(result, `${String(result['accounts'])} accounts had their time back`);
 }
 
-/** Those whose requests failed in an outage: an operator sees whether they are those who get time back for it. */
+/** Prints accounts whose requests failed in an outage, so that an operator can tell whether the right accounts get time back. */
 async function printWitnesses(context: CommandContext, host: Host, outage: ConfirmedOutage): Promise<void> {
   const { listWitnesses } = await import('./evidence.ts');
   const felt = await listWitnesses(host.database, outage, 20);

@@ -15,11 +15,11 @@ type Queries = Pick<Database, 'query'>;
 type Execute = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 type CreditHost = Pick<Host, 'database' | 'section'>;
 
-/** Before an outage, the time within which an account must have used the model, unless it tried to during it. */
+/** Time before an outage in which an account must have used the model, unless it tried to during the outage. */
 const usedWithin = `interval '7 days'`;
-/** Around an outage, others that may share its days with it. */
+/** Time around an outage in which other outages may fall on the same days. */
 const nearby = `interval '2 days'`;
-/** Accounts that are read at once, and computed in one turn of the event loop, in a few ms. */
+/** Accounts read together and processed in one turn of the event loop, which takes a few ms. */
 const together = 200;
 
 export interface ConfirmedOutage {
@@ -28,15 +28,15 @@ export interface ConfirmedOutage {
   readonly model: string; // public name
   readonly from: Date;
   readonly until: Date;
-  /** By a probe, or by accounts that had not failed before it was seen: its time is given back without asking. */
+  /** Confirmed by a probe, or by accounts without earlier failures: its time is credited without approval. */
   readonly isConfirmed: boolean;
-  /** Undefined until all accounts have their time back. */
+  /** When all accounts were credited; undefined until then. */
   readonly creditedAt: Date | undefined;
-  /** When an operator decided that no account gets it back. */
+  /** When an operator declined the credit. */
   readonly declinedAt: Date | undefined;
 }
 
-/** True while the time was neither given back nor declined. */
+/** True while the time is neither credited nor declined. */
 export function isWaiting({ creditedAt, declinedAt }: ConfirmedOutage): boolean {
   return creditedAt === undefined && declinedAt === undefined;
 }
@@ -48,21 +48,21 @@ type OutageColumns = Row<
 
 const columns = `id, incident_id, model, is_confirmed, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
-/** A condition in SQL on `outage o`. */
+/** SQL condition on `outage o`. */
 export const waiting = 'o.credited_at is null and o.declined_at is null';
-/** Those that waited when the first one was approved keep waiting: no operator has looked at them. */
+/** Outages found before the first approval stay excluded: no operator has reviewed them. */
 const automatic = `(o.is_confirmed and coalesce(o.found_at > (select min(credited_at) from outage), false))`;
 
 const conditions = {
   all: 'true',
   waiting,
-  /** Waiting ones that are credited without asking. */
+  /** Waiting outages that are credited without approval. */
   automatic: `${waiting} and ${automatic}`,
-  /** The others, which wait for an operator. */
+  /** Waiting outages that need an operator's approval. */
   asked: `${waiting} and not ${automatic}`,
 } as const;
 
-/** The newest first. @param after id of the outage before the first one */
+/** Lists outages, newest first. @param after cursor: id of the outage before the first result */
 export async function listOutages(
   database: Queries,
   limit: number,
@@ -112,13 +112,13 @@ async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<stri
   return rows.map((row) => row.id);
 }
 
-/** Time that crediting an outage would give, or has given. */
+/** Time that crediting an outage would add, or has added. */
 export interface CreditPreview {
   readonly accounts: number;
   readonly seconds: number;
 }
 
-/** Time that all accounts would get now, without giving it. */
+/** Computes the time that a credit would add now, without adding it. */
 export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
   const { database } = host;
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
@@ -153,18 +153,18 @@ export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): P
   return { accounts, seconds };
 }
 
-/** The same at an operator's request, even if it was declined before. @throws AccountError `not_found` */
+/** Credits an outage at an operator's request, even if it was declined before. @throws AccountError `not_found` */
 export async function approveOutage(host: CreditHost, id: string): Promise<CreditPreview> {
   const outage = await findOutage(host.database, id);
   await host.database.query('update outage set declined_at = null where id = ?', [outage.id]);
   return creditOutage(host, outage);
 }
 
-/** Decides that no account gets the time of an outage back. @throws AccountError `not_found`; `credited` if one has it already */
+/** Declines the credit of an outage. @throws AccountError `not_found`; `credited` if an account already has its time back */
 export async function declineOutage(database: Database, id: string): Promise<void> {
   const outage = await findOutage(database, id);
   await database.fork().transactional(async (transaction) => {
-    // No account gets it while this is decided: `creditAccount` takes the same lock.
+    // Blocks concurrent credits: `creditAccount` takes the same lock.
     await transaction.execute('select 1 from outage where id = ? for update', [outage.id]);
     const begun = await transaction.execute<unknown[]>(
       `select 1 from outage o where id = ? and (credited_at is not null
@@ -216,7 +216,7 @@ async function creditAccount(
   return seconds;
 }
 
-/** What an outage adds to what accounts have had back, 0 or more whole seconds for each. @param accountIds at most `together` */
+/** Seconds that an outage adds to each account's earlier credits, as whole numbers. @param accountIds at most `together` */
 async function secondsOwed(
   execute: Execute,
   { section }: CreditHost,
@@ -258,7 +258,7 @@ function spansOf(rows: readonly SpanOfAccount[]): ReadonlyMap<string, CreditSpan
   );
 }
 
-/** Ms of the outages of each incident whose time was given back since then. @param since epoch ms */
+/** Ms of credited outages by incident. @param since epoch ms */
 export async function creditedIncidents(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ incident_id: string; ms: number }>(
     `select incident_id, sum(extract(epoch from until_at - from_at) * 1000)::float8 as ms from outage
@@ -268,14 +268,14 @@ export async function creditedIncidents(database: Queries, since: number): Promi
   return new Map(rows.map(({ incident_id: id, ms }) => [id, ms]));
 }
 
-/** Time that an account got back. */
+/** A credit of an account. */
 export interface CreditedTime {
   readonly model: string; // public name
   readonly seconds: number;
   readonly fromAt: Date;
 }
 
-/** Time that an account got back lately, the newest first. */
+/** Recent credits of an account, newest first. */
 export async function listCredits(database: Queries, accountId: string, days: number): Promise<CreditedTime[]> {
   const rows = await database.query<{ model: string; seconds: number; from_at: number }>(
     `select o.model, c.seconds, ${epochs('o.from_at')} from outage_credit c join outage o on o.id = c.outage_id

@@ -1,16 +1,16 @@
 import { localTime } from '#core/platform/timing/time-zone.ts';
 
-/** From and until, epoch ms. */
+/** Start and end, epoch ms. */
 export type CreditSpan = readonly [from: number, until: number];
 
-/** Ms within which no time zone changes its day: their offsets are multiples of it. */
+/** Ms in which no time zone changes its day: all offsets are multiples of it. */
 const slice = 15 * 60_000;
 
 /**
- * Ms that an account gets back for outages, all together: each moment once, however many models were down in it, only while it had
- * paid time, and at most so much of a day. Pure: it does not depend on the order, so what a further outage adds is a difference.
+ * Total ms credited to an account for outages: each moment counts once, even if several models were down, only while the account had paid
+ * time, and up to a daily limit. Pure and independent of the order, so the credit of one more outage is the difference of two results.
  *
- * @param mostOfDay ms
+ * @param mostOfDay maximum ms per day
  */
 export function creditedTime(
   outages: readonly CreditSpan[],

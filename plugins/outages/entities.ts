@@ -2,40 +2,40 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account, PlanPeriod } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A time within an incident in which no request to a model was answered: those of several accounts failed, or a probe did. */
+/** A time within an incident in which no request to a model was answered: requests of several accounts failed, or a probe did. */
 export const OutageRow = defineEntity({
   name: 'OutageRow',
   tableName: 'outage',
   properties: {
     id: p.uuid().primary(),
-    /** Incidents are removed earlier. */
+    /** Not a foreign key, since incidents are deleted earlier. */
     incidentId: p.uuid(),
     /** Public name. */
     model: impersonal(p.text()),
     fromAt: p.datetime(),
     untilAt: p.datetime(),
-    /** By a probe, or by accounts that had not failed before it was seen. */
+    /** Confirmed by a probe, or by accounts without earlier failures. */
     isConfirmed: p.boolean().default(false),
     foundAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** When all accounts had their time back; null: not yet. */
+    /** When all accounts were credited; null until then. */
     creditedAt: p.datetime().nullable(),
-    /** When an operator decided that no account gets it back. */
+    /** When an operator declined the credit. */
     declinedAt: p.datetime().nullable(),
   },
   uniques: [{ name: 'outage_once', properties: ['incidentId', 'fromAt'] }],
   checks: [{ name: 'outage_span', expression: 'until_at > from_at' }],
 });
 
-/** Time that an account got back for an outage, once. */
+/** A credit of an account for an outage; at most one per outage. */
 export const OutageCredit = defineEntity({
   name: 'OutageCredit',
   properties: {
     outage: () => p.manyToOne(OutageRow).primary().updateRule('no action').deleteRule('no action'),
     account: () =>
       p.manyToOne(Account).primary().updateRule('no action').deleteRule('no action').index('outage_credit_account'),
-    /** 0: others have covered the time, or the day's cap is reached. */
+    /** Credited seconds; 0 if other credits cover the time, or the daily limit is reached. */
     seconds: p.integer().check('seconds >= 0'),
-    /** The entry of the ledger that gave it; null without any. */
+    /** The ledger entry of the credit; null if nothing was added. */
     period: () => p.manyToOne(PlanPeriod).nullable().deleteRule('no action'),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
   },

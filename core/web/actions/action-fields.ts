@@ -6,18 +6,18 @@ import { type JsonSchema, string } from '#core/platform/schema.ts';
 import { instantOf, localOf, localTimeField } from '../pages/local-time.ts';
 import { FieldErrors, type PageRequest } from '../pages/page.ts';
 
-/** What a form asks for a member of an input, where that does not follow from its schema. Texts are ready to be printed. */
+/** Form settings of an input member that its schema does not provide. Texts are ready to be printed. */
 interface FieldWish {
   readonly hint?: string;
-  /** Initial value, as the action takes it. */
+  /** Initial value in the format of the action's input. */
   readonly value?: unknown;
-  /** To choose from; the first one is chosen. */
+  /** Choices of the field; the first one is preselected. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
   readonly isRequired?: boolean;
   readonly isDisabled?: boolean;
 }
 
-/** By member; false for one that the form does not ask for. */
+/** Settings by member name; false leaves the field out of the form. */
 export type FieldWishes = Readonly<Record<string, FieldWish | false>>;
 
 type Control = 'check' | 'choice' | 'date' | 'line' | 'lines' | 'money' | 'number' | 'time';
@@ -25,13 +25,13 @@ type Control = 'check' | 'choice' | 'date' | 'line' | 'lines' | 'money' | 'numbe
 /** A field for `parts/fields.eta`. */
 type FormField = ReturnType<typeof describeField>;
 
-/** Fields of these kinds stand side by side where two follow each other. */
+/** Two consecutive fields of the same kind share a row if the kind is listed here. */
 const narrow: ReadonlySet<Control> = new Set(['choice', 'date', 'time']);
 
 /**
- * The fields of a form, from the schema of an action's input, in rows. The label of a member is the text `operator.act.NAME.MEMBER`, or
- * else `operator.field.SUBJECT.MEMBER`, or else `operator.field.MEMBER`; its hint ends in `_hint`. The values of an enum have the texts
- * that the record of the action tells them with, or of the label and `.VALUE`, with `.unset` for none of them.
+ * Describes the fields of a form, in rows, from the schema of an action's input. A member's label is the text `operator.act.NAME.MEMBER`,
+ * with the fallbacks `operator.field.SUBJECT.MEMBER` and `operator.field.MEMBER`; the key of its hint ends in `_hint`. The values of an
+ * enum use the texts of the action's record, or the label's key with `.VALUE`; the empty choice uses `.unset`.
  */
 export function describeFields(
   request: Pick<PageRequest, 't' | 'form' | 'format'>,
@@ -81,12 +81,12 @@ function describeField(
     hint: wish.hint ?? text('_hint') ?? '',
     value: form.values[name] ?? String(initial ?? ''),
     isRequired: wish.isRequired ?? (control === 'money' || input.required?.includes(name) === true),
-    // Of a text in one of the languages: `text_en`.
+    // The field holds a text in one language, such as `text_en`.
     language: /_(en|id)$/.exec(name)?.[1],
   };
 }
 
-/** Where the texts of a choice are. */
+/** Key prefix of a choice's texts; '' if the action defines none. */
 function textsOf(teller: Teller<never> | undefined): string {
   return teller !== undefined && 'texts' in teller ? String(teller.texts) : '';
 }
@@ -100,15 +100,16 @@ function controlOf({ type, format, isMultiline, isMoney }: JsonSchema, isChoice:
   return isMultiline === true ? 'lines' : 'line';
 }
 
-/** The text of the first of these keys that has one. */
+/** Returns the text of the first key that has one. */
 function firstText(t: PageRequest['t'], keys: readonly string[]): string | undefined {
   return keys.map((key) => [key, t(key)]).find(([key, text]) => key !== text)?.[1];
 }
 
 /**
- * Schema of what a browser sends for the input of an action.
+ * Schema of the form fields that a browser sends for the input of an action.
  *
- * @param known members that the page knows, and no field asks for @param sent other fields that the form sends along
+ * @param known members that the page already knows, so the form has no field for them
+ * @param sent other fields that the form sends along
  */
 export function fieldSchema(
   { properties, required = [] }: InputSchema,
@@ -132,10 +133,10 @@ function sentAs(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * The input of an action, out of the fields of its form.
+ * Reads the input of an action from the fields of its form.
  *
- * @param wishes what the form shows: a member that it does not offer is not taken, whatever a browser sends
- * @throws FieldErrors for invalid amounts, and zero, days that no month has, and what only these wishes need
+ * @param wishes settings of the form: a member without a field is ignored, even if a browser sends it
+ * @throws FieldErrors for invalid or zero amounts, for invalid dates, and for fields that only these settings require
  */
 export async function readInput(
   { properties }: InputSchema,

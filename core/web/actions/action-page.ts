@@ -4,37 +4,37 @@ import type { ActionWords } from '#core/business/operator-actions/operator-actio
 import { accountOf, FieldErrors, type PageForm, type PageRequest, Redirect } from '../pages/page.ts';
 import { type FieldWishes, fieldSchema, readInput } from './action-fields.ts';
 
-/** What a browser has sent, by field. */
+/** Fields that a browser has sent, by name. */
 export type SentFields = Readonly<Record<string, string | undefined>>;
 
-/** What an action is about, and where that is told of. */
+/** Subject of an action and its page. */
 export interface FormSubject {
   /** '' for an action without a subject. */
   readonly id: string;
-  /** Of its page: the next one, and the target of "Cancel". */
+  /** Path of the subject's page: opened after success, and the target of "Cancel". */
   readonly path: string;
   readonly fields?: FieldWishes;
 }
 
-/** A form that does an action: its fields follow from the schema of its input. */
+/** A form that runs an action: its fields follow from the schema of its input. */
 export interface ActionForm {
-  /** Of the page; default: where the form is. */
+  /** Path that the form is submitted to; default: the page that contains the form. */
   readonly path?: string;
-  /** Members of the input that are parameters of the page's path: no field asks for them. */
+  /** Input members that are parameters of the page's path, so the form has no field for them. */
   readonly known?: readonly string[];
-  /** Names of other fields, which say what it is about. */
+  /** Names of additional fields that identify the subject. */
   readonly sent?: readonly string[];
-  /** Fields beside which an error of this kind is shown; others are shown at the top. */
+  /** Field next to which an error is shown, by error kind; other errors are shown at the top. */
   readonly errors?: Readonly<Record<string, string>>;
-  /** Default: none. @param sent what the form or the address says, by name @throws PageError */
+  /** Finds the subject; default: none. @param sent form fields or query parameters, by name @throws PageError */
   find?(request: PageRequest, sent: SentFields): FormSubject | Promise<FormSubject>;
-  /** Refuses an input by what its schema does not say. @throws FieldErrors */
+  /** Checks what the schema cannot express. @throws FieldErrors */
   check?(input: ActionWords, request: PageRequest): void;
-  /** Next page after success, where that is not the subject's. */
+  /** Page after success; default: the subject's page. */
   next?(result: ActionWords, sent: SentFields): string;
 }
 
-/** The form of an action, which records who has done it. What it asks is described by `describeFields`. */
+/** The form of an action; the action is recorded with the operator's name. `describeFields` describes its fields. */
 export function actionForm(action: ActionKind, form: ActionForm): PageForm {
   const { path, known = [], sent = [], errors, find, check, next } = form;
   return {
@@ -54,11 +54,11 @@ export function actionForm(action: ActionKind, form: ActionForm): PageForm {
 }
 
 /**
- * Does it as the operator who is signed in. The text of an error is `operator.act.NAME.error.KIND`, or else
- * `operator.act.SUBJECT.error.KIND`, or else `operator.act.error.KIND`.
+ * Runs the action as the signed-in operator. The text of an error is `operator.act.NAME.error.KIND`, with the fallbacks
+ * `operator.act.SUBJECT.error.KIND` and `operator.act.error.KIND`.
  *
- * @param fields beside which errors are shown, by kind
- * @throws FieldErrors in place of errors for people
+ * @param fields field next to which an error is shown, by error kind
+ * @throws FieldErrors for errors that the operator can act on
  */
 export async function act<Input extends object>(
   request: PageRequest,
@@ -77,7 +77,7 @@ export async function act<Input extends object>(
   }
 }
 
-/** Key of the text about an error of an action. */
+/** Key of the text for an error of an action. */
 export function errorText(t: PageRequest['t'], action: string, kind: string): string {
   const own = [action, partsOf(action).subject].map((name) => `operator.act.${name}.error.${kind}`);
   return own.find((key) => t(key) !== key) ?? `operator.act.error.${kind}`;

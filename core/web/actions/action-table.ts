@@ -32,7 +32,7 @@ export const recordedActions = defineView<RecordedAction>()(
   ['time', 'action', 'by', 'outcome', 'note'],
 );
 
-/** All that operators have done. */
+/** Record of all operator actions. */
 export const actions = defineResource({
   name: 'action',
   summary: 'list what operators have done, the newest first',
@@ -47,7 +47,7 @@ export const actions = defineResource({
   },
 });
 
-/** @param names of accounts, by id @param subjects what it was about, where that is not what the page is about */
+/** @param names account names by id @param subjects subject cells by id; undefined if the page is about the subject */
 export function actionTable(
   done: readonly RecordedAction[],
   { t, format, language, host }: FieldReader,

@@ -7,35 +7,35 @@ import { type ActionForm, actionForm, type FormSubject, type SentFields } from '
 /** The subject's data for the page of an action. Texts are ready to be printed. */
 export interface PageSubject extends FormSubject {
   readonly name: string;
-  /** Facts about it. */
+  /** Facts about the subject. */
   readonly facts?: readonly PageFact[];
-  /** The heading, and below it the effects of the action; default: the texts of its name. */
+  /** Heading, and the effects of the action below it; default: the texts of the action's name. */
   readonly question?: string;
   readonly text?: string;
-  /** Link to the page of another action on the same thing. */
+  /** Link to another action's page for the same subject. */
   readonly other?: { readonly path: string; readonly label: string };
 }
 
-/** Path for confirming an action, and its subject. */
+/** Parent path of an action's page, and its subject. */
 export interface SubjectPage {
-  /** Below it, the action has its page. */
+  /** Parent path of the action's page. */
   readonly path: string;
-  /** @param sent what the form or the address says, by name @throws PageError */
+  /** @param sent form fields or query parameters, by name @throws PageError */
   find(request: PageRequest, sent: SentFields): PageSubject | Promise<PageSubject>;
 }
 
-/** What does not follow from the description of an action. */
+/** Page settings that do not follow from the action's description. */
 type PlainPageWords = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
-  /** Of the page; default: the action's own, below that of its subject. */
+  /** Path of the page; default: the action's verb below the subject's path. */
   readonly path?: string;
-  /** Key of the title; default: that of the button. */
+  /** Key of the title; default: the key of the button. */
   readonly title?: string;
 };
 
 /**
- * The page of an action: it asks whether, with the fields that follow from the schema of its input. Its texts are `operator.act.NAME`, for
- * the button, with `.question` and `.text`, and those of the fields (`describeFields`). A member that has the name of a parameter of the
- * path is not asked for.
+ * The confirmation page of an action, with the fields that follow from the schema of its input. Its texts are `operator.act.NAME` for the
+ * button, the same key with `.question` and `.text`, and the texts of the fields (`describeFields`). The form has no field for a member
+ * that is a parameter of the path.
  */
 export function plainPage(action: ActionKind, { path: below, find }: SubjectPage, words: PlainPageWords = {}): Page {
   const key = `operator.act.${action.name}`;

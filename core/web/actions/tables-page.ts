@@ -7,31 +7,31 @@ interface Segments {
   readonly links: readonly { readonly path: string; readonly label: string; readonly isCurrent: boolean }[];
 }
 
-/** What a page of tables shows. */
+/** Content of a page of tables. */
 interface Shown {
   readonly lead?: string;
   /** Sentences below the lead. */
   readonly notes?: readonly string[];
-  /** Those without rows are left out. A table with the title of the page needs no heading. */
+  /** Tables; empty ones are left out. A table that has the page's title needs no heading. */
   readonly sections: readonly TableSection[];
-  /** Ways to group or narrow what is shown, beside the heading. */
+  /** Controls next to the heading that group or filter the tables. */
   readonly segments?: readonly Segments[];
-  /** A sentence below the tables, where there are any. */
+  /** A sentence below the tables, shown if there are any tables. */
   readonly below?: string;
-  /** Default: the first table has no rows. */
+  /** Default: true if the first table has no rows. */
   readonly isEmpty?: boolean;
 }
 
 interface TablesPage extends Pick<Page, 'path' | 'title' | 'within'> {
-  /** The page above it; its label is a key of the texts, as are the others. */
+  /** The parent page. All labels here are keys of texts. */
   readonly back: { readonly path: string; readonly label: string };
   readonly none: readonly [title: string, text: string];
-  /** A page beside the heading. */
+  /** Link next to the heading. */
   readonly action?: { readonly path: string; readonly label: string };
   read(request: PageRequest): Promise<Shown>;
 }
 
-/** Describes a page of operators with tables below each other, and what has been done. */
+/** Describes an operator page: tables below each other, and a notice about a completed action. */
 export function tablesPage({ back, none, action, read, ...page }: TablesPage): Page {
   return {
     ...page,

@@ -11,9 +11,9 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 type Names = ReadonlyMap<string, string>;
 
 /**
- * The operator's input to an action, in words, and its error.
+ * Formats the operator's input to an action, its note and its error as a sentence.
  *
- * @param names of the accounts that it may name, by id
+ * @param names names of the accounts that the input may contain, by id
  */
 export function tellAction(
   { action, details, note, error }: Pick<RecordedAction, 'action' | 'details' | 'note' | 'error'>,
@@ -33,19 +33,19 @@ export function tellAction(
   return [text, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
 }
 
-/** That it was done; its name for one of a capability that is gone. */
+/** Sentence that the action was done; the action's name if its plugin was removed. */
 export function tellDone(action: string, t: PageRequest['t']): string {
   return tellChoice('operator.did', action, t);
 }
 
-/** Names of the accounts that actions are about or name, by id. */
+/** Names of the accounts that are subjects or inputs of actions, by id. */
 export function nameAccounts({ host, t }: Reader, actions: readonly RecordedAction[]): Promise<Names> {
   const named = actions.flatMap(({ subject, details }) => [subject, ...Object.values(details)]);
   const ids = named.filter((value): value is string => typeof value === 'string' && uuid.test(value));
   return readAccountNames(host.database, ids, t);
 }
 
-/** Accounts, orders and routes that actions are about, with their pages, by their ids. */
+/** Subjects of actions (accounts, orders and routes) with links to their pages, by id. */
 export async function readSubjects(
   { host }: Reader,
   actions: readonly RecordedAction[],

@@ -4,21 +4,21 @@ import type { Host, Services } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../pages/page.ts';
 
-const channel = 'live'; // news of all accounts, for every instance
-/** For instances with pages that follow all accounts: some account has news. */
+const channel = 'live'; // changes to all accounts, for every instance
+/** Channel of changes to any account, for instances with pages that follow all accounts. */
 const anyChannel = 'live/any';
 const accountChannel = (accountId: string) => `live/account/${accountId}`;
 const intervalMs = 1_000;
-const maxAccounts = 500; // per interval; more count as all
+const maxAccounts = 500; // per interval; a larger change counts as a change to all accounts
 const retriesMs = { first: 500, longest: 30_000 };
 
-/** A topic has news, of some accounts or of all. Those of an empty set are of accounts that this instance does not follow. */
+/** A topic changed for some accounts, or for all (undefined). An empty set: only accounts that this instance does not follow. */
 export interface LiveChange {
   readonly topic: LiveTopic;
   readonly accounts: ReadonlySet<string> | undefined;
 }
 
-/** To other instances: the accounts by topic, null for all. */
+/** Message to other instances: account ids by topic; null stands for all accounts. */
 interface LiveMessage {
   readonly instance: string;
   readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;
@@ -34,9 +34,9 @@ interface Followed {
 type BusServices = Pick<Services, 'instance' | 'shared' | 'log'>;
 
 /**
- * Carries changes to the open pages of this process at once, and to those of other instances at most once a second. A change
- * is only a hint to look again: after a gap everything counts as changed. News of an account go to the instances that follow it:
- * if each instance notified every other, the messages would grow with their square.
+ * Delivers changes to the open pages of this process at once, and to other instances at most once a second. A change is only a hint to read
+ * again: after a gap everything counts as changed. Changes to an account are sent only to the instances that follow it: if each instance
+ * notified every other, the number of messages would grow quadratically.
  */
 export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
@@ -54,7 +54,7 @@ export class LiveBus implements AsyncDisposable {
     this.#services = services;
   }
 
-  /** False while changes of other instances may be missed, so that cached values may be stale. */
+  /** False while changes from other instances may be missed, so cached values may be stale. */
   get isConnected(): boolean {
     return !this.#isShared || (this.#isSubscribed && this.#services.shared.events.isConnected);
   }
@@ -69,7 +69,7 @@ export class LiveBus implements AsyncDisposable {
     this.#sendSoon();
   }
 
-  /** Calls `listener` with the changes of all instances. @returns the function that ends it */
+  /** Calls `listener` for each change from any instance. @returns function that removes the listener */
   listen(listener: (change: LiveChange) => void): () => void {
     this.#listeners.add(listener);
     if (this.#isShared) this.#subscription ??= this.#subscribe();
@@ -77,11 +77,11 @@ export class LiveBus implements AsyncDisposable {
   }
 
   /**
-   * Also receives news of this account, or of any account, from other instances. What happened before the first
-   * follower counts as changed.
+   * Subscribes to changes of this account, or of any account, on other instances. Changes from before the first subscription count as
+   * changes.
    *
-   * @param accountId undefined for any
-   * @returns the function that ends it
+   * @param accountId undefined for any account
+   * @returns function that ends the subscription
    */
   follow(accountId: string | undefined): () => void {
     if (!this.#isShared) return () => {};
@@ -95,13 +95,13 @@ export class LiveBus implements AsyncDisposable {
     };
   }
 
-  /** False while changes of this account may be missed. */
+  /** False while changes to this account may be missed. */
   hears(accountId: string): boolean {
     if (!this.#isShared) return true;
     return this.isConnected && this.#followedByChannel.get(accountChannel(accountId))?.isSubscribed === true;
   }
 
-  /** Resolves once changes of other instances arrive. */
+  /** Resolves once changes from other instances are received. */
   async ready(): Promise<void> {
     await Promise.all([
       this.#subscription,
@@ -141,7 +141,7 @@ export class LiveBus implements AsyncDisposable {
     try {
       await Promise.all([...this.#messages(unsent)].map(([name, text]) => shared.events.publish(name, text)));
     } catch {
-      // Sent with what changes meanwhile, once the store is back.
+      // Kept for the next message, which is sent once the store is back.
       for (const [topic, accounts] of unsent)
         this.#unsent.set(topic, this.#unsent.has(topic) ? join(this.#unsent.get(topic), accounts) : accounts);
     }
@@ -223,16 +223,16 @@ function join(some: Set<string> | undefined, others: ReadonlySet<string> | undef
   return all.size > maxAccounts ? undefined : all;
 }
 
-/** The bus of this process. */
+/** Live bus of this process. */
 export function liveBus(host: Pick<Host, 'keep'> & BusServices): LiveBus {
   return host.keep('live-bus', () => new LiveBus(host));
 }
 
 /**
- * Updates open pages that follow the topic, on every instance. Call it when the change is committed, never on the
- * path of a request: it is cheap, and many calls count as one.
+ * Updates open pages that follow the topic, on every instance. Call it after the commit and outside the request path; frequent calls are
+ * merged into one update.
  *
- * @param accountIds whose news; all accounts when left out
+ * @param accountIds accounts that changed; default: all accounts
  */
 export function publishLive(
   host: Pick<Host, 'keep'> & BusServices,

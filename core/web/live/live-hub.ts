@@ -14,7 +14,7 @@ const beatIntervalMs = 15_000;
 const sessionIntervalMs = 3_000;
 const sessionTimeoutMs = 5_000;
 
-/** Reader and content of a stream. */
+/** The reader of a stream, and its content. */
 export interface LiveReader {
   readonly page: Pick<Page, 'path' | 'role'>;
   readonly live: LiveParts;
@@ -41,15 +41,15 @@ interface Followed {
 }
 
 /**
- * The live streams of this process. Streams with the same content share a view; a change marks the views of its topic, and the
- * queue renders them. A stream ends with its session, with the process, or when an account has too many.
+ * The live streams of this process. Streams with the same content share a view; a change marks the views of its topic, and the queue
+ * renders them. A stream ends with its session or the process, or when its account has too many streams.
  */
 export class LiveHub implements AsyncDisposable {
   readonly #host: HubHost;
   readonly #filterSessions: FilterSessions;
   readonly #readers = new Map<LiveStream, LiveReader>();
   readonly #views = new Map<string, Followed>();
-  readonly #owners = new Map<string, Set<LiveStream>>(); // by account or address, oldest first
+  readonly #owners = new Map<string, Set<LiveStream>>(); // by account or IP address, oldest first
   readonly #queue: RenderQueue;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #stops: readonly (() => void)[];
@@ -80,7 +80,7 @@ export class LiveHub implements AsyncDisposable {
     return this.#readers.size;
   }
 
-  /** Views that are rendered: at most one for each stream. */
+  /** Number of rendered views: at most one per stream. */
   get views(): number {
     return this.#views.size;
   }
@@ -142,7 +142,7 @@ export class LiveHub implements AsyncDisposable {
       dequeue: (render) => this.#queue.remove(render),
     });
     const followedAccount = page.role === 'account' ? accountId : undefined;
-    // News of the health of routes and models are for all instances: pages without an account need no others.
+    // Changes in the health of routes and models are sent to all instances, so pages without an account need no subscription.
     const topics = new Set(live.topics);
     const isOfAccounts = topics.size > 1 || !topics.has('health');
     const unfollow = isOfAccounts ? liveBus(this.#host).follow(followedAccount) : () => {};
@@ -171,18 +171,18 @@ export class LiveHub implements AsyncDisposable {
     this.#isChecking = false;
     if (open === undefined) return this.#stop(ids);
     if (this.#isStopped) this.#resume();
-    // Only sessions that were checked; others have been opened meanwhile.
+    // Skips sessions that were opened after the check began.
     for (const [stream, { sessionId, page }] of this.#readers) {
       if (sessionId === undefined || !ids.has(sessionId)) continue;
       const session = open.get(sessionId);
       if (session !== undefined && (page.role !== 'operator' || session.isOperator)) continue;
-      // Visitors may see the page too: the stream opens again without the session.
+      // Visitors may see the page too, so the stream reconnects without the session.
       if (page.role === 'public') stream.finish();
       else stream.end('signed_out');
     }
   }
 
-  /** Without this, readers would not notice: while the database is down, their pages do not change. */
+  /** Reports that updates stopped: while the database is down pages do not change, so readers would not notice. */
   #stop(ids: ReadonlySet<string>): void {
     this.#isStopped = true;
     for (const [stream, { sessionId }] of this.#readers)
@@ -199,17 +199,17 @@ function ownerOf({ accountId, address }: LiveReader): string {
   return accountId === undefined ? `address ${address}` : `account ${accountId}`;
 }
 
-/** Channels whose triggers name an account at commit, with the topics that they affect. */
+/** PostgreSQL channels whose triggers send an account id at commit, with the topics that they affect. */
 const channels: Readonly<Record<string, readonly LiveTopic[]>> = {
-  // A key, a period, a block.
+  // Changes to keys, periods and blocks.
   account: ['account'],
   account_order: ['orders'],
 };
 
 /**
- * Follows PostgreSQL's notifications of changes from any process.
+ * Listens to PostgreSQL notifications of changes from any process.
  *
- * @returns the function that ends it
+ * @returns function that stops listening
  */
 function followDatabase(
   { notifications }: Pick<Database, 'notifications'>,

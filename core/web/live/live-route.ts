@@ -22,13 +22,13 @@ interface LiveRouteParts {
   readonly translator: Translator;
 }
 
-/** A page reconnects after a random delay, so that the pages of an ended process spread. */
+/** Pages reconnect after a random delay, so the pages of an ended process do not reconnect all at once. */
 const retriesMs = { least: 1_000, spread: 2_000 };
 
 /**
- * `GET <path>/live` for each page with live parts: the parts as server-sent events, with the access rules of the page. Events
- * other than the parts are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a
- * path, and `live-end` with the reason.
+ * `GET <path>/live` for each page with live parts: sends the parts as server-sent events, with the access rules of the page. Other events
+ * are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a path, and `live-end` with the
+ * reason.
  */
 export function routeLivePages(server: Server, pages: readonly Page[], parts: LiveRouteParts): void {
   const followed = pages.filter(({ live }) => live !== undefined);
@@ -41,11 +41,11 @@ export function routeLivePages(server: Server, pages: readonly Page[], parts: Li
       options: { auth: authFor(page) },
       handler: (request, h) => answer(request, h, page, hub(), parts),
     });
-  // Before hapi waits for connections to end.
+  // Runs before hapi waits for connections to end.
   server.ext('onPreStop', () => hub().close());
 }
 
-/** The hub of this process. */
+/** Live hub of this process. */
 export function liveHubOf(host: () => Host): LiveHub {
   return host().keep('live-hub', () => {
     const filterSessions = async (ids: readonly string[]) => {
@@ -66,7 +66,7 @@ function answer(
   const { live } = page;
   const url = request.url.pathname + request.url.search;
   if (live === undefined || url.length > bounds.liveAddress) throw new PageError(414, 'error.400.text');
-  // A visit belongs to one configuration, which may be reloaded while the stream is open.
+  // A visit holds one configuration, which may be reloaded while the stream is open.
   const visit = () => new LiveVisit(request, h, host(), translator, pagePath(request.path));
   const lastEventId = request.raw.req.headers['last-event-id'];
   const stream = new LiveStream(Object.keys(live.parts), [lastEventId].flat().join());

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-/** A part as it has been rendered. */
+/** A rendered part of a page. */
 export interface RenderedPart {
   /** Short hash of the HTML. */
   readonly version: string;
@@ -11,17 +11,17 @@ export interface RenderedPart {
 /** Reason for a permanent end; the page's script shows it. */
 type LiveEnd = 'signed_out' | 'too_many' | 'gone';
 
-/** An event of one stream, its data on as many lines as it needs. */
+/** Formats an event; its data may span several lines. */
 export function formatEvent(name: string, data: string): string {
   return `event: ${name}\ndata: ${data.replaceAll(/\r\n?|\n/g, '\ndata: ')}\n\n`;
 }
 
 /**
- * The stream of one tab. It buffers at most one turn's output: until that is read, nothing is added, and then the newest state is
- * sent.
+ * The stream of one tab. It buffers the output of at most one turn: until the client has read it nothing is added, and then the newest
+ * state is sent.
  *
- * An event id contains the versions of all parts in order, so that a page that reconnects, to any instance, gets the parts that
- * have changed since.
+ * An event id contains the versions of all parts in order, so a page that reconnects to any instance gets the parts that changed in
+ * between.
  */
 export class LiveStream {
   readonly body: Readable;
@@ -35,7 +35,7 @@ export class LiveStream {
   #missedBeats = 0;
   #isOver = false;
 
-  /** @param lastEventId that the page has seen; '' for a page that has just been loaded */
+  /** @param lastEventId last event id that the page received; '' for a page that has just been loaded */
   constructor(names: readonly string[], lastEventId: string) {
     this.#names = names;
     const versions = lastEventId.split('.');
@@ -51,22 +51,22 @@ export class LiveStream {
     });
   }
 
-  /** False while the last output has not been read. */
+  /** False until the client has read the last output, and after the stream has ended. */
   get isReady(): boolean {
     return this.#isTaken && !this.#isOver;
   }
 
   /**
-   * The first bytes, so that the answer's head is sent.
+   * Sends the first bytes, so that the response headers are sent.
    *
-   * @param build of the assets that pages load now
+   * @param build build of the assets that pages load now
    * @param retry ms after which the page reconnects
    */
   open(build: string, retry: number): void {
     this.#write(`retry: ${Math.round(retry)}\n${formatEvent('live-open', build)}`);
   }
 
-  /** Sends the parts that the page does not have. */
+  /** Sends the parts that changed since the page last received them. */
   send(parts: ReadonlyMap<string, RenderedPart>): void {
     if (!this.isReady) return;
     const changed = [...parts].filter(([name, { version }]) => this.#versions.get(name) !== version);
@@ -76,7 +76,7 @@ export class LiveStream {
     this.#isStopped = false;
     if (events.length === 0) return;
     const id = this.#names.map((name) => this.#versions.get(name) ?? '').join('.');
-    // The id counts once the page has all of them.
+    // The id belongs to the last event: the page then has all parts.
     this.#write(`${events.slice(0, -1).join('')}id: ${id}\n${events.at(-1)}`);
   }
 
@@ -87,7 +87,7 @@ export class LiveStream {
     this.#write(formatEvent('live-state', 'stopped'));
   }
 
-  /** Keeps proxies from closing the stream. Ends a stream whose client has read nothing since the last beats. */
+  /** Keeps proxies from closing the stream. Ends a stream whose client has not read anything for two beats. */
   beat(): void {
     if (this.isReady) {
       this.#missedBeats = 0;
@@ -100,17 +100,17 @@ export class LiveStream {
     this.#finish(formatEvent('live-redirect', path));
   }
 
-  /** Ends it for good. */
+  /** Ends the stream; the page does not reconnect. */
   end(reason: LiveEnd): void {
     this.#finish(formatEvent('live-end', reason));
   }
 
-  /** Ends it; the page reconnects. */
+  /** Ends the stream; the page reconnects. */
   close(): void {
     this.body.destroy();
   }
 
-  /** As `close`, once the client has read everything. */
+  /** Like `close`, but waits until the client has read everything. */
   finish(): void {
     this.#finish('');
   }

@@ -15,7 +15,7 @@ const failureLog = new Throttle(60_000);
 
 type LiveValues = Redirect | object;
 
-/** A view's interface to its page, for one of its streams. */
+/** Interface between a view and its page, for one of its streams. */
 export interface LiveSource {
   values(): Promise<LiveValues>;
   /** @param templates by part @returns HTML by part */
@@ -26,18 +26,18 @@ interface LiveViewOptions {
   readonly path: string;
   readonly live: LiveParts;
   readonly log: Logger;
-  /** A routine rendering waits for those with news. */
+  /** Routine renderings run after those that were triggered by a change. */
   readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void;
   readonly dequeue: (render: () => Promise<void>) => void;
 }
 
-/** One rendering of a page for all streams with the same content, at most once per interval. */
+/** Renders a page once for all streams with the same content, at most once per interval. */
 export class LiveView {
   readonly #options: LiveViewOptions;
   readonly #streams = new Map<LiveStream, LiveSource>(); // in opening order
   readonly #behind = new Set<LiveStream>();
   readonly #backoff = new Backoff(retriesMs);
-  #retryAfter = 0; // ms; 0 unless the last one failed
+  #retryAfter = 0; // ms; 0 unless the last rendering failed
   #timer: NodeJS.Timeout | undefined;
   #everySeconds: NodeJS.Timeout | undefined;
   #renderedAt = Number.NEGATIVE_INFINITY;
@@ -55,7 +55,7 @@ export class LiveView {
     return this.#streams.size === 0;
   }
 
-  /** A stream gets the state at once, or the difference from the state that it has. */
+  /** Adds a stream. It gets the full state at once, or the difference from the state that it has. */
   add(stream: LiveStream, source: LiveSource): void {
     this.#streams.set(stream, source);
     stream.onTaken = () => {
@@ -71,7 +71,7 @@ export class LiveView {
     if (this.isEmpty) this.close();
   }
 
-  /** Something may have changed. */
+  /** Schedules a rendering because the content may have changed. */
   mark(): void {
     this.#isDirty = true;
     this.#schedule();
@@ -97,7 +97,7 @@ export class LiveView {
     this.#timer = setTimeout(() => this.#options.enqueue(this.#render, false), delay).unref();
   }
 
-  /** True if a stream can take a rendering; otherwise, the first stream that can requests one. */
+  /** True if a stream is ready for a rendering; otherwise the first stream that becomes ready schedules one. */
   #hasReader(): boolean {
     return this.#streams.keys().some((stream) => stream.isReady);
   }
@@ -148,7 +148,7 @@ function renderedPart(name: string, html: string): RenderedPart {
   return { version: hash('sha256', withoutCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
 }
 
-/** Removes countdowns, which the page's script updates: a passing second is not a change. */
+/** Removes countdowns, which the page's script updates: a passing second must not count as a change. */
 function withoutCountdowns(html: string): string {
   return html.replaceAll(/( data-countdown=")\d+|(<span data-(?:clock|count)>)[^<]*/g, '$1$2');
 }

@@ -6,14 +6,14 @@ const concurrency = 2; // few, because requests need the database connections
 /** Renderings per second, over all views. The minimum, enough for four busy pages, takes a sixtieth of a core. */
 const rates = { most: 25, least: 4 };
 const urgentInRow = 4;
-/** CPU time of one rendering with its queries, as `npm run bench -- --dashboards` measures it. */
+/** CPU time in ms of one rendering with its queries, as `npm run bench -- --dashboards` measures it. */
 const renderCostMs = 4;
 const cpuShare = 0.03;
 const sampleIntervalMs = 2_000;
 
 /** Limits the rate of renderings. */
 export interface RenderBudget {
-  /** Ms between the beginnings of two renderings. */
+  /** Minimum time in ms between the starts of two renderings. */
   readonly spacing: number;
   /** Counts a rendering. */
   begin(): void;
@@ -43,12 +43,12 @@ export class CpuShareBudget implements RenderBudget {
   }
 }
 
-/** @param load CPU time of everything but renderings, in ms a second @returns renderings a second */
+/** @param load CPU time in ms per second without renderings @returns renderings per second */
 export function rateFor(load: number): number {
   return Math.min(rates.most, Math.max(rates.least, (load * cpuShare) / renderCostMs));
 }
 
-/** Runs renderings in the order in which they were requested, within the budget; routine ones mostly after urgent ones. */
+/** Runs renderings in the order of their requests, within the budget; urgent ones mostly come before routine ones. */
 export class RenderQueue {
   readonly #pace: RenderBudget;
   readonly #log: Logger;
@@ -64,7 +64,7 @@ export class RenderQueue {
     this.#log = log;
   }
 
-  /** @param work is in the queue once, however often it is added */
+  /** @param work queued once, even if it is added several times */
   add(work: () => Promise<void>, isRoutine = false): void {
     if (isRoutine && !this.#urgent.has(work)) this.#routine.add(work);
     else {

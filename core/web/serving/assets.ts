@@ -11,12 +11,12 @@ interface Asset {
 }
 
 /**
- * The files that browsers load, read once at the start and kept in memory. The version in an address is a hash of the content:
- * what was loaded under it may be kept for good. A deploy that replaces files under a running gateway changes neither.
+ * The files that browsers load, read once at the start and kept in memory. An asset's URL contains a hash of its content, so caches may
+ * keep the response indefinitely. A deployment that replaces files under a running gateway changes neither the content nor the URL.
  */
 export class AssetTable {
   readonly #assets: ReadonlyMap<string, Asset>;
-  /** Changes with any asset: a page that stays open across a deployment detects by it that it is outdated. */
+  /** Changes with any asset, so that a page that stays open across a deployment can detect that it is outdated. */
   readonly build: string;
 
   private constructor(assets: ReadonlyMap<string, Asset>) {
@@ -25,7 +25,7 @@ export class AssetTable {
     this.build = hash('sha256', versions.join('\n'), 'base64url').slice(0, 12);
   }
 
-  /** @throws Error when a file cannot be read, or two have one name */
+  /** @throws Error when a file cannot be read, or two files have the same name */
   static async load(sources: Iterable<AssetSource>): Promise<AssetTable> {
     const assets = new Map<string, Asset>();
     for (const source of sources) {
@@ -61,8 +61,8 @@ async function filesOf({ name, path }: AssetSource): Promise<{ name: string; fil
 }
 
 /**
- * `GET /assets/VERSION/NAME`. An old version gets the current file with `no-cache`, so that a page that stays open across a
- * deployment still finds its script.
+ * `GET /assets/VERSION/NAME`. An old version gets the current file with `no-cache`, so that a page that stays open across a deployment
+ * still finds its script.
  */
 export function routeAssets(server: Server, assets: AssetTable): void {
   server.route({

@@ -16,7 +16,7 @@ import { wellKnownPaths } from '../pages/paths.ts';
 import { viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses with their own text; others use that of 400 or 500. */
+/** Statuses that have their own text; others use the text of 400 or 500. */
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
 const retryAfterSeconds = 5;
@@ -43,7 +43,7 @@ export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
   }
 }
 
-/** The error in the terms of pages: a status and a text. A dependency that cannot be reached is a 503. */
+/** Converts an error to a status and a text for pages. An unreachable dependency is a 503. */
 export function toPageError(error: Error & { output?: { statusCode: number } }): PageError {
   if (error instanceof PageError) return error;
   const status = statusOf(error);
@@ -61,7 +61,7 @@ function nearestDescribed(status: number): number {
   return status < 500 ? 400 : 500;
 }
 
-/** The error as JSON, in the dialect that the caller reads. */
+/** Formats the error as JSON in the caller's dialect. */
 export function errorAsJson(
   error: PageError,
   { request, path }: { readonly request: Request; readonly path: string },
@@ -104,7 +104,7 @@ function messageFor(
   return `${t(titleFor(error, translator))} ${t(error.text, error.details.values)}`;
 }
 
-/** The error as a page with a button. When the layout itself fails, a page without layout and button. */
+/** Renders the error as a page with a button; without layout and button if the layout itself fails. */
 export async function errorAsPage(
   error: PageError,
   visit: Visit,

@@ -16,7 +16,7 @@ const ajv = new Ajv({
   formats: { date: isDay, email: true },
 });
 
-/** The fields as a browser sent them, without the token. Of a field that was sent several times the last counts. */
+/** Reads the form fields without the token. If a field was sent several times, the last value wins. */
 export function readFields(payload: unknown, schema: JsonSchema): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries((payload ?? {}) as Record<string, string | string[]>)) {
@@ -44,7 +44,7 @@ export function parseFields(fields: Readonly<Record<string, string | string[]>>,
     if (errors[field] !== undefined) continue;
     const property = schema.properties?.[field];
     const bounds = boundsOf(error, property);
-    // The placeholders of the texts are those of the whole form, so that one field of a kind can say its bounds.
+    // All errors of the form share one set of placeholders, so each text can state the bounds of one field only.
     const isFirst = bounds !== undefined && !Object.values(errors).includes(bounds.text);
     errors[field] = isFirst ? bounds.text : textFor(error, property);
     if (isFirst) Object.assign(values, bounds.values);

@@ -6,17 +6,17 @@ import { languages } from '../texts/texts.ts';
 import { themes, type Visit } from './visit.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 
-/** Fits next to "Account" in the bottom bar of phones. */
+/** Entries that fit next to "Account" in the bottom bar of phones. */
 const maxBarEntries = 4;
 
 const rolesOfLayouts: Readonly<Record<string, Role>> = { site: 'public', account: 'account', operator: 'operator' };
 
-/** The layout of a page that names none. */
+/** Layout of a page that does not set one. */
 export function defaultLayout(role: Role): NonNullable<Page['layout']> {
   return role === 'public' ? 'site' : role;
 }
 
-/** The styles of pages that name none. */
+/** Styles of a page that does not set any. */
 export function defaultStyles(role: Role): readonly string[] {
   return role === 'operator' ? ['operator.css', 'tables.css'] : [];
 }
@@ -36,7 +36,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   const rest = main.filter((entry) => !bar.includes(entry));
   return {
     navigation: main,
-    /** Entries of the bar at the bottom of phones, and the remaining ones. */
+    /** Entries of the bottom bar of phones, and the remaining entries. */
     bar,
     rest,
     menu,
@@ -44,7 +44,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
     initials: initialsOf(account?.name ?? ''),
     languages: languages.map((id) => ({ id, name: t(`language.${id}`), short: t(`language.short.${id}`) })),
     themes,
-    /** Paths of well-known pages; '' for pages that do not exist here or that this visitor cannot open. */
+    /** Paths of well-known pages; '' for pages that do not exist or that this visitor cannot open. */
     signIn: account === undefined && pages.some((page) => page.path === signInPath) ? signInPath : '',
     signOut: pages.some(({ forms = [] }) => forms.some((form) => form.path === signOutPath)) ? signOutPath : '',
     status: at('status'),
@@ -54,13 +54,13 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   };
 }
 
-/** The address of a `mailto:` link, the number of one to WhatsApp, or the host of another one. */
+/** Text of a contact link: the address of `mailto:`, the number of WhatsApp, or the host of any other link. */
 export function contactText(contact: string): string {
   if (whatsAppNumber(contact) !== undefined) return contactOf({ contact }) ?? '';
   return contact.startsWith('mailto:') ? contact.slice('mailto:'.length) : (URL.parse(contact)?.host ?? contact);
 }
 
-/** `RP` of "Rani Putri": first letters of the first and the last word. */
+/** Initials of the first and the last word: `RP` for "Rani Putri". */
 export function initialsOf(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   const letters = [words.at(0), words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '');

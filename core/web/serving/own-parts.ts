@@ -17,10 +17,10 @@ import { viewsFolder } from '../pages/views.ts';
 import { themes } from './visit.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** Texts of the layout, of error pages and of forms. */
+/** Texts of the layout, error pages and forms. */
 export const ownTexts = defineTexts({ en, id });
 
-/** Core's own texts on pages: sentences of the log and of records. */
+/** Core's own page texts: sentences of logs and records. */
 export const reasonTexts = [
   defineTexts({ en: actionsEn, id: actionsId }),
   defineTexts({ en: connectionEn, id: connectionId }),
@@ -29,7 +29,7 @@ export const reasonTexts = [
   defineTexts({ en: upstreamEn, id: upstreamId }),
 ];
 
-/** Styles, scripts and pictures of all pages, each under its path; htmx with its extension for server-sent events. */
+/** Styles, scripts and images of all pages by path; htmx includes its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
   { name: '', path: viewsFolder },
   { name: 'htmx.js', path: fileFromPackage('htmx.org/dist/htmx.min.js') },
@@ -40,7 +40,7 @@ function fileFromPackage(specifier: string): string {
   return fileURLToPath(import.meta.resolve(specifier));
 }
 
-/** Every page of the account with language, theme and sign-out: where "Account" in the bar at the bottom of phones leads. */
+/** Lists the account's pages, with language, theme and sign-out; "Account" in the bottom bar of phones opens it. */
 export const accountPage: Page = {
   path: wellKnownPaths.account,
   role: 'account',
@@ -64,7 +64,7 @@ const form = defineForm({
   },
 });
 
-/** Language and theme, kept in cookies; the layout's footer has the same form. */
+/** Language and theme, stored in cookies; the layout's footer has the same form. */
 export const preferencesPage: Page = {
   path: '/preferences',
   role: 'public',

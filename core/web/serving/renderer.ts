@@ -16,7 +16,7 @@ import type { Visit } from './visit.ts';
 
 const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
 
-/** Missing values print nothing: a new form has no values and no errors. */
+/** Missing values render as an empty string: a new form has no values and no errors. */
 const printValue = (value: unknown) => String(value ?? '');
 
 const layoutFile = join(viewsFolder, 'shell/layout.eta');
@@ -29,12 +29,12 @@ interface View {
   readonly template: string;
   readonly styles?: readonly string[] | undefined;
   readonly scripts?: readonly string[] | undefined;
-  /** Address of the stream that updates its live parts; '' without any. */
+  /** URL of the stream that updates the live parts; '' without live parts. */
   readonly live?: string;
   readonly values: object;
 }
 
-/** Puts pages into the layout. Everything that a template prints is escaped, except for `<%~ … %>`: parts and icons. */
+/** Renders pages inside the layout. All template output is escaped except `<%~ … %>`, which is for parts and icons. */
 export class Renderer {
   readonly #pages: readonly Page[];
   readonly #assets: AssetTable;
@@ -42,7 +42,7 @@ export class Renderer {
   readonly #readLinks: ReadSiteLinks | undefined;
   readonly #templates = new Map<string, (context: object) => string>();
 
-  /** @param readLinks of the texts of the shop, where a plugin has them */
+  /** @param readLinks links to the shop's texts, if a plugin provides them */
   constructor(pages: readonly Page[], assets: AssetTable, readLinks?: ReadSiteLinks) {
     this.#readLinks = readLinks;
     this.#pages = pages;
@@ -61,7 +61,7 @@ export class Renderer {
     return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compiled(file)(context)]));
   }
 
-  /** Compiled once: open pages are rendered every second. */
+  /** Templates are compiled once, because open pages are rendered every second. */
   #compiled(file: string): (context: object) => string {
     const known = this.#templates.get(file);
     if (known !== undefined) return known;
@@ -127,7 +127,7 @@ const roles: readonly Role[] = ['public', 'account', 'operator'];
 
 const reserved = /^\/(v1|v1beta|v2|anthropic|openai|assets)(\/|$)/;
 
-/** @throws Error for a page that cannot be rendered, so that it is found at the start */
+/** @throws Error for a page that cannot be rendered, so that the mistake is found at the start */
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
   if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta, /v2, /anthropic, /openai or /assets');

@@ -13,16 +13,16 @@ import { Visit } from './visit.ts';
 
 const formTimeoutMs = 10_000;
 
-/** Above the routes of pages with `has`: a path that no plugin uses. */
+/** Path prefix for the routes of pages with `has`; no plugin uses it. */
 const namedPath = '/-/pages';
 
-/** hapi routes for one page and its forms. */
+/** Registers the hapi routes of a page and its forms. */
 export class PageRoutes {
   readonly #host: () => Host;
   readonly #renderer: Renderer;
   readonly #translator: Translator;
   readonly #named: Page[] = [];
-  /** Paths as they were requested. */
+  /** Originally requested paths of rerouted requests. */
   readonly #led = new WeakMap<Request, string>();
 
   constructor(host: () => Host, renderer: Renderer, translator: Translator) {
@@ -59,7 +59,7 @@ export class PageRoutes {
     }
   }
 
-  /** Leads a request for one of the pages that come and go with the configuration to their route, whatever plugins have there. */
+  /** Reroutes a request for a page that depends on the configuration, ahead of any plugin route at that path. */
   lead(request: Request): void {
     const [, name] = /^\/([^/]+)$/.exec(request.path) ?? [];
     if (name === undefined || !['get', 'head'].includes(request.method)) return;
@@ -68,7 +68,7 @@ export class PageRoutes {
     request.setUrl(`${namedPath}/${name}${request.url.search}`);
   }
 
-  /** As it was requested. */
+  /** Path that the client requested. */
   pathOf(request: Request): string {
     return this.#led.get(request) ?? request.path;
   }
@@ -130,7 +130,7 @@ export class PageRoutes {
     }
   }
 
-  /** Claims the form before the submit, and releases the claim if that fails: the sender may try again. */
+  /** Claims the form before it is processed, and releases the claim on failure so that the sender can retry. */
   async #once<T>(page: Page, form: PageForm, visit: Visit, id: string, submit: () => Promise<T>): Promise<T> {
     if (form.once !== true) return submit();
     const { cache } = visit.host.shared;
@@ -153,7 +153,7 @@ export class PageRoutes {
   }
 }
 
-/** Confirmation on the page that follows an action of an operator; '' without one. */
+/** Confirmation on the page shown after an operator's action; '' without one. */
 function describeDone({ query, t }: Pick<Visit, 'query' | 't'>): string {
   const key = `operator.did.${query['done'] ?? ''}`;
   const text = t(key);
@@ -165,7 +165,7 @@ function addressOf({ path }: Page, { params }: Pick<Visit, 'params'>): string {
   return path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
-/** The mode `try` serves visitors, and everybody as a visitor while the database is unavailable. */
+/** The mode `try` admits visitors; while the database is unavailable, it treats every reader as a visitor. */
 export function authFor({ role }: Page): NonNullable<RouteOptions['auth']> {
   if (role === 'public') return { strategy: 'session', mode: 'try' };
   return { strategy: 'session', mode: 'required', access: { scope: [role] } };
@@ -190,7 +190,7 @@ function send(h: ResponseToolkit, { fileName, type, body }: Download): ResponseO
   return h.response(body).type(type).header('content-disposition', disposition).header('cache-control', 'no-store');
 }
 
-/** htmx would follow a redirect within its request, and insert the whole page into a part. */
+/** htmx would follow a redirect within its request and insert the whole page into a part. */
 function reload(h: ResponseToolkit, path: string): ResponseObject {
   return h.response('').header('hx-redirect', ownPath(path)).header('cache-control', 'no-store');
 }

@@ -3,8 +3,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { isSecure } from '../pages/cookies.ts';
 
 /**
- * Nothing that a page loads comes from elsewhere, nothing is inline, and no page is shown inside of another. Constant,
- * since nothing inline means neither nonces nor hashes. `connect-src` lets htmx and server-sent events in.
+ * Pages load resources from this site only, have no inline code, and cannot be framed. The policy is constant, since without inline code it
+ * needs no nonces or hashes. `connect-src` allows htmx and server-sent events.
  */
 const pagePolicy = [
   "default-src 'none'",
@@ -19,7 +19,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** For files: opened directly, they may load nothing. */
+/** Policy for files: a file that is opened directly may not load anything. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'";
 
 const always: Readonly<Record<string, string>> = {
@@ -31,10 +31,10 @@ const always: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
 };
 
-/** Two years, as the preload lists require; without subdomains, which may belong to others. */
+/** Two years, as preload lists require; without subdomains, which may belong to others. */
 const strictTransport = 'max-age=63072000';
 
-/** Of a page whose address is a secret. */
+/** Headers of a page with a secret URL. */
 const confidential = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' } as const;
 
 /** Headers that restrict a response in browsers. */

@@ -5,10 +5,10 @@ import type { AssetTable } from './assets.ts';
 import type { Page } from '../pages/page.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 
-/** Grounds of the header in both themes, as in style.css and dark.css. */
+/** Background colors of the header in both themes, as in style.css and dark.css. */
 export const themeColors = { light: '#ffffff', dark: '#121b1d' } as const;
 
-/** The public address; '' for a gateway that only its own machine reaches, which search engines must not list. */
+/** Public URL; '' for a gateway that is reachable from its own machine only, which search engines must not list. */
 export function publicOrigin({ service }: Pick<Host, 'service'>): string {
   const host = URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '');
   return host === undefined || isLoopback(host) ? '' : service.baseUrl;

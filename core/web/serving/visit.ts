@@ -14,7 +14,7 @@ import { withoutNul } from '../pages/without-nul.ts';
 import { endSession, sessionsOf, sessionOf, startSession } from '../sessions/sign-in.ts';
 import type { Translator } from '../texts/translator.ts';
 
-/** Themes to choose from; `system` follows the browser. */
+/** Available themes; `system` follows the browser. */
 export const themes = ['system', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
@@ -35,7 +35,7 @@ export class Visit implements PageRequest {
   readonly #request: Request;
   readonly #h: ResponseToolkit;
 
-  /** @param path of the page, if the request came to another path */
+  /** @param path path of the page, if the client requested another path */
   constructor(request: Request, h: ResponseToolkit, host: Host, translator: Translator, path: string = request.path) {
     this.#request = request;
     this.path = path;
@@ -55,17 +55,17 @@ export class Visit implements PageRequest {
     return this.#request.info.id;
   }
 
-  /** True for a request that changes nothing, and can be sent again. */
+  /** True for a request that changes nothing and can be repeated. */
   get isRead(): boolean {
     return this.#request.method === 'get';
   }
 
-  /** True for a request that htmx has sent. */
+  /** True for a request sent by htmx. */
   get isHtmx(): boolean {
     return isHtmx(this.#request);
   }
 
-  /** The query as it was sent, with `?`; '' without one. */
+  /** The query string as sent, with `?`; '' without a query. */
   get search(): string {
     return this.#request.url.search;
   }
@@ -101,7 +101,7 @@ export class Visit implements PageRequest {
     return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
   }
 
-  /** The token for a form on this page; a visitor without a cookie gets one. */
+  /** Token for a form on this page; sets the cookie for a visitor without one. */
   formToken(path: string): string {
     let { token } = this.cookies;
     if (token === undefined) {

@@ -1,17 +1,17 @@
 import type { Language } from './texts.ts';
 
-/** A number and its unit, apart because templates write the unit smaller, and together. */
+/** A number and its unit, separately because templates print the unit smaller, and as one text. */
 export interface FormattedAmount {
   readonly value: string;
   readonly unit: string;
   readonly text: string;
 }
 
-/** Time that is left: `4 d 07:12:45`. */
+/** Remaining time: `4 d 07:12:45`. */
 export interface FormattedRemaining {
-  /** '' under a day. */
+  /** Number of days; '' under a day. */
   readonly days: string;
-  /** '' under a day. */
+  /** Unit of the days; '' under a day. */
   readonly unit: string;
   /** `07:12:45`. */
   readonly clock: string;
@@ -23,21 +23,21 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Without periods and plurals. */
+/** Unit names without periods or plural forms. */
 const units = {
   en: { ms: 'ms', second: 's', minute: 'min', hour: 'h', day: 'd' },
   id: { ms: 'ms', second: 'dtk', minute: 'mnt', hour: 'jam', day: 'hari' },
 } as const satisfies Record<Language, Record<string, string>>;
 
 /**
- * Formats how long something took: ms below 100 ms (below a second with `fine`), seconds with two decimals below ten, with one
- * below a minute, then minutes and seconds, then hours and minutes.
+ * Formats an elapsed time: ms below 100 ms (below a second with `fine`), seconds with two decimals below ten, with one below a minute, then
+ * minutes and seconds, then hours and minutes.
  */
 export function formatDuration(ms: number, language: Language, locale: string, { fine = false } = {}): FormattedAmount {
   const names = units[language];
   const whole = Math.max(0, Math.round(ms));
   if (whole < (fine ? second : 100)) return amount(String(whole), names.ms);
-  // What would be rounded up to 60.0 s is a minute.
+  // Values that would round up to 60.0 s are shown as a minute.
   if (whole < minute - 50) {
     const digits = whole < 10 * second - 5 ? 2 : 1;
     return amount(formatNumber(whole / second, locale, { least: digits, most: digits }), names.second);
@@ -50,7 +50,7 @@ export function formatDuration(ms: number, language: Language, locale: string, {
 
 const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
 
-/** Formats remaining time, rounded up to whole seconds: it reads 00:00:00 only at the end. */
+/** Formats remaining time, rounded up to whole seconds, so it reads 00:00:00 only at the end. */
 export function formatRemaining(ms: number, language: Language): FormattedRemaining {
   const left = Math.max(0, Math.ceil(ms / second) * second);
   const count = Math.floor(left / day);
@@ -60,11 +60,11 @@ export function formatRemaining(ms: number, language: Language): FormattedRemain
   return { days: String(count), unit, clock, text: `${count} ${unit} ${clock}` };
 }
 
-// Formatters of Intl take long to make, and pages print a hundred numbers.
+// Cached: Intl formatters are slow to create, and a page prints a hundred numbers.
 const relatives = new Map<string, Intl.RelativeTimeFormat>();
 const numbers = new Map<string, Intl.NumberFormat>();
 
-/** @param least and most: digits after the decimal point; `share` writes a percentage */
+/** @param options digits after the decimal point, from `least` to `most`; `share` formats a percentage */
 export function formatNumber(
   value: number,
   locale: string,

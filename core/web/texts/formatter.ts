@@ -11,56 +11,56 @@ import type { Language } from './texts.ts';
 
 /** Formats values for a visitor. Templates print its results and format nothing themselves. */
 export interface Formatter {
-  /** IANA name of the zone that times are written in. */
+  /** IANA name of the zone in which times are formatted. */
   readonly timeZone: string;
-  /** `Rp 95.000`, the same in every language. @param amount in the smallest unit that the currency is paid in */
+  /** `Rp 95.000`, the same in every language. @param amount in the currency's smallest payable unit */
   money(amount: number, currency: string): string;
   /** `1,284` or `1.284`. */
   number(value: number): string;
   /** Day and time with the name of the zone: `25 Nov 2026, 21:40 WIB`. */
   time(value: Date): FormattedTime;
-  /** The day alone: `25 Nov 2026`. */
+  /** Day without time: `25 Nov 2026`. */
   day(value: Date): FormattedTime;
-  /** The time of a row in a log: `14:32:07`. */
+  /** Time of a log row: `14:32:07`. */
   clock(value: Date): FormattedTime;
   /** `14:32`. */
   shortTime(value: Date): FormattedTime;
-  /** `Wed 25 Nov, 21:40`; with its year where `now` is given and the day is too far from it to go without. */
+  /** `Wed 25 Nov, 21:40`; includes the year if `now` is given and the date is too far from it to be unambiguous. */
   dayTime(value: Date, now?: Date | number): FormattedTime;
   /** `Wed 18 Nov`. */
   shortDay(value: Date): FormattedTime;
-  /** `12 min ago`, `yesterday`; the day once it is a week away. */
+  /** `12 min ago`, `yesterday`; the date once it is a week in the past. */
   relative(value: Date, now: Date): FormattedTime;
   /** A duration: `12 ms`, `0.71 s`, `1 min 4 s`. */
   duration(ms: number): FormattedAmount;
-  /** A part of a longer time: `412 ms – 4.28 s`. Both in ms from its start. */
+  /** A section of a longer time: `412 ms – 4.28 s`. Both values are in ms from the start. */
   span(from: number, to: number): string;
   /** Remaining time as a countdown: `4 d 07:12:45`. */
   remaining(ms: number): FormattedRemaining;
-  /** `1.4%`, `41.0%`: 0% and 100% only when it is exactly that. @param share from 0 to 1 @param digits default: 1 */
+  /** `1.4%`, `41.0%`: 0% and 100% only for exact values. @param share from 0 to 1 @param digits default: 1 */
   percent(share: number, digits?: number): string;
   /** `96 kB`, in steps of 1000. */
   bytes(count: number): FormattedAmount;
   /** `1.3K`, for the axis of a chart. */
   compact(value: number): string;
-  /** `200 K`, `1 M`: a limit, so it is rounded down. */
+  /** `200 K`, `1 M`: formats a limit, so it rounds down. */
   limit(value: number): string;
 }
 
-/** For `<time datetime="…">`: the machine-readable form, and the text. */
+/** Machine-readable form for `<time datetime="…">`, and the text. */
 export interface FormattedTime {
   readonly iso: string;
   readonly text: string;
 }
 
-/** 24 hours and day before month, as in most English outside the United States. */
+/** 24-hour clock and day before month, as in most English outside the United States. */
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' };
 
 const formatters = new Map<string, Formatter>();
 
 /**
- * @param timeZone of the visitor
- * @param fallback of the service, where the visitor's is unknown or invalid; default: that of this machine
+ * @param timeZone time zone of the visitor
+ * @param fallback time zone of the service, used if the visitor's is unknown or invalid; default: zone of this machine
  */
 export function formatterFor(language: Language, timeZone: string | undefined, fallback?: string): Formatter {
   const zone = canonicalZone(timeZone) ?? canonicalZone(fallback) ?? ownTimeZone();
@@ -117,7 +117,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
 }
 
 const week = 7 * 86_400_000;
-/** From this distance on, a date without a year is ambiguous. */
+/** Distance in ms from which a date without a year is ambiguous. */
 const farMs = 300 * 86_400_000;
 
 type TimeFormat = (value: Date) => FormattedTime;
@@ -127,7 +127,7 @@ function timeFormat(locale: string, options: Intl.DateTimeFormatOptions): TimeFo
   return (value) => ({ iso: value.toISOString(), text: format.format(value) });
 }
 
-/** `Rab 25 Nov`, where Intl writes `Rab, 25 Nov`. */
+/** Formats `Rab 25 Nov` instead of Intl's `Rab, 25 Nov`. */
 function withoutComma(format: TimeFormat): TimeFormat {
   return (value) => {
     const { iso, text } = format(value);
@@ -135,7 +135,7 @@ function withoutComma(format: TimeFormat): TimeFormat {
   };
 }
 
-/** With `WIB`, `WITA` and `WIT` in every language: Intl knows these names in Indonesian alone. */
+/** Adds `WIB`, `WITA` or `WIT` in every language: Intl has these names in Indonesian only. */
 function withZoneName(format: TimeFormat, timeZone: string): TimeFormat {
   const [name] =
     new Intl.DateTimeFormat('id-ID', { timeZone, timeZoneName: 'short' }).format(0).match(/WI(?:B|TA|T)$/) ?? [];
@@ -147,7 +147,7 @@ function withZoneName(format: TimeFormat, timeZone: string): TimeFormat {
 }
 
 /**
- * The canonical name of a zone, so that cookies cannot create more formatters than there are zones.
+ * Returns the canonical name of a zone, so that cookies cannot create more formatters than there are zones.
  *
  * @returns undefined for an invalid zone name
  */
@@ -169,11 +169,11 @@ function ownTimeZone(): string {
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** In steps of 1000, with one decimal below ten. */
+/** Formats bytes in steps of 1000, with one decimal below ten. */
 function formatBytes(count: number, locale: string): FormattedAmount {
   let step = 0;
   let value = Math.max(0, count);
-  // What would be rounded up to 1000 belongs to the next unit.
+  // Values that would round up to 1000 use the next unit.
   while (value >= 999.5 && step < byteUnits.length - 1) {
     value /= 1000;
     step++;
@@ -193,7 +193,7 @@ function formatLimit(value: number, language: Language, locale: string): string 
   return `${formatNumber(Math.floor(value / 100_000) / 10, locale, { most: 1 })}\u00A0${millions}`;
 }
 
-/** @param digits the same for all percentages of a page; 0 % and 100 % only for exact values */
+/** @param digits the same for all percentages of a page; 0% and 100% are for exact values only */
 function formatPercent(share: number, locale: string, digits: number): string {
   const percent = Math.min(100, Math.max(0, share * 100));
   if (percent === 0 || percent === 100) return formatNumber(percent / 100, locale, { most: 0, share: true });
@@ -202,14 +202,14 @@ function formatPercent(share: number, locale: string, digits: number): string {
   return formatNumber(shown / 100, locale, { least: digits, most: digits, share: true });
 }
 
-/** `0 – 412 ms`, `412 ms – 4.28 s`: the unit is written once if both share it. */
+/** `0 – 412 ms`, `412 ms – 4.28 s`: a unit shared by both values is printed once. */
 function formatSpan(from: number, to: number, language: Language, locale: string): string {
   const start = formatDuration(from, language, locale, { fine: true });
   const end = formatDuration(to, language, locale, { fine: true });
   return `${from <= 0 ? '0' : start.unit === end.unit ? start.value : start.text} – ${end.text}`;
 }
 
-/** `Rp 95.000 · paid`: adjacent texts, without empty ones. */
+/** Joins texts and skips empty ones: `Rp 95.000 · paid`. */
 export function joinParts(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
 }

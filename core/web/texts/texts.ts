@@ -13,8 +13,8 @@ export interface Texts {
 }
 
 /**
- * Ties the languages of a plugin together: a text that one of them lacks is a type error, so `npm run check` fails.
- * Each language has its own JSON file.
+ * Combines the languages of a plugin: a text that is missing in one of them is a type error, so `npm run check` fails. Each language has
+ * its own JSON file.
  */
 export function defineTexts<const Keys extends string>(texts: {
   readonly en: Readonly<Record<Keys, Text>>;
@@ -24,12 +24,12 @@ export function defineTexts<const Keys extends string>(texts: {
 }
 
 /**
- * Looks a text up and fills its values in. Numbers are written as the language does. An English sentence of the log, such as the
- * reason of a health check, may take the place of the key; any other text is returned as it is.
+ * Looks up a text and inserts its values; numbers are formatted for the language. The key may also be an English log sentence, such as the
+ * reason of a health check; any other text is returned unchanged.
  */
 export type Translate = (key: string, values?: TextValues) => string;
 
-/** The language of a visitor: as chosen, otherwise as the browser prefers. @param header Accept-Language */
+/** Language of a visitor: the chosen one, otherwise the browser's preference. @param header Accept-Language */
 export function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {
   const known = languages.find((language) => language === chosen);
   if (known !== undefined || header === undefined) return known ?? languages[0];
@@ -39,7 +39,7 @@ export function chooseLanguage(chosen: string | undefined, header: string | unde
 /** @returns '' if the header is malformed or names no supported language */
 function preferred(header: string): string {
   try {
-    // The region, as in `id-ID`, is ignored.
+    // Ignores the region, such as in `id-ID`.
     return accept.language(header.replace(/\b([a-z]{2,3})-[\w-]+/gi, '$1'), [...languages]);
   } catch {
     return '';

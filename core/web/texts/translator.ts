@@ -6,7 +6,7 @@ export class Translator {
   readonly #texts: Readonly<Record<Language, ReadonlyMap<string, Text>>>;
   #sentences: SentenceReader | undefined;
 
-  /** @throws Error when two plugins have a text of one key, or a language lacks one that the other has */
+  /** @throws Error when two plugins define the same key, or a language lacks a key of another language */
   constructor(sources: Iterable<Texts>) {
     const texts = { en: new Map<string, Text>(), id: new Map<string, Text>() };
     for (const source of sources) {
@@ -22,7 +22,7 @@ export class Translator {
     return this.#texts.en.has(key);
   }
 
-  /** Shows the key itself if it does not exist: better than an error page. */
+  /** Returns the key itself if it does not exist, rather than fail the page. */
   in(language: Language): Translate {
     const numbers = new Intl.NumberFormat(language);
     const plurals = new Intl.PluralRules(language);

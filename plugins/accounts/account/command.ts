@@ -47,7 +47,7 @@ function describeAccount(details: AccountDetails, timeZone: string): string[] {
 const ledgerHelp = `Days are added at the end of the last period, or from now if it has ended. They are taken back from the end, never from time that
 has passed. Both are entries of the ledger: nothing in it is changed.`;
 
-/** Command names of the actions. `asks: false`: without confirmation, as ever. */
+/** Command names of the actions. `asks: false` skips the confirmation, for compatibility. */
 const actions = [
   [
     'account.block',
@@ -104,7 +104,7 @@ payments and the ledger stay under the account's id, for bookkeeping. Time that 
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof coreAction>[0], ActionCommandWords])[];
 
-/** `daypass account …`: for the operator. Works next to a running gateway, which PostgreSQL notifies of every change. */
+/** `daypass account …`: for the operator. Runs next to a gateway, which PostgreSQL notifies of every change. */
 export const accountCommand: Command = {
   name: 'account',
   define(parser, context) {

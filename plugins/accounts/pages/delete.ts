@@ -10,7 +10,7 @@ import { object, string } from '#core/platform/schema.ts';
 
 const path = '/account/delete';
 const deletedPath = '/account-deleted';
-/** Searched for open ones, of which an account has a few. */
+/** Newest orders that are searched for open ones; an account has few of these. */
 const maxRecentOrders = 50;
 
 function phraseOf(request: PageRequest): string {
@@ -25,7 +25,7 @@ const deleteForm = defineForm({
     const { id } = accountOf(request);
     if (confirmation.trim().toLowerCase() !== phraseOf(request).trim().toLowerCase())
       throw new FieldErrors({ confirmation: 'accounts.delete.mismatch' });
-    // They must not be paid any more. A payment that still arrives is flagged for the operator.
+    // Their charges must no longer be payable. A payment that still arrives is flagged for the operator.
     for (const order of (await readOrders(request)).filter(isOpen)) await cancelOrder(host, order.id);
     await deleteAccount(host.database, id);
     await request.signOut();
@@ -33,7 +33,7 @@ const deleteForm = defineForm({
   },
 });
 
-/** The lost and the kept data, and the form that deletes the account. */
+/** Lists what is deleted and what is kept, with the form that deletes the account. */
 export const deletePage: Page = {
   path,
   role: 'account',
@@ -54,7 +54,7 @@ export const deletePage: Page = {
   forms: [deleteForm],
 };
 
-/** The end of the deletion, for a reader who has no account any more. */
+/** Confirms the deletion to a reader who no longer has an account. */
 export const deletedPage: Page = {
   path: deletedPath,
   role: 'public',
@@ -83,7 +83,7 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Consequences of deleting an open order: undecided money, cancellation, or loss of the code it bought; empty for a closed order. */
+/** Consequences of deleting an open order: undecided money, cancellation, or loss of the bought code; empty for a closed order. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecided = payments.flatMap((payment) => {

@@ -4,7 +4,7 @@ import { accountOf, Download, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
-/** Downloads per account: each reads all of its records. */
+/** Downloads per account: each one reads all of the account's records. */
 const limits = { limit: 6, period: 3600, burst: 3 };
 
 /** All data about the account as one JSON file. */

@@ -11,7 +11,7 @@ export const claudeCodeRouter: ImportSource = {
   readConfiguration(value, draft, vendors) {
     const root = new ImportedObject(value, '', draft);
     const providers = [...root.list('Providers').entries(), ...root.list('providers').entries()];
-    // By the names that the router calls them: provider,model.
+    // Models by the names that the router uses: provider,model.
     const known = new Map<string, string>();
     for (const [index, entry] of providers) readProvider(entry, `Providers[${index}]`, known, draft, vendors);
     readRouter(root.members('Router'), known, draft);
@@ -54,7 +54,7 @@ function readProvider(
   }
 }
 
-/** Names of transformers in `use`, which stand alone or in front of their options. */
+/** Names of transformers in `use`, each alone or followed by its options. */
 function transformers(use: unknown): string[] {
   if (!Array.isArray(use)) return [];
   return use.map((one: unknown) => String(Array.isArray(one) ? one[0] : one));
@@ -67,7 +67,7 @@ function formatOf(used: readonly string[], url: string): 'chat' | 'messages' | '
 
 const loginTransformers = new Set(['gemini-cli', 'qwen-cli', 'rovo-cli', 'vertex-gemini', 'vertex-claude']);
 
-/** What presets and translation do here by themselves. */
+/** Transformers that presets and translation make unnecessary. */
 const automatic = new Set([
   'anthropic',
   'deepseek',
@@ -110,7 +110,7 @@ function noteTransformers(
   transformer.finish();
 }
 
-/** `$NAME` and `${NAME}` are variables there as well. */
+/** The router also treats `$NAME` and `${NAME}` as variables. */
 function keyOf(key: string, name: string, path: string, draft: ImportDraft): Reference {
   const [, plain, braced] = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(key) ?? [];
   const variable = plain ?? braced;
@@ -118,7 +118,7 @@ function keyOf(key: string, name: string, path: string, draft: ImportDraft): Ref
   return draft.addSecret(`${name}_API_KEY`, key, path);
 }
 
-/** Claude Code names models of Anthropic, which the router replaces: aliases do that here. */
+/** Claude Code requests Anthropic's model names, which the router replaces; aliases do that here. */
 function readRouter(router: ImportedObject | undefined, known: ReadonlyMap<string, string>, draft: ImportDraft): void {
   if (router === undefined) return;
   const targetOf = (name: string) => {
@@ -136,7 +136,7 @@ function readRouter(router: ImportedObject | undefined, known: ReadonlyMap<strin
     return model;
   };
   const [main, background] = [targetOf('default'), targetOf('background')];
-  // The first alias that fits is used.
+  // The first matching alias is used.
   if (background !== undefined) draft.addAlias(router.at('background'), 'claude-*haiku*', background);
   if (main !== undefined) draft.addAlias(router.at('default'), 'claude-*', main);
   router.finish(routerReasons);

@@ -1,19 +1,19 @@
-/** A provider of LiteLLM, as far as its endpoint is one that Daypass can call. */
+/** A LiteLLM provider; its endpoint is set if Daypass can call it. */
 export interface Provider {
-  /** Preset of endpoints on hosts of the operator's. */
+  /** Preset for endpoints on the operator's own hosts. */
   readonly vendor?: string;
   readonly format?: 'chat' | 'messages' | 'gemini';
-  /** Without `api_base`; undefined where that is required. */
+  /** Default of `api_base`; undefined if `api_base` is required. */
   readonly url?: string;
-  /** What LiteLLM puts between `api_base` and the path of the endpoint. */
+  /** Path segment that LiteLLM adds between `api_base` and the endpoint's path. */
   readonly suffix?: string;
-  /** Where LiteLLM finds the key without `api_key`; default: PROVIDER_API_KEY. */
+  /** Variable with the key if `api_key` is unset; default: PROVIDER_API_KEY. */
   readonly keyVariable?: string;
-  /** True where no key is needed. */
+  /** True if no key is needed. */
   readonly isKeyless?: true;
 }
 
-/** By their prefixes in `model`. Source: docs.litellm.ai, "Providers". */
+/** Providers by their prefix in `model`. Source: docs.litellm.ai, "Providers". */
 export const providers: Readonly<Record<string, Provider | undefined>> = {
   openai: { url: 'https://api.openai.com/v1' },
   custom_openai: {},
@@ -43,13 +43,13 @@ export const providers: Readonly<Record<string, Provider | undefined>> = {
   lm_studio: { isKeyless: true },
 };
 
-/** Names that LiteLLM takes without a provider. */
+/** Model names that LiteLLM accepts without a provider. */
 const bareNames: readonly (readonly [pattern: RegExp, provider: string])[] = [
   [/^(?:gpt-|chatgpt-|o\d|text-embedding-|dall-e-|whisper-|tts-)/, 'openai'],
   [/^claude-/, 'anthropic'],
 ];
 
-/** The provider of a model, and the name that it gives the model. */
+/** Splits a model into its provider and the provider's name of the model. */
 export function providerOf(model: string, given: string | undefined): [provider: string, model: string] {
   const slash = model.indexOf('/');
   const prefix = slash === -1 ? '' : model.slice(0, slash);
@@ -58,7 +58,7 @@ export function providerOf(model: string, given: string | undefined): [provider:
   return [bareNames.find(([pattern]) => pattern.test(model))?.[1] ?? '', model];
 }
 
-/** `responses/` and the like choose an endpoint, which the format does here; `converse/` one of Bedrock. */
+/** Prefixes such as `responses/` choose an endpoint, which the format determines here; `converse/` is Bedrock's. */
 function modelBehind(prefix: string, model: string): string {
   const words = {
     openai: /^(?:responses|chat)\//,
@@ -73,7 +73,7 @@ export function unlistedProvider(name: string): string {
   return `"${name.slice(0, 40)}" has no preset here: if its endpoint speaks Chat Completions, add an upstream with format: chat and base_url`;
 }
 
-/** The variable of `os.environ/NAME`. */
+/** Variable name in `os.environ/NAME`. */
 export function environmentName(text: string): string | undefined {
   return /^os\.environ\/([A-Za-z_]\w*)$/.exec(text)?.[1];
 }

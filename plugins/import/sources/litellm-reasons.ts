@@ -1,7 +1,7 @@
 import type { Reasons } from '../members.ts';
 
 /*
- * Why settings of LiteLLM are not taken over.
+ * Reasons for not importing settings of LiteLLM.
  */
 
 const automatic = 'is done by itself here';
@@ -10,7 +10,7 @@ const redis = 'set REDIS_URL in the environment instead';
 const budgets = 'access is sold by the day here, without budgets';
 const retries = 'breakers and backup routes decide here; see the stage upstream for timeouts';
 
-/** Of entries of model_list and their litellm_params. */
+/** Reasons for members of model_list entries and their litellm_params. */
 export const deploymentReasons: Reasons = {
   tpm: 'tokens per minute are not limited here: `capacity` of an upstream counts requests',
   timeout: retries,
@@ -38,7 +38,7 @@ export const deploymentReasons: Reasons = {
   use_in_pass_through: '',
 };
 
-/** Of model_info. */
+/** Reasons for members of model_info. */
 export const infoReasons: Reasons = {
   id: '',
   base_model: '',

@@ -35,7 +35,7 @@ interface Deployment {
   readonly requests: number | undefined;
 }
 
-/** @returns undefined for one that was noted */
+/** @returns undefined for a deployment that was noted instead */
 function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendors: Vendors): Deployment | undefined {
   const deployment = new ImportedObject(entry, path, draft);
   const name = deployment.text('model_name');
@@ -87,7 +87,7 @@ const kinds: Readonly<Record<string, string>> = {
   moderation: 'moderation',
 };
 
-/** Formats of endpoints without a preset, by the kind of the model. */
+/** Formats of endpoints without a preset, by model kind. */
 const formatOfKind: Readonly<Record<string, string>> = {
   embedding: 'embeddings',
   image: 'images',
@@ -109,7 +109,7 @@ interface Target {
   readonly model: string;
 }
 
-/** Where a deployment is served; undefined, and noted, where that is not possible here. */
+/** Reads the upstream and model of a deployment; undefined after noting the reason if it cannot be served here. */
 function readTarget(
   parameters: ImportedObject,
   kind: string | undefined,
@@ -142,7 +142,7 @@ function readTarget(
   return { upstream, model };
 }
 
-/** Servers of one's own need a key only where the operator has given them one. */
+/** Self-hosted servers need a key only if the operator has set one. */
 function authOf({ vendor }: UpstreamEndpoint, hasKey: boolean, vendors: Vendors): { readonly auth?: string } {
   const auth = vendors.get(vendor ?? '')?.auth ?? 'bearer';
   if (hasKey) return auth === 'none' ? { auth: 'bearer' } : {};
@@ -171,7 +171,7 @@ function endpointOf(
   return { vendor, baseUrl: found.baseUrl };
 }
 
-/** The endpoint with the format of the model's kind; undefined where the preset has none for it. */
+/** Adapts the endpoint's format to the model's kind; undefined if the preset has no endpoint for it. */
 function fitKind(endpoint: UpstreamEndpoint, kind: string | undefined, vendors: Vendors): UpstreamEndpoint | undefined {
   const format = formatOfKind[kind ?? ''];
   if (format === undefined) return endpoint;
@@ -186,7 +186,7 @@ function keyOf(key: string, { keyVariable }: Provider, name: string, path: strin
   return draft.addSecret(`${name}_API_KEY`, key, path);
 }
 
-/** But those that the gateway sets itself. */
+/** Valid header names, without the headers that the gateway sets itself. */
 const headerName =
   /^(?!(?:connection|content-length|expect|keep-alive|te|transfer-encoding|upgrade)$)[!#$%&'*+.^_`|~\w-]+$/i;
 
@@ -220,7 +220,7 @@ function readHeaders(
   );
 }
 
-/** Limits of a deployment become those of its upstream, where no other deployment shares that. */
+/** Converts a deployment's limits to those of its upstream, unless other deployments share the upstream. */
 function limitUpstream(draft: ImportDraft, name: string, deployments: readonly Deployment[]): void {
   const limited = deployments.filter(({ concurrent, requests }) => concurrent !== undefined || requests !== undefined);
   const [only] = limited;

@@ -1,15 +1,15 @@
 import type { Reasons } from '../members.ts';
 
-/** A type of channels: where its endpoint is, or why it has none that can be called from here. */
+/** A channel type with its endpoint, or the reason why it cannot be called from here. */
 type ChannelType =
   | {
       readonly name: string;
-      /** Without `base_url`. */
+      /** Default of `base_url`. */
       readonly url?: string;
-      /** Between `base_url` and the path of the endpoint; default: /v1. */
+      /** Path segment between `base_url` and the endpoint's path; default: /v1. */
       readonly path?: string;
       readonly format?: 'chat' | 'messages' | 'gemini';
-      /** Preset on hosts of the operator's. */
+      /** Preset for the operator's own hosts. */
       readonly vendor?: string;
     }
   | { readonly name: string; readonly reason: string };
@@ -18,7 +18,7 @@ const ownFormat = 'its format is translated by new-api, and not known here';
 const otherUse = 'makes images, videos or music by an API of its own';
 const agents = 'calls an application, not a model';
 
-/** By their numbers. Source: new-api, constant/channel.go and relay/channel/; the paths are those of its adaptors. */
+/** Channel types by number. Source: new-api, constant/channel.go and relay/channel/; paths as in its adaptors. */
 export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   1: { name: 'OpenAI', url: 'https://api.openai.com' },
   2: { name: 'Midjourney', reason: otherUse },
@@ -66,7 +66,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   57: { name: 'Codex', reason: 'a login of ChatGPT, not an API key' },
 };
 
-/** Words that stand in place of a URL. */
+/** Placeholders that stand for a URL. */
 export const plans: Readonly<Record<string, string | undefined>> = {
   'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
   'glm-coding-plan-international': 'https://api.z.ai/api/coding/paas/v4',
@@ -74,7 +74,7 @@ export const plans: Readonly<Record<string, string | undefined>> = {
   'doubao-coding-plan': 'https://ark.cn-beijing.volces.com/api/coding/v3',
 };
 
-/** Columns that say nothing about what is served: times, statistics, remarks. */
+/** Columns that do not affect serving: times, statistics, remarks. */
 export const silentColumns = [
   'test_model',
   'created_time',

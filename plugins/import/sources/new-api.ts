@@ -63,7 +63,7 @@ function readChannel(row: unknown, path: string, draft: ImportDraft, vendors: Ve
 const namesOf = (list: string | undefined) =>
   (list ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 
-/** One key a line. */
+/** Splits the keys of a channel, one per line. */
 function keysOf(text: string): string[] {
   return text.split('\n').flatMap((key) => (key.trim() === '' ? [] : [key.trim()]));
 }
@@ -72,7 +72,7 @@ function keyOf(key: string, name: string, index: number, path: string, draft: Im
   return draft.addSecret(`${name}_API_KEY${index === 0 ? '' : `_${index + 1}`}`, key, path);
 }
 
-/** @returns the reason where its channels have no endpoint that can be called from here */
+/** @returns reason why the endpoint of a channel type cannot be called from here */
 function endpointOf(type: number, base: string | undefined, vendors: Vendors): UpstreamEndpoint | string {
   const known = channelTypes[type];
   if (known === undefined) return `channels of type ${type} are not known to this import`;

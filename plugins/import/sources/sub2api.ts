@@ -32,7 +32,7 @@ const platforms: Readonly<Record<string, Platform | undefined>> = {
   grok: { url: 'https://api.x.ai', path: '/v1', format: 'chat' },
 };
 
-/** Why accounts without an API key are not taken over, by their type. */
+/** Reasons for not importing accounts without an API key, by account type. */
 const otherTypes: Reasons = {
   oauth: 'a login of a subscription: only API keys are used here',
   'setup-token': 'a login of a subscription: only API keys are used here',
@@ -74,7 +74,7 @@ function readAccount(row: unknown, path: string, draft: ImportDraft, vendors: Ve
   credentials?.finish(credentialReasons);
 }
 
-/** Only accounts with a mapping say which models they serve. */
+/** Only accounts with a mapping list the models that they serve. */
 function addModels(
   mapping: ImportedObject | undefined,
   upstream: string,

@@ -4,13 +4,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, object } from '#core/platform/schema.ts';
 import type { UserOutcome } from './import-user.ts';
 
-/** Users in one action: the record of a long import says how far it came. */
+/** Users per action, so that the records of a long import show its progress. */
 export const usersAtOnce = 500;
 
-/** Recorded at all of them: accounts have no ids before they are made. */
+/** Shared subject of all records: accounts have no ids before they are created. */
 const accounts: SubjectKind = { name: 'accounts' };
 
-/** Makes accounts of another gateway's users, each once, with the days that they have left. */
+/** Creates an account for each of another gateway's users, once, with the user's remaining days. */
 export const importAction = defineAction({
   name: 'accounts.import',
   subject: accounts,
@@ -29,7 +29,7 @@ export const importAction = defineAction({
     }),
     keys: boolean('Whether the new keys are shown, once. Otherwise owners see theirs when they sign in.'),
   }),
-  // Addresses are in the accounts alone.
+  // E-mail addresses are stored with the accounts only.
   unrecorded: ['users', 'keys'],
   secrets: ['imported'],
   tells: { source: itself },
@@ -48,7 +48,7 @@ interface ImportInput {
   readonly keys?: boolean | undefined;
 }
 
-/** The same with keys that are written down already: no answer is lost with them. @param keys by the ids of users there */
+/** Import action with keys that are already saved, so a lost response loses none. @param keys keys by the users' source ids */
 export function importActionWith(keys: ReadonlyMap<string, string>): typeof importAction {
   return { ...importAction, perform: (host, _id, input) => importAll(host, input, keys) };
 }

@@ -6,35 +6,35 @@ import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { ImportedUser } from '../imported-user.ts';
 
-/** What became of a user. */
+/** Result of importing a user. */
 export interface UserOutcome {
   readonly id: string;
   /** `created`: with a key. `joined`: days for the account that has its address. `known`: imported before. `refused`: see `reason`. */
   readonly outcome: 'created' | 'joined' | 'known' | 'refused';
   readonly days: number;
   readonly accountId?: string | undefined;
-  /** The new key, where it is to be shown. */
+  /** The new key, if it is to be shown. */
   readonly key?: string | undefined;
   readonly reason?: string | undefined;
 }
 
 type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 
-/** Whether keys are handed out by the operator; otherwise owners see theirs when they sign in. */
+/** Controls whether the operator hands out keys; otherwise owners see theirs when they sign in. */
 interface Keys {
   readonly areShown: boolean;
-  /** The key that a new account gets, which is safe already; by default one that is made here. */
+  /** Saved key for a new account; default: a generated one. */
   readonly key?: string | undefined;
 }
 
-/** Days of 24 hours until a time, a started one counting as whole: nobody loses time that was paid. */
+/** Days of 24 hours until `end`, rounded up so that no paid time is lost. */
 function daysUntil(end: number | undefined, now: number): number {
   return end === undefined ? 0 : Math.max(0, Math.ceil((end - now) / 86_400_000));
 }
 
 /**
- * Makes the account of a user with the days that are left, or adds these to the account that has its address. All of it is done once
- * for each user of a source, whatever is run twice or at the same time.
+ * Creates an account with the user's remaining days, or adds the days to the account that has the user's address. Runs once per user of a
+ * source, even if it is repeated or runs concurrently.
  */
 export async function importUser(
   host: ImportHost,
@@ -65,7 +65,7 @@ export async function importUser(
   }
 }
 
-/** The same without doing it. */
+/** Returns the result of `importUser` without changing data. */
 export async function previewUser(
   host: ImportHost,
   source: string,

@@ -19,7 +19,7 @@ interface Options {
   readonly yes?: true;
 }
 
-/** Makes accounts of a dump of users, or prints what would be done. @throws ImportError; CommandFailed if some were refused */
+/** Creates accounts for a dump of users, or prints the plan. @throws ImportError; CommandFailed if some users were refused */
 export async function importUsers(
   source: ImportSource,
   value: unknown,
@@ -58,7 +58,7 @@ async function* previews(
   for (const user of users) yield await previewUser(host, name, user, { areShown: keys !== undefined });
 }
 
-/** In batches, each with a record and, where keys are wanted, with these on the disk before their accounts are made. */
+/** Imports in batches, each with its own record. If keys are wanted, they are on disk before their accounts are created. */
 async function* imports(
   host: Host,
   { name, title }: ImportSource,

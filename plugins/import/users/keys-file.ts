@@ -10,42 +10,42 @@ const head = 'user,email,account,key\n';
 interface KeyLine {
   readonly user: string;
   readonly email: string | undefined;
-  /** Undefined while its account is being made. */
+  /** Undefined until its account is created. */
   readonly account: string | undefined;
   readonly key: string;
 }
 
 /**
- * The file of `--keys`, for its owner alone. Keys are on the disk before their accounts are made, without an account, so that a crash
- * in between loses none; then they are written again with it, and those that were not needed are left out.
+ * The file of `--keys`, readable by the owner only. Keys are written to disk before their accounts are created, without an account, so that
+ * a crash in between loses none. Then the file is rewritten with the account ids and without unused keys.
  */
 export class KeysFile {
   readonly #path: string;
-  /** Of the accounts that are made. */
+  /** Lines of created accounts. */
   #done = '';
 
   private constructor(path: string) {
     this.#path = path;
   }
 
-  /** @throws CommandFailed for a file that exists, or cannot be written */
+  /** @throws CommandFailed if the file exists or cannot be written */
   static async create(path: string): Promise<KeysFile> {
     await write(path, head);
     return new KeysFile(path);
   }
 
-  /** Resolves when keys of accounts that are to be made are safe. */
+  /** Resolves when the keys of accounts to be created are on disk. */
   propose(lines: readonly KeyLine[]): Promise<void> {
     return this.#replace(this.#done + textOf(lines));
   }
 
-  /** Takes the place of those that were proposed last. */
+  /** Replaces the last proposed lines. */
   async settle(lines: readonly KeyLine[]): Promise<void> {
     this.#done += textOf(lines);
     await this.#replace(this.#done);
   }
 
-  /** At no moment is there a file with less. @throws CommandFailed for a file that exists beside it */
+  /** Replaces the file atomically. @throws CommandFailed if the temporary file exists or cannot be written */
   async #replace(text: string): Promise<void> {
     const next = `${this.#path}.next`;
     await write(next, head + text);
@@ -54,7 +54,7 @@ export class KeysFile {
   }
 }
 
-/** Never into a file that is there: others could read it, or it is a link that leads elsewhere. */
+/** Creates the file, never overwrites one: others might read an existing file, or it might be a link. */
 async function write(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailed(

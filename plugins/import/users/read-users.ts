@@ -2,24 +2,24 @@ import type { ImportDraft } from '../draft.ts';
 import { ImportedObject, rowsOf } from '../members.ts';
 import type { ImportedUser } from '../imported-user.ts';
 
-/** How a gateway keeps users and subscriptions. */
+/** Schema of a gateway's users and subscriptions. */
 export interface UserTables {
-  /** Why a user is not imported; undefined: it is. */
+  /** Reason for not importing a user; undefined if it is imported. */
   whyNot(user: ImportedObject): string | undefined;
-  /** Columns of its name for people, the first that is not empty. */
+  /** Columns with the user's name; the first non-empty one is used. */
   readonly names: readonly string[];
-  /** Column of money that it has. */
+  /** Column with the user's balance. */
   readonly balance: string;
-  /** Column of a subscription's end. */
+  /** Column with the end of a subscription. */
   readonly end: string;
 }
 
 const unmappedBalance = 'money is not turned into days: add days yourself';
 
 /**
- * Users with the end of their access: that of the last active subscription that has not ended.
+ * Reads users and the end of their access, which is the latest end of their active, unexpired subscriptions.
  *
- * @param value rows of users, which may have a subscription's columns or a list of them; or `{ users, user_subscriptions }`
+ * @param value rows of users, which may contain a subscription's columns or a list of subscriptions; or `{ users, user_subscriptions }`
  * @param now epoch ms
  * @throws ImportError
  */
@@ -70,7 +70,7 @@ function subscriptionsOf(value: unknown): readonly unknown[] {
   return found === undefined ? [] : rowsOf((value as Record<string, unknown>)[found], found);
 }
 
-/** The ends of active subscriptions, by the ids of users. */
+/** Ends of active subscriptions by user id. */
 function readEnds(
   rows: readonly unknown[],
   tables: UserTables,
@@ -87,7 +87,7 @@ function readEnds(
   return ends;
 }
 
-/** Of rows that were joined, and of users with a list of subscriptions. */
+/** Ends found in the user's row: joined subscription columns, or a list of subscriptions. */
 function readOwnEnds(user: ImportedObject, tables: UserTables, draft: ImportDraft, now: number): number[] {
   const joined = user.names.includes(tables.end) ? readTime(user, tables.end, draft) : undefined;
   const nested = user
@@ -109,12 +109,12 @@ function readEnd(
   return status === 'active' && end !== undefined && end > now ? end : undefined;
 }
 
-/** Seconds since the epoch, or a time as databases write it. */
+/** Parses seconds since the epoch, or a time in a database's notation; returns epoch ms. */
 function readTime(row: ImportedObject, column: string, draft: ImportDraft): number | undefined {
   const written = row.text(column);
   if (written === undefined || written === '0') return undefined;
   if (/^\d{9,11}$/.test(written)) return Number(written) * 1_000;
-  // PostgreSQL writes "2026-12-01 00:00:00+00"; without a zone, databases of containers are in UTC.
+  // PostgreSQL writes "2026-12-01 00:00:00+00"; times without a zone are UTC, as in database containers.
   const iso = written.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
   const time = Date.parse(/Z|[+-]\d\d:?\d\d$/.test(iso) ? iso : `${iso}Z`);
   if (!Number.isNaN(time)) return time;

@@ -11,10 +11,10 @@ import type { Alert, ProblemKind, ProblemKinds, ProblemReader } from '#core/web/
 import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { mailTexts } from '../texts.ts';
 
-/** The parts of the registry that alerts are made from. */
+/** Parts of the registry that alerts use. */
 export type AlertSource = Partial<ProblemKinds & { readonly pageTexts: readonly Texts[] }>;
 
-/** The operator's message about an event, or the reason for sending none. */
+/** Composes the operator's message about an event, or returns the reason for not sending one. */
 export async function composeAlert(
   host: Host,
   { problems = new Map(), pageTexts = [] }: HealthChecks & AlertSource,
@@ -28,7 +28,7 @@ export async function composeAlert(
   return kind.alert.compose?.(payload, reader) ?? tellFirst(kind, reader);
 }
 
-/** The first of the problems of a kind. */
+/** Describes the first problem of a kind. */
 async function tellFirst({ find }: ProblemKind, reader: ProblemReader): Promise<Alert | string> {
   const [problem] = await find(reader);
   if (problem === undefined) return 'the problem is over';
@@ -42,10 +42,10 @@ async function tellFirst({ find }: ProblemKind, reader: ProblemReader): Promise<
   };
 }
 
-/** The report's figures count flags and show since when payments wait. */
+/** Left out of the problem count: the report's figures include open flags and waiting payments. */
 const inFigures = new Set<ProblemKind>(moneyProblems);
 
-/** Yesterday's figures, and everything that needs the operator, as counted by the overview: without hints. */
+/** Yesterday's figures, and the problems that need the operator, counted as on the overview but without hints. */
 async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemReader): Promise<Alert> {
   const { host, format, language } = reader;
   const t = mailTexts.in(language);

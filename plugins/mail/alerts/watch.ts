@@ -7,7 +7,7 @@ import { problemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
-/** Records what no single change reports: problems such as payments that stay unconfirmed, and the report of the day before. */
+/** Records conditions that no event reports, such as payments that stay unconfirmed, and the report of the previous day. */
 export const watchJob = (gateway: Required<AlertSource>): JobDefinition => ({
   name: 'watch-for-alerts',
   description: 'Records alerts about unconfirmed payments, and the daily report to the operator.',
@@ -28,7 +28,7 @@ export async function watchForAlerts(host: Host, { problems, pageTexts }: Requir
       try {
         return { event, problem: (await find(reader))[0] };
       } catch (error) {
-        // One that cannot be read, or is slow, must not silence the others.
+        // A failed or slow check must not block the others.
         noteFailure(host.log, `looking for what ${event} reports`, error);
         return { event, problem: undefined };
       }

@@ -17,7 +17,7 @@ import { alertsSection } from '#core/business/mail/alerts-section.ts';
 const defaultDeadlineMs = 10_000;
 const maxRunMs = 20_000;
 
-/** Sends the alerts that are due to the operator's webhook, one after another. @param deadline ms for each answer */
+/** Sends due alerts to the operator's webhook, one after another. @param deadline ms for each response */
 export async function sendDueWebhooks(
   host: Host,
   gateway: HealthChecks & AlertSource,
@@ -30,7 +30,7 @@ export async function sendDueWebhooks(
   while (performance.now() - begun < maxRunMs) {
     const alert = await claimMessage(host.database, ['webhook'], gateway);
     if (alert === undefined || alert.channel === 'customer') return;
-    // A receiver that fails is not asked again in this run.
+    // After a failure, the receiver is not called again in this run.
     if (!(await sendOne(host, gateway, alert, deadline))) return;
   }
 }
@@ -77,7 +77,7 @@ async function writeBody(
   });
 }
 
-/** @throws Error unless the receiver answers with 2xx. Redirects are not followed: they would send the alert to another host. */
+/** @throws Error unless the response is 2xx. Redirects are not followed: they would send the alert to another host. */
 async function post(host: Host, id: string, body: string, deadline: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));
@@ -99,7 +99,7 @@ async function post(host: Host, id: string, body: string, deadline: number): Pro
 }
 
 /**
- * The signature of Standard Webhooks: HMAC-SHA256 of id, timestamp and body, joined by dots.
+ * Signature of Standard Webhooks: HMAC-SHA256 of id, timestamp and body, joined by dots.
  *
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
@@ -108,7 +108,7 @@ export function signWebhook(secret: string, id: string, timestamp: string, body:
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
 
-/** Omits the URL, which may contain a secret. */
+/** Removes the URL, which may contain a secret. */
 function describe(error: unknown, deadline: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${deadline / 1000} s`;

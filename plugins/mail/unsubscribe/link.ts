@@ -8,8 +8,8 @@ export const unsubscribePath = '/unsubscribe';
 const secretName = 'unsubscribe';
 
 /**
- * The page at which the owner of an account unsubscribes without signing in. It ends in the account's id with its HMAC-SHA-256, so that
- * an account cannot unsubscribe others; the holder of the mail can, as RFC 8058 requires.
+ * URL of the page where an account's owner unsubscribes without signing in. It ends in the account's id with its HMAC-SHA-256, so accounts
+ * cannot unsubscribe each other; anyone who has the mail can, as RFC 8058 requires.
  */
 export async function unsubscribeUrl(
   { database, service }: Pick<Host, 'database' | 'service'>,
@@ -18,7 +18,7 @@ export async function unsubscribeUrl(
   return `${service.baseUrl}${unsubscribePath}/${accountId}.${await signatureOf(database, accountId)}`;
 }
 
-/** @returns the account's id; undefined for a link that is not ours */
+/** @returns the account's id; undefined for an invalid link */
 export async function readToken(database: Pick<Database, 'query'>, token: string): Promise<string | undefined> {
   const [accountId = '', signature = ''] = token.split('.');
   if (!uuid.test(accountId)) return undefined;
@@ -32,7 +32,7 @@ async function signatureOf(database: Pick<Database, 'query'>, accountId: string)
     .digest('base64url');
 }
 
-/** Stops or resumes the mails that are about neither orders nor sign-ins and keys. */
+/** Stops or resumes optional mails, which are not about orders, sign-ins or keys. */
 export async function setSubscribed(
   database: Pick<Database, 'query'>,
   accountId: string,

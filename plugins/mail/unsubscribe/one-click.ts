@@ -2,17 +2,17 @@ import type { ServerRoute } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readToken, setSubscribed, unsubscribePath } from './link.ts';
 
-/** Below the page's path, because pages accept forms only from this gateway's own pages. */
+/** A separate path below the page, because pages accept forms only from this gateway's own pages. */
 const oneClickPath = '/one-click';
 
-/** The address in `List-Unsubscribe`, of the page's address. */
+/** URL in `List-Unsubscribe`, derived from the page's URL. */
 export function oneClickUrl(pageUrl: string): string {
   return pageUrl.replace(`${unsubscribePath}/`, `${unsubscribePath}${oneClickPath}/`);
 }
 
 /**
- * What mail programs call for "Unsubscribe" (RFC 8058): a POST without cookies unsubscribes, and a GET, by which scanners of links come
- * as well, leads to the page.
+ * Endpoint for one-click unsubscribe in mail programs (RFC 8058): a POST without cookies unsubscribes; a GET, which link scanners send too,
+ * redirects to the page.
  */
 export function oneClickRoutes(host: () => Host): ServerRoute[] {
   const path = `${unsubscribePath}${oneClickPath}/{token}`;

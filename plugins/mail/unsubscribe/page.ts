@@ -11,7 +11,7 @@ const form = defineForm({
   },
 });
 
-/** `/unsubscribe/{token}`, to which mails link: stops optional mails, and resumes them. */
+/** `/unsubscribe/{token}`, linked in mails: stops or resumes optional mails. */
 export const unsubscribePage: Page = {
   path: `${unsubscribePath}/{token}`,
   role: 'public',

@@ -5,11 +5,11 @@ import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** The most frequent actions of support; the rest is offered with the details. A note is written on the page itself. */
+/** The most frequent support actions; the others are listed with the details. A note is written on the page itself. */
 const first = new Set(['account.add_days', 'account.block', 'account.unblock']);
 const onPage = 'account.note';
 
-/** Links to what an operator can do about an account. */
+/** Links to an operator's actions on an account. */
 export function accountLinks(
   { id, email, blockedAt, pausedAt, deletedAt }: AccountRecord,
   hasSignIn: boolean,
@@ -19,7 +19,7 @@ export function accountLinks(
   const isOperator = isOperatorAddress(host, email);
   const pointless = new Set([onPage]);
   if (blockedAt === undefined) pointless.add('account.unblock');
-  // The owner of a paused account could resume it.
+  // Not for a paused account: its owner could resume it.
   else if (pausedAt === undefined) pointless.add('account.block');
   return [...actionsOf(host).values()]
     .filter(({ subject, sparesOperators }) => subject === accountSubject && !(isOperator && sparesOperators === true))

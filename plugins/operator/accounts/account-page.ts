@@ -30,12 +30,12 @@ import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Entries listed of an account, the newest. */
+/** Maximum entries listed per account, newest first. */
 const listed = { orders: 20, models: 8, mails: 20 };
-/** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
+/** Hours of usage by model. Times to the first token cover fewer hours: reading an hour takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
-/** Facts that commands alone print. */
+/** Facts that only commands print. */
 const printed = new Set(['language', 'deleted']);
 
 /** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
@@ -117,7 +117,7 @@ function stateOf({ deletedAt, pausedAt, blockedAt, periods, readAt }: AccountRec
 
 type SignIn = { readonly provider: string; readonly email: string | undefined; readonly name: string };
 
-/** The line below the name: the address, where it signs in, since when, and the key. */
+/** The line below the name: e-mail address, sign-in providers, start date and key. */
 function aboutOf(
   { name, email, createdAt, key }: AccountRecord,
   signIns: readonly SignIn[],
@@ -134,7 +134,7 @@ function aboutOf(
   };
 }
 
-/** The most used models, each with its part of the most used one's requests. */
+/** The most used models, each with its requests relative to those of the most used model. */
 function describeModels(byRequests: readonly OfModel<UsageCounts>[], { t, format }: PageRequest) {
   const most = byRequests[0]?.requests ?? 1;
   return byRequests.slice(0, listed.models).map(({ model, requests }) => ({
@@ -147,10 +147,10 @@ function describeModels(byRequests: readonly OfModel<UsageCounts>[], { t, format
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
 
 /**
- * Requests of an account by model, most used first.
+ * Table of an account's requests by model, most used first.
  *
- * @param timed those of the last hours, with times to the first token
- * @param costOf what they cost by model; undefined where that is not known
+ * @param timed usage of the last hours, with times to the first token
+ * @param costOf cost by model; undefined if costs are unknown
  */
 function usageTable(
   byRequests: readonly OfModel<UsageCounts>[],

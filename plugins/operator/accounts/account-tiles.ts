@@ -8,13 +8,13 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Days of requests that show the use of a key. */
+/** Days of requests that the key-use tile covers. */
 const keyUseDays = 7;
 const day = 86_400_000; // ms
 
 /**
- * What support asks about an account first: how long it may use the service, how much it has paid, how much it sends, and from how
- * many places. Signals only: several addresses are also what one person with a laptop and a phone has.
+ * The first facts for support: how long the account may use the service, how much it has paid, how much it sends, and from how many places.
+ * Only hints: one person with a laptop and a phone also has several addresses.
  */
 export async function describeAccountTiles(
   { id, periods, readAt }: AccountRecord,
@@ -64,7 +64,7 @@ export async function describeAccountTiles(
   ];
 }
 
-/** This figure does not count down. */
+/** Drops the seconds, because this tile does not count down. */
 function withoutSeconds({ days, unit, clock }: FormattedRemaining): string {
   return days === '' ? clock : `${days} ${unit} ${clock.slice(0, -3)}`;
 }

@@ -10,7 +10,7 @@ import { describeSpans, type Span, spanOf } from '../span.ts';
 
 const path = '/operator/accounts/heaviest';
 
-/** `/operator/accounts/heaviest`: the accounts with the most requests, tokens, failures or refusals for policy, and from where their keys are used. */
+/** `/operator/accounts/heaviest`: accounts with the most requests, tokens, failures or policy refusals, and where their keys are used. */
 export const heaviestPage: Page = tablesPage({
   path,
   title: 'operator.heaviest',
@@ -70,7 +70,7 @@ const loadView = (use: ReadonlyMap<string, KeyUse>) =>
     at_once_column: { type: 'count', at: 'hide', value: ({ accountId }) => use.get(accountId)?.atOnce },
   });
 
-/** Accounts with many policy rejections, with the way to block them: a vendor may ban the key that all share. */
+/** Accounts with many policy refusals and links to block them: a vendor may ban the key that all accounts share. */
 const policyView = (accounts: readonly AccountRecord[]) =>
   defineView<AccountLoad>()({
     account,

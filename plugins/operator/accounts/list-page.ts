@@ -7,7 +7,7 @@ import { listPage } from '#core/web/resources/list-page.ts';
 
 const path = '/operator/accounts';
 
-/** `/operator/accounts`: search by name, e-mail address, id, key hint and state, the newest first. */
+/** `/operator/accounts`: search by name, e-mail address, id, key hint and state, newest first. */
 export const accountsPage = (gateway: Pick<Registry, 'pages'>): Page =>
   listPage(accounts, {
     path,

@@ -12,30 +12,30 @@ import { tellAction, tellDone as tellThatDone } from '#core/web/actions/tell-act
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Filters of the story. */
+/** Filters of the history. */
 const topics = ['money', 'access', 'requests'] as const;
 
-/** Entries that are shown, and hours of errors among them. */
+/** Maximum entries shown, and hours of errors among them. */
 const shown = { entries: 30, hours: 5 };
-/** Rejected or failed requests from which on an hour is listed. */
+/** Minimum number of rejected or failed requests for an hour to be listed. */
 const notableErrors = 20;
-/** Ms after the account was created within which its first key belongs to that. */
+/** Ms after an account's creation within which its first key gets no entry of its own. */
 const firstKey = 60_000;
 
-/** An account's data from the tables that have it. */
+/** Data of an account from several tables. */
 export type StorySources = Pick<AccountDetails, 'record' | 'ledger' | 'actions' | 'sessions'> & {
   readonly orders: readonly Order[];
-  /** Entries of plugins. */
+  /** Entries from plugins. */
   readonly others: readonly StoryEntry[];
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
 };
 
 type Words = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
-  /** Of accounts that actions name, by id. */
+  /** Names of accounts that actions mention, by id. */
   readonly names?: ReadonlyMap<string, string>;
 };
 
-/** Events of an account: money, access and requests in one list, the newest first. `?story=money` narrows it. */
+/** Events of an account: money, access and requests in one list, newest first. `?story=money` filters the list. */
 export function describeStory(sources: StorySources, words: Words & Pick<PageRequest, 'query'>) {
   const { t, format, query, host } = words;
   const now = new Date(host.now());
@@ -132,7 +132,7 @@ function resolveLink({ id }: OrderFlag, t: Words['t']) {
   return { path: `/operator/flags/${id}`, label: t('operator.act.flag.resolve') };
 }
 
-/** Time that was bought, taken back with a refund, or moved by either is listed together with the money. */
+/** Leaves out days bought with an order, removed by a refund, or shifted by either: they are listed with the money. */
 function isTold({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
@@ -146,7 +146,7 @@ function tellEntry(entry: LedgerEntry, words: Words): StoryEntry {
   return ofAccess(createdAt, reason === 'revoke' ? 'info' : 'ok', title, joinParts(ledgerNote(entry, words), ends));
 }
 
-/** Orders, notes and granted days are shown elsewhere. */
+/** Leaves out notes and granted days, which are shown elsewhere. */
 function isOfAccess({ action, outcome }: RecordedAction): boolean {
   return action !== 'account.note' && (action !== 'account.add_days' || outcome !== 'done');
 }
@@ -159,7 +159,7 @@ function tellDone(done: RecordedAction, words: Words): StoryEntry {
   return ofAccess(createdAt, actionIcons[outcome], tellThatDone(action, words.t), text);
 }
 
-/** Sessions that have ended are not on record any more. */
+/** Ended sessions are missing, because they are deleted. */
 function tellAccess({ record, sessions }: StorySources, { t }: Words): StoryEntry[] {
   const { key, createdAt } = record;
   const keyAt = key?.rotatedAt ?? key?.createdAt;
@@ -173,7 +173,7 @@ function tellAccess({ record, sessions }: StorySources, { t }: Words): StoryEntr
   ];
 }
 
-/** The hours in which many requests were rejected or failed. */
+/** Hours with many rejected or failed requests. */
 function tellErrors({ record, hours }: StorySources, { t, format }: Words): StoryEntry[] {
   return hours
     .filter(({ errors }) => errors >= notableErrors)

@@ -13,7 +13,7 @@ import { fieldTable, type ShownField } from '#core/web/resources/field.ts';
 const pageSize = 25;
 const listedActions = 20;
 
-/** `/operator/configuration`: the configurations that have served, the newest first. */
+/** `/operator/configuration`: configurations that were in effect, newest first. */
 export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Page => ({
   path: configurationsPath,
   role: 'operator',
@@ -45,19 +45,19 @@ export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Pa
   },
 });
 
-/** The history of the running gateway. @throws PageError while it starts */
+/** History of the running gateway. @throws PageError while it starts */
 export function requireChanges({ host }: PageRequest) {
   const { changes } = configLoadState(host);
   if (changes === undefined) throw new PageError(503, 'operator.configurations_starting');
   return changes;
 }
 
-/** Key of the title of what serves in place of gateway.yaml. */
+/** Title key of the notice about what is in effect instead of gateway.yaml. */
 export function titleOfRollback(rollback: Rollback | undefined): string {
   return rollback?.variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
 }
 
-/** The configuration in effect: the last one on record if this instance does not know. */
+/** The configuration in effect; the latest recorded one if this instance does not know it. */
 export async function readServing({
   documents: { history },
   serving,
@@ -65,7 +65,7 @@ export async function readServing({
   return serving() ?? (await history.list(1))[0];
 }
 
-/** A number of a configuration; undefined for anything else. */
+/** Parses a configuration number; undefined for anything else. */
 export function numberOf(text: string | undefined): number | undefined {
   return /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : undefined;
 }
@@ -82,7 +82,7 @@ function describeRollback({ host, t, format }: PageRequest): string {
   });
 }
 
-/** @param serving digest of what serves, among the newest */
+/** @param serving digest of the configuration in effect, if it is among the newest */
 function tableOf(some: readonly Served[], serving: string | undefined, request: PageRequest): TableSection {
   const now = some.find(({ digest }) => digest === serving);
   const state: ShownField<Served> = {

@@ -11,10 +11,10 @@ import { configurationsPath } from '#core/web/resources/configurations.ts';
 import { numberOf, readServing, requireChanges } from './list-page.ts';
 import { object } from '#core/platform/schema.ts';
 
-/** Lines of a comparison; `daypass diff` prints all of them. */
+/** Maximum lines of a diff; `daypass diff` prints all of them. */
 const longestDiff = 400;
 
-/** `/operator/configuration/{number}`: what a configuration changed, and the way back to it. */
+/** `/operator/configuration/{number}`: the changes of a configuration, and a form to roll back to it. */
 export const configurationPage: Page = {
   path: `${configurationsPath}/{number}`,
   role: 'operator',
@@ -45,7 +45,7 @@ export const configurationPage: Page = {
       async submit({ note }, request) {
         const served = await requireServed(requireChanges(request), request);
         const words = { configuration: served.id, note: note.replaceAll(/\s+/g, ' ').trim() };
-        // Going back to what the file says releases it.
+        // Rolling back to the content of gateway.yaml releases the file again.
         await act(request, isFile(served, request) ? releaseAction : rollbackAction, '', words);
         return new Redirect(configurationsPath);
       },
@@ -53,7 +53,7 @@ export const configurationPage: Page = {
   ],
 };
 
-/** True for what gateway.yaml says while something else serves in its place. */
+/** True if this is gateway.yaml's content while another configuration overrides it. */
 function isFile({ digest }: Served, { host }: PageRequest): boolean {
   return configLoadState(host).rollback?.fileDigest === digest;
 }
@@ -70,7 +70,7 @@ const kindOfSign: Readonly<Record<string, string>> = { '+': 'added', '-': 'remov
 
 function cut(lines: readonly string[]) {
   const shown = [...lines.slice(0, longestDiff), ...(lines.length > longestDiff ? ['  …'] : [])];
-  // Templates leave out line breaks between tags.
+  // Templates drop line breaks between tags.
   return shown.map((text, index) => ({
     text: index < shown.length - 1 ? `${text}\n` : text,
     kind: kindOfSign[text.charAt(0)] ?? '',

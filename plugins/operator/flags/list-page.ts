@@ -3,10 +3,10 @@ import type { Page } from '#core/web/pages/page.ts';
 import { describeFlag } from '#core/web/problems/money-problems.ts';
 import { describeNeed, describeTotal } from '../overview/needs.ts';
 
-/** Flags on one page; when some are resolved, others follow. */
+/** Maximum flags on the page; as flags are resolved, further ones move up. */
 const listed = 200;
 
-/** `/operator/flags`: pending decisions about orders, the worst first, and below them those about money without an order. */
+/** `/operator/flags`: pending decisions about orders, worst first; below them those about money without an order. */
 export const flagsPage: Page = {
   path: '/operator/flags',
   role: 'operator',

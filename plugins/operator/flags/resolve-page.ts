@@ -12,7 +12,7 @@ export const resolvePage: Page = plainPage(
   { path: '/operator/flags/{id}', title: 'operator.resolve_title' },
 );
 
-/** @throws PageError when another operator was faster */
+/** @throws PageError if another operator resolved it first */
 async function readFlag(request: PageRequest): Promise<PageSubject> {
   const { host, params, t } = request;
   const flag =
@@ -30,7 +30,7 @@ async function readFlag(request: PageRequest): Promise<PageSubject> {
         : t('operator.act.flag.resolve.question', { flag: name, order: order.code }),
     text: t(`operator.flag_help.${kind}`),
     facts: factsOf(flag, request),
-    // Its buyer was promised to read what becomes of the money.
+    // The buyer was promised to read the decision about the money.
     fields: { outcome: isDecisionPromised(kind) && { isRequired: true } },
   };
 }

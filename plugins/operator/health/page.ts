@@ -22,15 +22,15 @@ import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { version } from '#core/platform/version.ts';
 
 const path = '/operator/health';
-/** Seconds between two updates of the state. */
+/** Update interval of the state in seconds. */
 const interval = 10;
-/** Rows of a table. */
+/** Maximum rows of a table. */
 const listed = 30;
 const listedBlocks = 10;
-/** Ms for which requests without an account are shown. */
+/** Time span in ms for requests without an account. */
 const strangersSpan = 86_400_000;
 
-/** `/operator/health`: health checks, journal, jobs, configuration, versions, and what operators have done. */
+/** `/operator/health`: health checks, journal, jobs, configuration, versions, and the operators' actions. */
 export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page => ({
   path,
   role: 'operator',
@@ -75,7 +75,7 @@ async function describeChecks(
   const [checks, states] = await Promise.all([readHealth(gateway, host), readModelStates(gateway, host)]);
   const lag = host.database.records.replica?.lag;
   const down = [...states.values()].filter((state) => state === 'down').length;
-  // Models that are down fail no check: the gateway itself is ready.
+  // Models that are down do not fail a check: the gateway itself is ready.
   const passing =
     down === 0
       ? { kind: 'ok', text: t('operator.checks_pass') }
@@ -94,7 +94,7 @@ async function describeChecks(
   };
 }
 
-/** @param kind how a dependency is run: `embedded`, `external`, `memory`, `redis` */
+/** @param kind type of the dependency: `embedded`, `external`, `memory`, `redis` */
 function describePassing(kind: string | undefined, t: PageRequest['t']): string {
   if (kind === undefined) return t('operator.check_passes');
   return t('operator.check_passes_with', { kind: tellChoice('operator.check_kind', kind, t) });
@@ -141,7 +141,7 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
   };
 }
 
-/** The processes of this machine; none without `workers`. */
+/** Processes of this machine; empty without `workers`. */
 const workers = defineView<WorkerStatus>()({
   worker: {
     type: 'text',
@@ -173,7 +173,7 @@ const failedJobs = defineView<FailedJob>()({
   time: { type: 'time', at: 'end', value: ({ failedAt }) => new Date(failedAt) },
 });
 
-/** Senders of requests without an account: most of these have no record. */
+/** Address blocks that sent requests without an account, which usually leave no record. */
 const strangers = defineView<UnauthenticatedBlock>()({
   address_block: {
     type: 'id',

@@ -2,10 +2,10 @@ import { countUndelivered, listMails, undeliveredDays } from '#core/business/mai
 import type { Page } from '#core/web/pages/page.ts';
 import { mailTable } from '../mail-table.ts';
 
-/** Mails on the page; when some are sent again, others follow. */
+/** Maximum mails on the page; as mails are sent again, further ones move up. */
 const listed = 200;
 
-/** `/operator/mails`: mails to customers that did not arrive, or perhaps did not. */
+/** `/operator/mails`: mails to customers that were not delivered, or possibly not. */
 export const mailsPage: Page = {
   path: '/operator/mails',
   role: 'operator',

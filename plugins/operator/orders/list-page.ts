@@ -7,7 +7,7 @@ import { orders } from '#core/web/resources/orders.ts';
 
 const path = '/operator/orders';
 
-/** `/operator/orders`: search by order, buyer, money and state, the newest first; of one day, what is wrong first. */
+/** `/operator/orders`: search by order, buyer, money and state, newest first; for a single day, orders with problems come first. */
 export const ordersPage = (gateway: Pick<Registry, 'pages'>): Page =>
   listPage(orders, {
     path,

@@ -26,7 +26,7 @@ import { orderFacts, orderView, stateCell } from '#core/web/resources/orders.ts'
 const listedMails = 50;
 export const listOfOrders = { path: '/operator/orders', label: 'operator.orders' } as const;
 
-/** `/operator/orders/{code}`: an order with all that has happened to it. */
+/** `/operator/orders/{code}`: an order with its whole history. */
 export const orderPage: Page = {
   path: '/operator/orders/{code}',
   role: 'operator',
@@ -88,7 +88,7 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
   );
 }
 
-/** What plugins said about the order when it was placed. */
+/** Formats a line that a plugin added when the order was placed. */
 function describeLine(line: OrderLine, language: PageRequest['language']): PageFact {
   const { label, text, path } = describeOrderLine(line, language);
   return { name: label, value: text, ...(path !== '' && { path }) };
@@ -96,7 +96,7 @@ function describeLine(line: OrderLine, language: PageRequest['language']): PageF
 
 const link = (path: string, label: string, isDanger = false) => ({ path, label, isDanger });
 
-/** Actions on an order, the most pressing first. While a refund of a payment is under way, another one would be refused. */
+/** Actions on an order, most urgent first. No refund is offered for a payment whose refund is in progress, as it would be rejected. */
 function actionsOf(order: Order, { t, format }: PageRequest) {
   const { code, state, flags, refunds, payments } = order;
   const path = `/operator/orders/${code}`;
@@ -115,7 +115,7 @@ function actionsOf(order: Order, { t, format }: PageRequest) {
     ...(state === 'created' || state === 'pending'
       ? [link(`${path}/cancel`, t('operator.act.order.cancel'), true)]
       : []),
-    // Of several payments, each says which one it is.
+    // If several payments can be refunded, the label identifies the payment.
     ...payable.map((payment) => {
       const amount = format.money(refundable(order, payment), payment.currency);
       const words = { amount, outcome: t(`operator.payment_outcome.${payment.outcome}`) };

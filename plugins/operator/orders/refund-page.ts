@@ -6,14 +6,14 @@ import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { requireOrder } from './order-page.ts';
 
-/** `/operator/orders/{code}/refund/{payment}`: pays one payment back, in full or in part. */
+/** `/operator/orders/{code}/refund/{payment}`: refunds one payment, in full or in part. */
 export const refundPage: Page = plainPage(
   coreAction('order.refund'),
   { path: '/operator/orders/{code}', find: findPayment },
   { path: '/operator/orders/{code}/refund/{payment}', errors: { too_much: 'amount' } },
 );
 
-/** @throws PageError 404; 409 when nothing of it is left, or a refund of it is under way */
+/** @throws PageError 404; 409 if nothing is left to refund, or a refund is in progress */
 async function findPayment(request: PageRequest): Promise<PageSubject> {
   const { t, format } = request;
   const order = await requireOrder(request);

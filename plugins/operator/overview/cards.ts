@@ -12,21 +12,21 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 export interface FactsCard {
   readonly title: string;
   readonly status: { readonly kind: string; readonly text: string } | undefined;
-  /** `path`: a page that tells more of the value. */
+  /** `path`: page with details of the value. */
   readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
 }
 
-/** Facts by the keys of their names, without those whose value is undefined. */
+/** Facts with translated names, without those whose value is undefined. */
 export function listFacts(t: Reader['t'], facts: readonly (readonly [name: string, value: string | undefined])[]) {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name: t(name), value }]));
 }
 
-/** Health checks about the journal; their reasons are listed with what needs action. */
+/** Health checks about the journal; their reasons appear in the list of problems. */
 const journalChecks = ['records', 'disk'];
 /** Ms that a job may wait for a worker before it counts as late. */
 const lateJob = 60_000;
 
-/** The journal of records: of this instance. */
+/** Describes this instance's journal of records. */
 export function describeJournal(
   gateway: Pick<Registry, 'statusReports' | 'healthChecks'>,
   request: PageRequest,
@@ -62,7 +62,7 @@ function journalState({ lost_records: lost }: JournalStatus, t: Reader['t']) {
     : { kind: 'ok', text: t('operator.journal_state.shipping') };
 }
 
-/** The queue of jobs, and the checks of payments that are due. */
+/** Describes the job queue, and the due payment checks. */
 export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const { t, format } = request;
   const { host } = request;

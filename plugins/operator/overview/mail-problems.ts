@@ -2,10 +2,10 @@ import { type CustomerMail, countUndelivered, hasUndelivered, listMails } from '
 import { tellChoice } from '#core/business/operator-actions/telling.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Receipts and refund notices that are listed one by one. */
+/** Maximum receipts and refund notices listed individually. */
 const listed = 5;
 
-/** Mails that did not reach their customers: those about money one by one, all others as one entry. */
+/** Undelivered mails to customers: those about money individually, all others as one entry. */
 export const undeliveredMails: ProblemKind = {
   name: 'mail',
   order: 110,
@@ -39,7 +39,7 @@ function describeMail(mail: CustomerMail, { t }: ProblemReader): Problem {
       { text: order, path: `/operator/orders/${order}` },
       { text: ', ' },
       { text: name, isStrong: true },
-      // A mail server may repeat the address.
+      // Marked as personal, because a mail server may repeat the address.
       ...(error === undefined ? [] : [{ text: `: ${t(error)}`, isEnglish: t(error) === error, isPersonal: true }]),
     ],
     since: finishedAt,

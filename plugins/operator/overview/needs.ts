@@ -2,10 +2,10 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { findProblems } from '#core/web/problems/find-problems.ts';
 import type { Problem, ProblemKinds } from '#core/web/problems/problem.ts';
 
-/** The part of the registry that the list of needs is made from. */
+/** Parts of the registry that the list of problems uses. */
 export type NeedsSource = ProblemKinds & { readonly pages: readonly Page[] };
 
-/** All that needs the operator, the worst first, then models, machine and money, each the oldest first. */
+/** All problems that need the operator, worst first, then models, machine and money, each oldest first. */
 export async function describeNeeds(gateway: NeedsSource, request: PageRequest) {
   const { found, total } = await findProblems(gateway, request);
   const more = total - found.length;
@@ -16,12 +16,12 @@ export async function describeNeeds(gateway: NeedsSource, request: PageRequest) 
   };
 }
 
-/** '' for none: that is said by itself. */
+/** Empty for 0, which the page states separately. */
 export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): string {
   return count === 0 ? '' : t('operator.needs_open', { count });
 }
 
-/** A problem, ready to be printed. @param pages whose titles are on buttons that say nothing else */
+/** Describes a problem, ready to be printed. @param pages pages whose titles label buttons without their own label */
 export function describeNeed(
   { severity, title, pieces, since, step }: Problem,
   { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,

@@ -9,12 +9,12 @@ import { type OverviewSources, readSources } from '../sources.ts';
 import { describeSpans, spanOf } from '../span.ts';
 import { describeTiles } from './tiles.ts';
 
-/** Routes on the overview, at least; all routes of a model stay together. */
+/** Minimum number of routes on the overview; all routes of a model are shown together. */
 const listedRoutes = 6;
-/** Seconds between two updates of figures and cooldowns. */
+/** Update interval of figures and cooldowns in seconds. */
 const interval = 5;
 
-/** `/operator`: figures of today, 7 or 30 days, what needs the operator, routes, journal and jobs. */
+/** `/operator`: figures of today, 7 or 30 days, problems that need the operator, routes, journal and jobs. */
 export const overviewPage = (
   gateway: NeedsSource & Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
   running: RunningRequests,
@@ -31,7 +31,7 @@ export const overviewPage = (
     const zone = host.section(service).time_zone;
     return {
       heading: t(`operator.span_heading.${span}`),
-      // Days are those of the service, times those of the reader.
+      // Days use the service's time zone, times the reader's.
       daysZone: zone === format.timeZone ? '' : t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
       spans: describeSpans(span, request, (one) => (one === 'today' ? '/operator' : `/operator?span=${one}`)),
       tiles: await describeTiles(gateway, request, running, span),
@@ -53,7 +53,7 @@ export const overviewPage = (
   },
 });
 
-/** Only routes in trouble, where there are any. */
+/** Describes the routes in trouble, or all routes if there are none. */
 function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {
   const troubled = describeRoutes(request.host, sources, request, listedRoutes, true);
   return {

@@ -4,15 +4,15 @@ import type { RecentRoutes, RouteTraffic } from '../route-traffic.ts';
 /** An upstream that rejects an API key of gateway.yaml: revoked, or without credit. */
 interface RejectedKey {
   readonly upstream: string;
-  /** Of the latest rejection, epoch ms. */
+  /** Time of the latest rejection, epoch ms. */
   readonly at: number;
-  /** The upstream's message; null when it sent none. */
+  /** Message of the upstream; null if it sent none. */
   readonly error: string | null;
 }
 
 /**
- * Finds the upstreams whose latest failure is a rejected key: until it serves again or fails otherwise, and for as long as one of
- * several keys is in a cooldown.
+ * Finds upstreams whose latest failure is a rejected key: until the upstream answers a request or fails for another reason, and while one
+ * of several keys is in cooldown.
  */
 export function findRejectedKeys(
   statuses: ReadonlyMap<string, RouteStatus>,

@@ -12,9 +12,9 @@ import { chartHours, overviewReadings } from '../readings.ts';
 import { type Span, spans, splitDays } from '../span.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Ms after which a running request counts as long. */
+/** Ms after which a running request counts as long-running. */
 const long = 60_000;
-/** Days that the sparklines of today's money and passes show at least: one alone would be a dot. */
+/** Minimum days in the sparklines of today's money and passes: a single day would be a dot. */
 const leastDays = 14;
 const spark = { width: 200, height: 32 };
 
@@ -23,7 +23,7 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 /** A count of requests, by hour or by day. */
 type Point = Pick<DailyUsage, 'requests' | 'failed'>;
 
-/** The figures of a span: revenue, active passes, requests, failures; each with what it was in the span before. */
+/** Figures of a span: revenue, active passes, requests and failures; each with its value in the span before. */
 export async function describeTiles(
   gateway: Pick<Registry, 'costsReader'>,
   request: PageRequest,
@@ -50,7 +50,7 @@ export async function describeTiles(
   ];
 }
 
-/** @param notes what is known besides @param drawn values of its line */
+/** @param notes additional facts @param drawn values of the sparkline */
 function tileOf(label: string, value: string, notes: readonly string[], drawn: readonly number[]) {
   return {
     label,
@@ -90,7 +90,7 @@ function describeRequests(
   return tileOf(t('operator.requests'), format.number(sum(now, 'requests')), notes, drawn);
 }
 
-/** The last minute alone would lack the requests that are still running. */
+/** Averages several minutes: the last minute lacks the requests that are still running. */
 function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequests, { t, format, host }: Reader) {
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
   const slow = running.countOlderThan(long, host.now());
@@ -101,7 +101,7 @@ function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequest
   );
 }
 
-/** Of those that were answered or failed: refusals and clients that left are neither. */
+/** Share of failures among answered and failed requests; refusals and clients that disconnected are not counted. */
 function describeFailures(
   days: readonly DailyUsage[],
   points: readonly Point[],
@@ -122,7 +122,7 @@ function describeFailures(
   return { ...tile, spark: { ...tile.spark, isBad: failed > 0 } };
 }
 
-/** Undefined where nothing was answered and nothing failed. */
+/** Undefined without any answered or failed request. */
 function shareOf(days: readonly DailyUsage[]): number | undefined {
   const failed = sum(days, 'failed');
   const finished = failed + sum(days, 'answered');
@@ -134,7 +134,7 @@ function beforeOf(span: Span, value: string, t: Reader['t']): string {
   return t(`operator.before.${span}`, { value });
 }
 
-/** The last hours, the oldest first, those without requests as zeros. @param now epoch ms */
+/** The last hours, oldest first; hours without requests are zeros. @param now epoch ms */
 function hoursOf(usage: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[], now: number): Point[] {
   const byHour = new Map(usage.map((one) => [one.hour, one]));
   const first = startOfHours(now, chartHours);

@@ -2,13 +2,13 @@ import { listUnfinished, longestAction } from '#core/business/operator-actions/o
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { nameAccounts, readSubjects, tellDone } from '#core/web/actions/tell-action.ts';
 
-/** Actions that are listed, and the ms for which they are: the next operator of a weekend sees them. */
+/** Maximum actions listed, and ms for which each is listed, so that the next operator sees those of a weekend. */
 const listed = 5;
 const shownFor = 3 * 86_400_000;
-/** Days, with one for clocks that differ. */
+/** Days searched, including one day for clock differences. */
 const looked = shownFor / 86_400_000 + 1;
 
-/** Actions during which a process ended, so that it is unknown whether they were done. */
+/** Actions with an unknown outcome, because their process ended meanwhile. */
 export const unfinishedActions: ProblemKind = {
   name: 'action_unfinished',
   order: 90,

@@ -9,12 +9,12 @@ import { notFound, PageError } from '#core/web/pages/page-error.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 
-/** Routes on the page, those of models with trouble first; `daypass routes` lists all. */
+/** Maximum routes on the page, those of models in trouble first; `daypass routes` lists all. */
 const listedRoutes = 300;
-/** Seconds between two updates of cooldowns. */
+/** Update interval of cooldowns in seconds. */
 const interval = 5;
 
-/** `/operator/routes`: routes with their breakers, and the way to reset one. */
+/** `/operator/routes`: routes with their breakers, and links to reset them. */
 export const routesPage = (gateway: Pick<Registry, 'statusReports' | 'costsReader' | 'routeNoteSources'>): Page => ({
   path: '/operator/routes',
   role: 'operator',

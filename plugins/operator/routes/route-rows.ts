@@ -10,19 +10,20 @@ import type { RouteTraffic, ServedModel } from '../route-traffic.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
-/** A route of one model, ready to be printed; '' for what is not known. */
+/** A route of one model, ready to be printed; '' for unknown values. */
 export type RouteRow = ReturnType<typeof describeRoutes>[number];
 
-/** Shares of failed attempts from which on a route has trouble, and much of it. */
+/** Shares of failed attempts from which a route is in trouble, and in serious trouble. */
 const notable = 0.01;
 const alarming = 0.1;
 
 /**
- * The routes of the models with the worst trouble first, then those of others in the order of gateway.yaml; whole models.
+ * Describes the routes of the models in the worst trouble first, then of the others in the order of gateway.yaml. A model's routes are
+ * never split.
  *
- * @param least rows, where there are as many
- * @param costOf what a route has cost for a model
- * @param isTroubled true: only routes in trouble; all of a model in trouble where none of its routes shows why
+ * @param least minimum number of rows, if there are that many
+ * @param costOf cost of a route for a model
+ * @param isTroubled true to list only routes in trouble, or all routes of a model in trouble if none of its routes shows the cause
  */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
@@ -45,7 +46,7 @@ export function describeRoutes(
     const inTrouble = model.routes.filter(({ id }) => rankOf(statuses.get(id), routes.get(id)) < ranks.closed);
     const shown = isTroubled && inTrouble.length > 0 ? inTrouble : model.routes;
     return shown.map(({ id }, index) => ({
-      // Once for all of its routes.
+      // Printed once for all routes of the model.
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
       cost: costOf(model.publicName, id),
@@ -54,19 +55,19 @@ export function describeRoutes(
   });
 }
 
-/** Ids of routes that serve several models: their attempts are of all of these. */
+/** Ids of routes that serve several models, whose attempts include all of these models. */
 function sharedRoutes(models: readonly Model[]): ReadonlySet<string> {
   const ids = models.flatMap(({ routes }) => [...new Set(routes.map(({ id }) => id))]);
   const seen = new Set<string>();
   return new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
 }
 
-/** Rows that all models would have. */
+/** Number of rows for all models. */
 export function countRoutes({ catalog }: Pick<Host, 'catalog'>): number {
   return catalog.models.reduce((sum, { routes }) => sum + routes.length, 0);
 }
 
-/** @param troubleOf what models are sorted by, the most important first; smaller is worse */
+/** @param troubleOf sort keys of a model, most important first; a smaller value is worse */
 function mostUrgent(models: readonly Model[], least: number, troubleOf: (model: Model) => number[]): Model[] {
   const ranked = models.map((model) => ({ model, rank: troubleOf(model) }));
   const chosen: Model[] = [];
@@ -79,7 +80,7 @@ function mostUrgent(models: readonly Model[], least: number, troubleOf: (model: 
   return chosen;
 }
 
-/** @returns negative when the first is worse */
+/** @returns a negative number if the first is worse */
 function compare(one: readonly number[], other: readonly number[]): number {
   return one.map((rank, index) => rank - (other[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
 }
@@ -91,10 +92,10 @@ function failedShare(traffic: RouteTraffic | undefined): number | undefined {
 
 const ranks: Readonly<Record<RouteStatus['state'], number>> = { open: 0, no_model: 0, half_open: 1, closed: 5 };
 
-/** Rank of a model whose routes all serve. */
+/** Rank of a model whose routes are all healthy. */
 const noTrouble = [severityOf('working'), ranks.closed];
 
-/** Rank of a route's trouble, 0 for an open breaker to 5 for none. */
+/** Rank of a route's trouble, from 0 for an open breaker to 5 for no trouble. */
 function rankOf(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {
   const share = failedShare(traffic) ?? 0;
   const ofTraffic = share >= alarming ? 3 : share >= notable ? 4 : 5;
@@ -119,7 +120,7 @@ function describeRoute(
     status: describeBreaker(status, reader),
     keys: describeKeys(cooling, status?.keys_closed ?? 0, t),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
-    // Those of this model, where the attempts are for several.
+    // Requests for this model, if the route's attempts include several models.
     requestsOf:
       traffic !== undefined && isShared
         ? t('operator.served_of_model', { served: format.number(served?.requests ?? 0) })
@@ -134,7 +135,7 @@ function describeRoute(
   };
 }
 
-/** Closed keys are among those that cool down. */
+/** The number of cooling keys includes closed keys. */
 function describeKeys(cooling: number, closed: number, t: Reader['t']): string {
   return [
     ...(closed > 0 ? [t('operator.keys_closed', { count: closed })] : []),
@@ -148,7 +149,7 @@ function describeCache(cache: ServedModel['cache'], { t, format }: Reader) {
   return { fromCache: format.percent(cache.read), toCache: written };
 }
 
-/** True where a breaker is not closed, or keys cool down. */
+/** True if the breaker is not closed, or keys are in cooldown. */
 export function canReset(status: RouteStatus | undefined): boolean {
   return (status?.keys_cooling_down ?? 0) > 0 || (status?.state ?? 'closed') !== 'closed';
 }

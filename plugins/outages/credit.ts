@@ -93,8 +93,8 @@ function toOutage(row: OutageColumns): ConfirmedOutage {
 }
 
 /**
- * Accounts that an outage has hit and that have not got their time back: those with paid time in it that used the model, or tried to;
- * neither blocked nor deleted ones. For each with paid time, one look into the index `request_log_model` finds its last request.
+ * Accounts hit by an outage and not yet credited: those with paid time in it that used the model or tried to, without blocked and deleted
+ * ones. For each account with paid time, one lookup in the index `request_log_model` finds its last request.
  */
 async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
@@ -133,8 +133,8 @@ export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): 
 }
 
 /**
- * Gives the time of an outage back to all accounts that it has hit, each in a transaction with the row that says so: run twice, at once, or
- * again after a crash, an account gets it once.
+ * Credits an outage to all accounts that it hit, each in one transaction with its credit row: an account gets the time once, even if this
+ * runs twice, concurrently, or again after a crash.
  */
 export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
   const { database } = host;

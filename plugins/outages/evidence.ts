@@ -7,16 +7,16 @@ import type { ConfirmedOutage } from './credit.ts';
 const isOwn = ownFaults.map((fault) => `r.attempts @> '[{"fault": "${fault}"}]'`).join(' or ');
 
 /**
- * True for a record `r` of a request that routes have failed, or whose gateway has died: one that a breaker refused was sent to none, and
- * says only that others had failed before.
+ * True if routes failed the request of record `r`, or its gateway died. A request rejected by an open breaker was not sent to any route: it
+ * shows only that earlier ones failed.
  */
 export const isFailure = `(r.outcome = 'interrupted' or (r.outcome = 'failed'
   and jsonb_typeof(r.attempts) = 'array' and r.attempts <> '[]' and not (${isOwn})))`;
 
-/** Before an incident is opened, the time in which an account that fails may be its cause. */
+/** Time before an incident is opened in which a failing account may be its cause. */
 const suspicion = `interval '1 hour'`;
 
-/** True for an account that had failures of a model before this moment: it may have made what was seen then. SQL expressions. */
+/** SQL condition: the account had failures of a model shortly before `at`, so it may have caused what was seen then. */
 export function hadFailed(accountId: string, model: string, at: string): string {
   return `exists (select from request_log r where r.account_id = ${accountId} and coalesce(r.alias_of, r.model) = ${model}
     and r.started_at >= ${at} - ${suspicion} and r.started_at < ${at} and r.is_metered and ${isFailure})`;
@@ -26,11 +26,11 @@ export function hadFailed(accountId: string, model: string, at: string): string 
 export interface OutageWitness {
   readonly accountId: string;
   readonly failures: number;
-  /** It had failures already before the incident was opened, which it may have caused. */
+  /** True if it failed before the incident was opened, which it may have caused. */
   readonly hadFailedBefore: boolean;
 }
 
-/** Accounts whose requests failed in an outage, those first that had failed before it was seen. @param limit at most 500 */
+/** Accounts whose requests failed in an outage; those with earlier failures come first. @param limit at most 500 */
 export async function listWitnesses(
   database: Pick<Database, 'query'>,
   { id }: Pick<ConfirmedOutage, 'id'>,

@@ -4,18 +4,19 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { hadFailed, isFailure } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
-/** After the end of an incident, the time in which the records of its requests arrive; and how old one may be, after a pause. */
+/** Time after an incident's end in which records of its requests arrive; and maximum age of an incident, after a pause. */
 const records = `interval '10 minutes'`;
 const oldest = `interval '3 days'`;
-/** Before the incident was seen: the failures that showed it. */
+/** Time before the incident was seen, which contains the failures that revealed it. */
 const before = `interval '10 minutes'`;
-/** Accounts whose requests must have failed, unless a probe has: odd requests of a single account earn no time. */
+/** Minimum number of failing accounts without a probe: odd requests of a single account earn no credit. */
 const leastAccounts = 2;
 
 /**
- * Finds the outages of incidents that are over, once: from the first to the last failed request between two that a route answered,
- * so that all routes were down meanwhile. The probe that confirmed an incident counts as one of them. Confirmed is an outage by such a
- * probe, or by accounts that had no failures before the incident was opened: those that had may have made it. Of several instances, one finds them.
+ * Finds the outages of ended incidents, once: from the first to the last failed request between two that a route answered, so all routes
+ * were down meanwhile. The probe that confirmed an incident counts as a failed request. An outage is confirmed by such a probe, or by
+ * accounts without failures before the incident was opened: the others may have caused it. If several instances run this, only one finds
+ * them.
  */
 export async function findOutages({ database, section }: Pick<Host, 'database' | 'section'>): Promise<void> {
   const { from_minutes: minutes } = section(outagesSection);

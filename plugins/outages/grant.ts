@@ -11,15 +11,15 @@ interface Outage {
   /** Epoch ms. */
   readonly since: number;
   readonly until: number;
-  /** Only accounts that requested this model in the span; default: all that had paid time in it. */
+  /** Selects only accounts that requested this model in the span; default: all that had paid time in it. */
   readonly model?: string | undefined;
 }
 
 /**
- * An outage as it is written.
+ * Parses an outage from the operator's input.
  *
  * @param span RFC 3339
- * @throws AccountError `span`; `not_found` for a model that was never there
+ * @throws AccountError `span`; `not_found` for a model that never existed
  */
 export async function readOutage(
   host: Pick<Host, 'catalog' | 'database'>,
@@ -39,7 +39,7 @@ export interface AffectedAccount {
   readonly email: string | undefined;
 }
 
-/** The accounts that had paid time in a span, or requested a model in it; neither blocked nor deleted ones. */
+/** Finds accounts that had paid time in a span, or requested a model in it; blocked and deleted ones are left out. */
 export async function findAffected(
   database: Pick<Database, 'query'>,
   { since, until, model }: Outage,
@@ -68,14 +68,14 @@ export async function findAffected(
 /** Result of a grant to all accounts hit by an outage. */
 export interface OutageResult {
   readonly granted: number;
-  /** They had the days of this note already. */
+  /** Accounts that already had the days of this note. */
   readonly skipped: number;
   readonly failed: readonly { readonly account: string; readonly message: string }[];
 }
 
 const grantOf = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
 
-/** True if the account already has the days of this note, so that there is nothing to do and to record. */
+/** True if the account already has the days of this note, so no grant and no record are needed. */
 export async function hasGrant(
   { database }: Pick<Host, 'database'>,
   accountId: string,
@@ -85,10 +85,10 @@ export async function hasGrant(
 }
 
 /**
- * Grants days to an account for an outage, once: a second run with the same note, after a crash or by mistake, adds nothing.
+ * Grants days to an account for an outage, once: another run with the same note, after a crash or by mistake, has no effect.
  *
- * @param label what the account's owner reads as the name of the days
- * @returns false when it had them already, or has been blocked or deleted meanwhile
+ * @param label name of the days shown to the account's owner
+ * @returns false if it already had them, or was blocked or deleted meanwhile
  * @throws AccountError `too_many_days`
  */
 export async function grantForOutage(

@@ -14,7 +14,7 @@ import { readCredits } from './status-credits.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Gives customers back the time in which models were down, and days that operators add for it. */
+/** Credits customers for the time in which models were down, and lets operators grant days for outages. */
 export const plugin: GatewayPlugin = {
   name: 'outages',
   register({ gateway }) {

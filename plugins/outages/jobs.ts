@@ -4,14 +4,13 @@ import { creditOutage, listOutages } from './credit.ts';
 import { findOutages } from './find-outages.ts';
 import { outagesSection } from './section.ts';
 
-/** Seconds between two runs: an outage has waited for its records for ten minutes. */
+/** Seconds between two runs; short compared to the ten minutes that an outage waits for its records. */
 const interval = 60;
-/** Outages that a run looks at. */
+/** Maximum outages per run. */
 const looked = 100;
 
 /**
- * Gives time back for outages that are over. Those found before an operator has approved one wait for him, and so does each that nothing
- * confirms.
+ * Credits ended outages. Outages found before an operator approved one wait for the operator, and so do unconfirmed ones.
  */
 export const creditJob: JobDefinition = {
   name: 'credit-outages',
@@ -30,7 +29,7 @@ export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'l
   }
 }
 
-/** The same on each instance; no readings while nothing is given back. */
+/** Identical on all instances; without readings while credits are off. */
 export const outageGauges = [
   gauge(
     'outages_waiting',

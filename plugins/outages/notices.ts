@@ -5,10 +5,10 @@ import { outagesSection } from './section.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Days for which time that came back is explained. */
+/** Days for which a credit is explained. */
 const creditDays = 30;
 
-/** Notice on the home page of accounts that got time back. */
+/** Notice on the home page of accounts with recent credits. */
 export const creditNotices: NoticeSource = {
   name: 'outages',
   async show(request, _now, readers) {
@@ -21,12 +21,12 @@ export const creditNotices: NoticeSource = {
 
 const own = { kind: 'info', isOwn: true } as const;
 
-/** Credits that are named, of several. */
+/** Credits named individually in a notice about several. */
 const namedCredits = 3;
 
 /**
- * Time that came back for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several, with the newest ones;
- * undefined without any.
+ * Describes credits for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several with the newest ones; undefined
+ * without any.
  */
 export function describeCredits(credits: readonly CreditedTime[], { t, format }: Reader): Notice | undefined {
   const [one, ...more] = credits;

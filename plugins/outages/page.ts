@@ -14,10 +14,10 @@ import { listWitnesses } from './evidence.ts';
 import { type AffectedAccount, findAffected, type OutageResult, readOutage } from './grant.ts';
 
 const path = '/operator/accounts/outage';
-/** Accounts that are named; the others are counted. */
+/** Maximum accounts named; the others are counted. */
 const listed = 100;
 
-/** Its span and model are those of the accounts that are shown. */
+/** The form uses the span and model of the shown accounts. */
 const form = actionForm(grantAction, {
   next(result, { since = '', until = '', model }) {
     const { granted, skipped, failed } = result as unknown as OutageResult;
@@ -27,7 +27,7 @@ const form = actionForm(grantAction, {
   },
 });
 
-/** Outages found before the first time wait for this, and each that nothing confirms. */
+/** Approves outages found before the first approval, and unconfirmed ones. */
 const creditForm = actionForm(creditAction, {
   path: `${path}/credit`,
   next: ({ accounts = 0 }) => `${path}?credited=${String(accounts)}`,
@@ -42,7 +42,7 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
   }
 }
 
-/** `/operator/accounts/outage/ID/decline`: declines to give the time of an outage back. */
+/** `/operator/accounts/outage/ID/decline`: declines to credit an outage. */
 export const declinePage: Page = plainPage(declineAction, {
   path: `${path}/{outage}`,
   async find(request) {
@@ -59,7 +59,7 @@ export const declinePage: Page = plainPage(declineAction, {
   },
 });
 
-/** Outages that are listed, of those whose time was not given back yet. */
+/** Maximum uncredited outages listed. */
 const looked = 20;
 
 async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
@@ -73,10 +73,10 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
   };
 }
 
-/** Accounts that are named for having felt an outage. */
+/** Maximum affected accounts named per outage. */
 const witnesses = 10;
 
-/** The same with the accounts whose requests failed, so that the operator sees whether they caused it. */
+/** Adds the accounts whose requests failed to the outage, so that the operator sees whether they caused it. */
 async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   const { host, t } = request;
   const felt = await listWitnesses(host.database, outage, witnesses);
@@ -96,7 +96,7 @@ async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   };
 }
 
-/** `/operator/accounts/outage`: accounts hit by an outage, and days for all of them. */
+/** `/operator/accounts/outage`: lists accounts hit by an outage, and grants days to all of them. */
 export const outagePage: Page = {
   path,
   role: 'operator',

@@ -2,10 +2,10 @@ import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 import { listOutages, waiting } from './credit.ts';
 import { outagesSection } from './section.ts';
 
-/** Outages that are looked at. */
+/** Maximum outages listed. */
 const listed = 5;
 
-/** Outages whose time waits for an operator: all found until some was given back, and later those that nothing confirms. */
+/** Outages that wait for an operator: all until the first approval, later only unconfirmed ones. */
 export const waitingOutages: ProblemKind = {
   name: 'outage',
   order: 80,

@@ -4,11 +4,11 @@ import { afterEntry, defineResource, readPage } from '#core/web/resources/resour
 import type { ConfirmedOutage, CreditPreview } from './credit.ts';
 import type { OutageWitness } from './evidence.ts';
 
-/** Accounts of one outage whose requests failed in it. */
+/** Maximum accounts per outage whose requests failed in it. */
 const listedWitnesses = 100;
 
 interface ListedOutage extends ConfirmedOutage {
-  /** While it waits: what it would give. */
+  /** Preview of the credit while the outage waits. */
   readonly preview?: CreditPreview;
   readonly witnesses?: readonly OutageWitness[];
 }

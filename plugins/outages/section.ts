@@ -1,7 +1,7 @@
 import { defineSection } from '#core/config/section.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
 
-/** The section `outages`: whether customers get back the time in which models were down. */
+/** The section `outages`: controls whether customers are credited for the time in which models were down. */
 export const outagesSection = defineSection({
   name: 'outages',
   schema: object({ default: {} }, 'Time that customers get back when every route of a model they use was down.', {

@@ -3,7 +3,7 @@ import { sharedReading } from '#core/gateway/host/host.ts';
 import { creditedIncidents } from './credit.ts';
 import { outagesSection } from './section.ts';
 
-/** Ms for which it is used: credits come ten minutes after an incident. */
+/** Ms of caching: credits follow an incident after ten minutes. */
 const creditAge = 30_000;
 
 const creditReading = sharedReading({ maxAge: creditAge, deadline: 2_000, patience: 1_000 }, ({ database, now }) =>

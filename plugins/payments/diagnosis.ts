@@ -6,11 +6,11 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { markPath, readMark } from './qr-image/mark.ts';
 
-/** A charge that no gateway makes: real references have another form. */
+/** A charge that does not exist: real references have another format. */
 const noCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
 const spanMs = 60_000;
 
-/** Checks that the payment provider takes the credentials: reads its latest movements, or a charge that does not exist. */
+/** Checks the credentials of the payment provider: reads its latest movements, or a nonexistent charge. */
 export function paymentDiagnosis({
   paymentProviders,
 }: {
@@ -47,7 +47,7 @@ async function checkMark(path: string): Promise<Finding> {
 async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
   if (provider.isSandbox === true) return skipped('moves no money');
   try {
-    // A connection uses settings and clock only: it does no I/O before it is asked.
+    // A connection only uses settings and clock: it does no I/O until it is called.
     const connection = provider.connect(host as Host);
     const until = new Date(host.now());
     if (connection.listMovements === undefined) await connection.status(noCharge, signal);

@@ -16,7 +16,7 @@ import { addSandbox } from './sandbox/index.ts';
 const nobodyBuys =
   'nobody can buy a plan: payments.provider is not set, and NODE_ENV is production; set it to midtrans or xendit, or to none';
 
-/** Options that have no effect because the folder of their plugin was deleted. */
+/** Finds options without effect because their plugin's folder was deleted. */
 function findWithoutEffect({ section }: Pick<Host, 'section'>, { databaseTables }: Pick<Registry, 'databaseTables'>) {
   const sellsGifts = section(paymentsSection).gifts && !databaseTables.has('voucher');
   const isLimited = section(plansSection).some((plan) => plan.max_active !== undefined) && !databaseTables.has('sales');
@@ -36,7 +36,7 @@ export const plugin: GatewayPlugin = {
       name: 'payments',
       describe: (host) => {
         const name = providerName(host);
-        // An explicit `none` is meant.
+        // An explicit `none` is intended, so it causes no notice.
         if (name === undefined && host.section(paymentsSection).provider === 'none') return { value: 'none' };
         if (name === undefined) return { value: 'none', notice: nobodyBuys };
         const isSandbox = gateway.paymentProviders.get(name)?.isSandbox === true;

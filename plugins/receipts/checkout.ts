@@ -5,7 +5,7 @@ import { FieldErrors } from '#core/web/pages/page.ts';
 import { companyLengths, readCompany } from './company.ts';
 import { sellerSection, taxOn } from './section.ts';
 
-/** A company's receipt, asked for before it is paid: the receipt names the company from the start. */
+/** Asks for a company before payment, so that the receipt names it from the start. */
 export const companyStep: CheckoutStep = {
   name: 'receipt',
   fields: companyLengths,
@@ -38,7 +38,7 @@ export const companyStep: CheckoutStep = {
     if (company !== undefined && 'wrong' in company)
       throw new FieldErrors({ [company.wrong]: `receipts.${company.wrong}_wrong` });
     return async (transaction, { id, isNew }) => {
-      // The last try says whose receipt it is.
+      // The latest submission determines whom the receipt names.
       if (!isNew) await transaction.execute('delete from receipt_company where order_id = ?', [id]);
       if (company !== undefined)
         await transaction.execute('insert into receipt_company (order_id, company, npwp) values (?, ?, ?)', [

@@ -1,18 +1,18 @@
 import { oneLine } from '#core/platform/one-line.ts';
 
-/** A company in whose name a receipt is issued, as the buyer has given it. */
+/** A company named on a receipt, as entered by the buyer. */
 interface ReceiptCompany {
   readonly name: string;
-  /** Tax number; digits alone. */
+  /** Tax number, digits only. */
   readonly npwp: string | undefined;
 }
 
-/** Most characters of each field of a form, as HTML and the schemas of forms count them. */
+/** Maximum characters of each form field, as counted by HTML and form schemas. */
 export const companyLengths = { company: 120, npwp: 40 } as const;
 
 /**
- * An Indonesian tax number as it is stored: 16 digits (an old one of 15 gets a zero in front), or 22 of a place of business. Dots,
- * hyphens and spaces between the digits are left out; nothing else is checked, because numbers have no public check digit.
+ * Normalizes an Indonesian tax number to its stored form: 16 digits (an old number of 15 digits gets a leading zero), or 22 for a place of
+ * business. Dots, hyphens and spaces are removed. There is no further check, because the numbers have no public check digit.
  *
  * @returns undefined for any other text
  */
@@ -23,12 +23,12 @@ export function readNpwp(text: string): string | undefined {
   return digits.length === 16 || digits.length === 22 ? digits : undefined;
 }
 
-/** The same with all but the last four digits hidden. */
+/** Hides all but the last four digits of a tax number. */
 export function maskNpwp(npwp: string): string {
   return '•'.repeat(Math.max(0, npwp.length - 4)) + npwp.slice(-4);
 }
 
-/** Reads the fields `company` and `npwp` of a form. @returns undefined when both are empty; the field with a mistake */
+/** Reads the form fields `company` and `npwp`. @returns undefined if both are empty; the name of an invalid field */
 export function readCompany({
   company = '',
   npwp = '',

@@ -1,52 +1,52 @@
 import type { OrderLine } from '#core/business/payments/order-lines.ts';
 
-/** What a receipt says beside its columns, as it was when the money came. Stored as JSON: members are added, never renamed. */
+/** Content of a receipt besides its columns, as of the payment. Stored as JSON: members may be added, never renamed. */
 export interface ReceiptContent {
   readonly seller: ReceiptSeller;
-  /** Undefined where the seller stated no tax. */
+  /** Undefined if the seller stated no tax. */
   readonly tax?: ReceiptTax | undefined;
-  /** Amount of which the tax is `rate` percent, where that is a part of the price without tax. */
+  /** Amount to which `rate` percent applies, if it is only a part of the price without tax. */
   readonly taxBase?: number | undefined;
-  /** Zone of the dates. */
+  /** Time zone of the dates. */
   readonly timeZone: string;
   /** What was bought. */
   readonly plan: {
     readonly days: number;
     readonly isGift: boolean;
-    /** Name of the plan by language, as gateway.yaml had it. */
+    /** Name of the plan by language, from gateway.yaml at that time. */
     readonly label?: { readonly en: string; readonly id: string } | undefined;
-    /** Times of the pass, RFC 3339; undefined for a gift and for money that activated nothing. */
+    /** Period of the pass, RFC 3339; undefined for a gift and for money that activated no days. */
     readonly from?: string | undefined;
     readonly until?: string | undefined;
   };
-  /** Effect of the payment: `activated`, or money that bought nothing. */
+  /** Effect of the payment: `activated`, or another outcome that activated no days. */
   readonly outcome: string;
-  /** Bank or wallet of the buyer. */
+  /** The buyer's bank or wallet. */
   readonly issuer?: string | undefined;
-  /** Names the payment at its provider. */
+  /** Reference of the payment at its provider. */
   readonly reference: string;
-  /** What plugins said about the order when it was placed. */
+  /** Lines that plugins added when the order was placed. */
   readonly lines?: readonly OrderLine[] | undefined;
 }
 
 export interface ReceiptSeller {
   readonly name: string;
-  /** May have line breaks. */
+  /** May contain line breaks. */
   readonly address?: string | undefined;
-  /** Only where tax is stated: that of a person is the number of an identity card. */
+  /** Set only if tax is stated: a person's tax number is an identity card number. */
   readonly npwp?: string | undefined;
   readonly contact?: string | undefined;
   readonly registrations?: readonly string[] | undefined;
 }
 
-/** `base` of a tax of which the rate applies to the whole price without tax. */
+/** Value of `base` for a tax on the whole price without tax. */
 export const wholePrice = '1';
 
 export interface ReceiptTax {
   readonly name: string;
   /** Percent of `base`. */
   readonly rate: number;
-  /** Part of the price to which the rate applies, such as `11/12`; `1` for all of it. */
+  /** Fraction of the price to which the rate applies, such as `11/12`; `1` for the whole price. */
   readonly base: string;
   readonly rounding: 'nearest' | 'down' | 'up';
 }

@@ -7,16 +7,16 @@ import { maskNpwp } from './company.ts';
 import { buyerOf, formatNumber, type PaymentReceipt, type Receipt } from './read.ts';
 
 interface Shown {
-  /** Without the company that was added later. */
+  /** Shows the receipt without a company that was added later. */
   readonly isAsIssued?: boolean;
   /** Hides all but the last digits of the buyer's tax number. */
   readonly isMasked?: boolean;
 }
 
-/** Seconds after which a page that waits for a number is loaded again. */
+/** Refresh interval in seconds of a page that waits for a number. */
 const waitSeconds = 5;
 
-/** The sheet: all that it says is of the stored receipts. Dates are those of the shop's time zone, in the language of the reader. */
+/** Describes the printed receipt from stored receipts only. Dates use the shop's time zone and the reader's language. */
 export function describeReceipt(
   { receipt, refunds }: PaymentReceipt,
   { t, language }: Pick<PageRequest, 't' | 'language'>,

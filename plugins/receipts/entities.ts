@@ -6,40 +6,41 @@ import type { ReceiptContent } from './content.ts';
 const retained = { isRetained: true } as const;
 
 /**
- * What a payment or a refund is on paper. A trigger keeps it from changing; its number and a company are added once. It has no relation
- * to the account and the order, because its duty is its own: it stays when they are emptied, and is deleted after `seller.keep_years`.
+ * The receipt of a payment or a refund. A trigger prevents changes; its number and a company are each added once. It has no relation to the
+ * account and the order, because it must be kept longer: it stays when their personal data is removed, and is deleted after
+ * `seller.keep_years`.
  */
 export const Receipt = defineEntity({
   name: 'Receipt',
   properties: {
     id: p.uuid().primary(),
     kind: p.enum(['payment', 'refund'] as const),
-    /** The payment that it is of, or that went back. */
+    /** The payment, or for a refund the refunded payment. */
     paymentId: p.uuid(),
     refundKey: impersonal(p.text().nullable().unique()),
     orderId: p.uuid().index('receipt_order'),
     accountId: p.uuid().index('receipt_account'),
-    /** Of the order. */
+    /** Code of the order. */
     code: personal(p.text(), retained),
-    /** When the money came, or had gone back. */
+    /** When the payment was made, or the refund finished. */
     madeAt: personal(p.datetime().index('receipt_made_at'), retained),
     currency: personal(p.text(), retained),
     amount: personal(p.bigint('number').check('amount > 0'), retained),
-    /** Contained in the amount; null where the seller stated none. */
+    /** Tax included in the amount; null if the seller stated none. */
     tax: personal(p.bigint('number').nullable(), retained),
     /** Name of the account at that time. */
     buyer: personal(p.text(), retained),
-    /** Named at checkout. */
+    /** Company named at checkout. */
     company: personal(p.text().nullable(), retained),
     npwp: personal(p.text().nullable(), retained),
     content: personal(p.json<ReceiptContent>(), retained),
-    /** Named afterwards, once. */
+    /** Company added afterwards; can be added once. */
     addedCompany: personal(p.text().nullable(), retained),
     addedNpwp: personal(p.text().nullable(), retained),
     addedAt: p.datetime().nullable(),
-    /** The payment moved no money: it never gets a number. */
+    /** True if the payment moved no money, so the receipt never gets a number. */
     isTest: p.boolean(),
-    /** Running, of its kind; null until the job has given it. */
+    /** Sequential number within its kind; null until the job assigns it. */
     number: personal(p.bigint('number').nullable(), retained),
     numberedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -57,7 +58,7 @@ export const Receipt = defineEntity({
   ],
 });
 
-/** The company that a buyer named at checkout, until the receipt of the payment names it. */
+/** Company that a buyer named at checkout, stored until the payment's receipt names it. */
 export const ReceiptCompany = defineEntity({
   name: 'ReceiptCompany',
   tableName: 'receipt_company',
@@ -68,7 +69,7 @@ export const ReceiptCompany = defineEntity({
   },
 });
 
-/** The last number of each kind; locked while numbers are given. */
+/** The last number of each kind; locked while numbers are assigned. */
 export const ReceiptSeries = defineEntity({
   name: 'ReceiptSeries',
   tableName: 'receipt_series',

@@ -12,7 +12,7 @@ import { sellerSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Receipts that are stored when the money comes, never change, and get running numbers. */
+/** Receipts that are stored with the payment, never change, and get sequential numbers. */
 export const plugin: GatewayPlugin = {
   name: 'receipts',
   register({ gateway }) {

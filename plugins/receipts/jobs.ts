@@ -8,9 +8,9 @@ export const retention: JobDefinition = {
   schedule: { pattern: '23 3 * * *' },
   async run(_data, { database, section, log }) {
     const { name, keep_years: years } = section(sellerSection);
-    // Without a seller nothing says how long its receipts are kept.
+    // Without a seller, the retention period of its receipts is unknown.
     if (name === undefined) return;
-    // A refund names its payment, whose receipt is as old or older.
+    // A refund references its payment, whose receipt is at least as old.
     const removed = await database.query(
       `delete from receipt r where (number is not null or is_test) and not exists (
          select 1 from receipt of_order where of_order.order_id = r.order_id

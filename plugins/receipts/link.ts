@@ -9,8 +9,8 @@ const secretName = 'receipt-link';
 const validMs = 30 * 86_400_000;
 
 /**
- * The address in a mail that opens one receipt without signing in, for 30 days. It ends in the receipt's id and the end of its validity
- * (epoch seconds), with the HMAC-SHA-256 of both.
+ * URL in a mail that opens one receipt without signing in, for 30 days. It ends in the receipt's id and the expiry time (epoch seconds),
+ * with the HMAC-SHA-256 of both.
  */
 export async function signedUrl(
   { database, service, now }: Pick<Host, 'database' | 'service' | 'now'>,
@@ -20,7 +20,7 @@ export async function signedUrl(
   return `${service.baseUrl}${signedPath}/${subject}.${await signatureOf(database, subject)}`;
 }
 
-/** @returns the receipt's id; undefined for a token that is not ours or no longer valid */
+/** @returns the receipt's id; undefined for an invalid or expired token */
 export async function readToken(
   database: Pick<Database, 'query'>,
   token: string,

@@ -1,9 +1,9 @@
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
-/** Receipts that are numbered in one transaction. */
+/** Receipts numbered per transaction. */
 const batchSize = 1_000;
-/** Seconds between two runs of the job, beside those that payments ask for. */
+/** Seconds between two runs of the job, in addition to those triggered by payments. */
 const interval = 15;
 
 const numberJobName = 'number-receipts';
@@ -11,11 +11,11 @@ const numberJobName = 'number-receipts';
 type Numbering = Pick<Database, 'fork'>;
 
 /**
- * Gives numbers to all receipts that wait: those of payments in the order in which they were paid, then those of refunds whose payment
- * has one. Batches are transactions that lock the series, so any number of instances may run it at a time, and killed anywhere it has
- * given a number or not: none is given twice or left out.
+ * Assigns numbers to all waiting receipts: payments in the order in which they were paid, then refunds whose payment has a number. Each
+ * batch is a transaction that locks the series, so several instances may run concurrently, and a crash at any point neither duplicates nor
+ * skips a number.
  *
- * @returns how many were given
+ * @returns the count of assigned numbers
  */
 export async function numberReceipts(database: Numbering): Promise<number> {
   let given = 0;
@@ -36,7 +36,7 @@ const due = {
 async function numberBatch(database: Numbering, kind: keyof typeof due): Promise<number> {
   return database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from receipt_series where kind = ? for update', [kind]);
-    // The statement after the lock sees what other instances have given.
+    // A separate statement after the lock, so that it sees numbers assigned by other instances.
     const numbered = await transaction.execute<unknown[]>(
       `with waiting as (
          select r.id, row_number() over (order by r.made_at, r.created_at, r.id) as place
@@ -53,7 +53,7 @@ async function numberBatch(database: Numbering, kind: keyof typeof due): Promise
   });
 }
 
-/** Wakes the job: one run a second, for any number of payments. */
+/** Wakes the job, at most once per second for any number of payments. */
 export async function wakeNumbering(host: Pick<Host, 'jobs' | 'now'>): Promise<void> {
   await host.jobs.add(numberJobName, {}, { id: `${numberJobName}-${Math.floor(host.now() / 1000)}`, delay: 1 });
 }

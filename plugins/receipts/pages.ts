@@ -10,7 +10,7 @@ import { readToken, signedPath } from './link.ts';
 import { listReceipts, ownPath, type PaymentReceipt, readPaymentReceipt } from './read.ts';
 
 const hour = 3_600;
-/** Signed addresses that one network opens in an hour, valid or not. */
+/** Signed links that one network may open per hour, valid or not. */
 const opensPerHour = 120;
 
 const sheet = { template: 'receipts/receipt.eta', styles: ['receipts/receipts.css'], title: 'receipts.title' } as const;
@@ -31,7 +31,7 @@ const companyForm = defineForm({
   },
 });
 
-/** Once: a receipt that names a company keeps it. */
+/** Adds a company to a receipt without one; a receipt that names a company keeps it. */
 async function addCompany(
   database: Pick<Database, 'query'>,
   id: string,
@@ -45,7 +45,7 @@ async function addCompany(
   if (added.length === 0) throw new PageError(409, 'receipts.company_given');
 }
 
-/** `/receipts/{id}`: the receipt of the reader's payment, printed on one sheet. `?issued=1`: as it was before a company was added. */
+/** `/receipts/{id}`: printable receipt of the reader's payment. `?issued=1` shows it as issued, without a company added later. */
 export const ownReceiptPage: Page = {
   ...sheet,
   path: '/receipts/{id}',
@@ -75,7 +75,7 @@ export const ownReceiptPage: Page = {
   forms: [companyForm],
 };
 
-/** The same for the operator, also after the account is gone. */
+/** The receipt for operators, available even after the account is deleted. */
 export const operatorReceiptPage: Page = {
   ...sheet,
   path: '/operator/receipts/{id}',
@@ -92,7 +92,7 @@ export const operatorReceiptPage: Page = {
   },
 };
 
-/** `/receipt/{token}`, to which mails link: one receipt, without signing in, until the link or the account ends. */
+/** `/receipt/{token}`, linked in mails: one receipt without signing in, until the link expires or the account is deleted. */
 export const signedReceiptPage: Page = {
   ...sheet,
   path: `${signedPath}/{token}`,
@@ -122,7 +122,7 @@ async function isOpen(database: Pick<Database, 'query'>, accountId: string): Pro
   return account !== undefined;
 }
 
-/** @throws PageError 404 for the receipt of another account, as for one that does not exist */
+/** @throws PageError 404 if the receipt does not exist or belongs to another account */
 async function requireOwn(request: PageRequest): Promise<PaymentReceipt> {
   const found = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
   if (found?.receipt.accountId !== accountOf(request).id || found === undefined) throw unknown();

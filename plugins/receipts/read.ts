@@ -11,7 +11,7 @@ const columns = `r.id, r.kind, r.payment_id, r.refund_key, r.order_id, r.account
   coalesce(r.added_npwp, p.added_npwp) as added_npwp, ${epoch('coalesce(r.added_at, p.added_at)')} as added_at,
   r.is_test, r.number::float8 as number, ${epochs('r.made_at')}`;
 
-/** Each with the receipt `p` that it refunds: a company added to that one is the buyer of both. */
+/** Joins each refund with the receipt `p` of its payment: a company added to that receipt is the buyer on both. */
 const receipts = `receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id`;
 
 type ReceiptRow = Row<
@@ -37,24 +37,24 @@ type ReceiptRow = Row<
   | 'added_at'
 > & {
   readonly content: ReceiptContent;
-  /** Number of the payment that a refund is of. */
+  /** Number of the refunded payment's receipt. */
   readonly of_number: number | null;
 };
 
 /** A stored receipt. */
 export type Receipt = RecordOf<ReceiptRow>;
 
-/** The receipt of a payment, with those of its refunds in the order in which they were made. */
+/** The receipt of a payment, with those of its refunds in chronological order. */
 export interface PaymentReceipt {
   readonly receipt: Receipt;
   readonly refunds: readonly Receipt[];
 }
 
-/** @param id of the receipt of a payment, or of one of its refunds @returns undefined if there is none */
+/** @param id receipt id of a payment or of one of its refunds @returns undefined if there is none */
 export async function readPaymentReceipt(database: Queries, id: string): Promise<PaymentReceipt | undefined> {
   if (!uuid.test(id)) return undefined;
   const rows = await database.query<ReceiptRow>(
-    // By the order, which has an index for refunds too.
+    // Joined by the order, which has an index that covers refunds too.
     `select ${columns} from ${receipts} join receipt one on one.order_id = r.order_id and one.payment_id = r.payment_id
      where one.id = ? order by r.kind, r.made_at, r.created_at, r.id`,
     [id],
@@ -63,7 +63,7 @@ export async function readPaymentReceipt(database: Queries, id: string): Promise
   return receipt === undefined ? undefined : { receipt, refunds };
 }
 
-/** Its id; undefined where none was stored. */
+/** Finds the id of a payment's receipt; undefined if none was stored. */
 export async function findOfPayment(database: Queries, paymentId: string): Promise<string | undefined> {
   const [row] = await database.query<{ id: string }>(
     `select id from receipt where payment_id = ? and kind = 'payment'`,
@@ -75,13 +75,13 @@ export async function findOfPayment(database: Queries, paymentId: string): Promi
 export const ownPath = (id: string) => `/receipts/${id}`;
 export const operatorPath = (id: string) => `/operator/receipts/${id}`;
 
-/** As people read it: `000123`, of refunds `R-000012`. */
+/** Formats a receipt number: `000123`, for refunds `R-000012`. */
 export function formatNumber({ kind, number }: Pick<Receipt, 'kind' | 'number'>): string | undefined {
   if (number === undefined) return undefined;
   return `${kind === 'refund' ? 'R-' : ''}${String(number).padStart(6, '0')}`;
 }
 
-/** Receipts of an order: the one of the payment that activated it first. */
+/** Lists the receipts of an order, that of the activating payment first. */
 export async function listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]> {
   const rows = await database.query<ReceiptRow>(
     `select ${columns} from ${receipts} where r.order_id = ?
@@ -95,7 +95,7 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
   });
 }
 
-/** The company of an order: on its newest receipt, or else as it was named at checkout. */
+/** Company of an order: from its newest receipt, otherwise as named at checkout. */
 export async function readCompany(
   database: Queries,
   orderId: string,
@@ -114,11 +114,11 @@ export async function readCompany(
 interface ReceiptFilter {
   readonly words?: string | undefined;
   readonly waiting?: boolean | undefined;
-  /** Id of the receipt before the first one. */
+  /** Cursor: id of the receipt before the first result. */
   readonly after?: string | undefined;
 }
 
-/** Receipts, the newest first. @param words an order's number, a part of a name, or a receipt's number */
+/** Finds receipts, newest first. @param filter `words`: an order's code, a part of a name, or a receipt's number */
 export async function findReceipts(
   database: Queries,
   { words, waiting, after }: ReceiptFilter,
@@ -138,7 +138,7 @@ export async function findReceipts(
   return rows.map((row) => toRecord(row) as Receipt);
 }
 
-/** For the books, by time. */
+/** Lists the receipts for the books by number, within a time range. */
 export async function listLines(
   database: Queries,
   { since, until, currency }: { readonly since: Date; readonly until: Date; readonly currency: string },
@@ -172,7 +172,7 @@ export async function listLines(
   });
 }
 
-/** The buyer: the company that was named last, of a refund on the receipt of its payment, otherwise the person. */
+/** The buyer: the company added last (for a refund, on its payment's receipt), otherwise the company or person at checkout. */
 export function buyerOf(
   { buyer, company, npwp, addedAt, addedCompany, addedNpwp }: Receipt,
   isAsIssued = false,

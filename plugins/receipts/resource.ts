@@ -7,7 +7,7 @@ import { buyerOf, formatNumber, operatorPath, type Receipt } from './read.ts';
 
 export const receiptsPath = '/operator/receipts';
 
-/** Receipts of payments and refunds, the newest first. */
+/** Receipts of payments and refunds, newest first. */
 export const receipts = defineResource({
   name: 'receipt',
   summary: 'list receipts of payments and refunds, the newest first',

@@ -24,7 +24,7 @@ const tax = object(['name', 'rate'], 'A tax that prices contain.', {
   },
 });
 
-/** The section `seller`: whose receipts they are. */
+/** The section `seller`: the seller named on receipts. */
 export const sellerSection = defineSection({
   name: 'seller',
   schema: object(
@@ -103,7 +103,7 @@ function checkTax({ included = true, base = wholePrice, from }: SellerTax, path:
     report([...path, 'from'], `is "${from}", which is no day of the calendar`, 'use one such as 2025-01-01');
 }
 
-/** The tax that payments of a day contain. @param day in the time zone of the service */
+/** Finds the tax included in payments of a day. @param day in the time zone of the service */
 export function taxOn({ tax: stated }: Pick<Seller, 'tax'>, day: string): ReceiptTax | undefined {
   if (stated === undefined || stated === 'none') return undefined;
   const begun = [stated].flat().filter(({ from = '' }) => from <= day);

@@ -6,7 +6,7 @@ import { findOfPayment, formatNumber, readPaymentReceipt } from './read.ts';
 import { sellerSection } from './section.ts';
 
 /*
- * What core calls within its transactions, and what pages and mails of orders ask for.
+ * Functions that core calls within its transactions, and that pages and mails of orders use.
  */
 
 export { listLines, listReceipts, readCompany } from './read.ts';
@@ -17,7 +17,7 @@ export function keepYears({ section }: Pick<Host, 'section'>): number | undefine
   return name === undefined ? undefined : years;
 }
 
-/** Numbers waiting receipts itself, as the job would, so that the mail need not wait for the job. */
+/** Assigns numbers to waiting receipts itself, so that the mail need not wait for the job. */
 export async function readMailed(
   host: Host,
   paymentId: string,

@@ -13,8 +13,8 @@ import { type Seller, sellerSection, taxOn } from './section.ts';
 import { taxBaseWithin, taxWithin } from './tax.ts';
 
 /*
- * Stores what receipts say, in the transactions in which core records a payment or finishes a refund: one statement that reads and one
- * that inserts, and no lock that two payments share.
+ * Stores receipts within the transactions in which core records a payment or finishes a refund: one statement reads and one inserts, and
+ * two payments never share a lock.
  */
 
 type StoringHost = Pick<Host, 'section' | 'service'>;
@@ -93,7 +93,7 @@ function describeSale(host: StoringHost, seller: Seller, sold: Sold): ReceiptCon
     },
     outcome: sold.outcome,
     ...(sold.issuer !== null && { issuer: sold.issuer }),
-    // Until the provider has named the payment, its charge is the reference.
+    // Until the provider names the payment, its charge is the reference.
     reference: sold.payment_id.startsWith('charge:') ? sold.reference : sold.payment_id,
     ...(sold.lines !== null && { lines: sold.lines }),
   };
@@ -107,12 +107,12 @@ function describeSeller({ service }: StoringHost, seller: Seller, statesTax: boo
 interface Returned {
   readonly key: string;
   readonly amount: number;
-  /** Of the same payment, refunded before. */
+  /** Amount of the same payment that was refunded before. */
   readonly before: number;
   readonly content: ReceiptContent;
 }
 
-/** Tax and base of all refunds together are those of their sum, so that a payment that went back in parts leaves none. */
+/** Tax and base are computed from the sum of all refunds, so that a payment refunded in parts leaves no remainder. */
 export async function storeRefund(transaction: EntityManager, refundKey: string): Promise<void> {
   const [returned] = await transaction.execute<Returned[]>(
     `select r.key, r.amount::float8 as amount, p.content,
@@ -136,7 +136,7 @@ export async function storeRefund(transaction: EntityManager, refundKey: string)
   );
 }
 
-/** Undefined where the receipt of the payment states none. */
+/** Undefined if the payment's receipt states no tax base. */
 function taxBaseBetween(before: number, after: number, { tax, taxBase }: ReceiptContent): number | undefined {
   if (tax === undefined || taxBase === undefined) return undefined;
   return (taxBaseWithin(after, tax) ?? 0) - (taxBaseWithin(before, tax) ?? 0);

@@ -1,19 +1,19 @@
 import type { ReceiptTax } from './content.ts';
 
 /**
- * The tax that an amount contains, in the unit of the amount. With 12 % of 11/12 of the price, Rp 289.000 are 260.360 and 28.640 of tax.
- * Exact: no floating point until the result, which is a whole number.
+ * The tax that an amount includes, in the unit of the amount. With 12% of 11/12 of the price, Rp 289.000 consist of 260.360 and 28.640 of
+ * tax. Exact: no floating point until the result, which is a whole number.
  */
 export function taxWithin(amount: number, { rate, base, rounding }: Omit<ReceiptTax, 'name'>): number {
   const [percent, hundred] = fractionOf(decimal(rate));
   const [part, whole] = fractionOf(base);
-  const [over, under] = [percent * part, hundred * 100n * whole]; // tax for each unit of the price
+  const [over, under] = [percent * part, hundred * 100n * whole]; // tax per unit of the price
   return Number(divide(BigInt(amount) * over, under + over, rounding));
 }
 
 /**
- * The base of the tax that an amount contains (in Indonesia the DPP, *nilai lain*), to the nearest unit: 11/12 of Rp 16.216 without tax are
- * 14.865. Undefined where it is the price without tax.
+ * The base of the tax that an amount includes (in Indonesia the DPP, *nilai lain*), to the nearest unit: 11/12 of Rp 16.216 without tax are
+ * 14.865. Undefined if the base is the whole price without tax.
  */
 export function taxBaseWithin(amount: number, tax: Omit<ReceiptTax, 'name'>): number | undefined {
   const [part, whole] = fractionOf(tax.base);
@@ -21,7 +21,7 @@ export function taxBaseWithin(amount: number, tax: Omit<ReceiptTax, 'name'>): nu
   return Number(divide(BigInt(amount - taxWithin(amount, tax)) * part, whole, 'nearest'));
 }
 
-/** Without an exponent: 1e-7 would stop every payment that contains it. */
+/** Formats a rate without an exponent: parsing 1e-7 would fail every payment that contains it. */
 function decimal(rate: number): string {
   const text = String(rate);
   return text.includes('e') ? rate.toFixed(20) : text;

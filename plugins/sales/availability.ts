@@ -8,18 +8,18 @@ import { placesOf } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { hasLimits, placeLimits } from './section.ts';
 
-/** Ms for which pages show what was counted before; orders are counted exactly. */
+/** Ms for which pages show cached counts; orders always use exact counts. */
 const maxAge = 5_000;
 const deadline = 5_000;
-/** Ms that a page waits for it. */
+/** Ms that a page waits for a fresh count. */
 const patience = 1_000;
 
-/** Limits under which nothing is free: `all`, and plans by their days. */
+/** Limits without free places: `all`, and plans by their days. */
 type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
 const readings = sharedReading({ maxAge, deadline, patience }, readFull);
 
-/** Plans sold out to an account, or to visitors, at most five seconds old. Reads nothing without limits. */
+/** Plans sold out to an account, or to visitors; at most five seconds old. No query without limits. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
   const full = hasLimits(placeLimits(host.section)) ? await readings(host).get() : undefined;
   if (full === undefined || full.size === 0) return new Map();
@@ -28,10 +28,10 @@ export async function readSoldOut(host: Host, accountId: string | undefined): Pr
   return new Map(plans.flatMap(([days, reason]) => (reason === undefined ? [] : [[days, reason] as const])));
 }
 
-/** Reason why an account with these places cannot have a plan; undefined if it can. @param held as `placesOf` returns it */
+/** Reason why an account with these places cannot buy a plan; undefined if it can. @param held result of `placesOf` */
 function soldOut(full: FullLimits, days: number, held: readonly (number | null)[]): SoldOut | undefined {
   const reasons = [held.length > 0 ? undefined : full.get('all'), held.includes(days) ? undefined : full.get(days)];
-  // Free under both: the later of the two, where both are known.
+  // A place must be free under both limits: the later time counts, if both are known.
   return reasons.reduce((one, other) => {
     if (one === undefined || other === undefined) return one ?? other;
     if (one.freeAt === undefined || other.freeAt === undefined) return { freeAt: undefined };
@@ -41,7 +41,7 @@ function soldOut(full: FullLimits, days: number, held: readonly (number | null)[
 
 async function readFull(host: Host): Promise<FullLimits> {
   const counts = await countPlaces(host);
-  // Those that wait for a full plan take no place of the others.
+  // Accounts that wait for a full plan take no places of other plans.
   const stuck = counts.reduce(
     (sum, { days, held, max, waiting }) => (days !== undefined && held >= max ? sum + waiting : sum),
     0,
@@ -55,7 +55,7 @@ async function readFull(host: Host): Promise<FullLimits> {
   return new Map(await Promise.all(full.map(read)));
 }
 
-/** When the pass ends that is so many after the first one to end. @param days of the plan; undefined: of all */
+/** End of an account's passes, for the account at index `after` by end time. @param days of the plan; undefined for all plans */
 async function readEnd(
   database: Pick<Database, 'query'>,
   days: number | undefined,

@@ -5,10 +5,10 @@ import { hasLimits, placeLimits } from './section.ts';
 import { reservePlaces } from './waiting-list.ts';
 
 /**
- * Whether a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. Until the transaction
- * ends, no other order takes a place, so the order that the caller inserts takes this one.
+ * Checks whether a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. Until the transaction
+ * ends no other order can take a place, so the order that the caller inserts gets it.
  *
- * @param accountId of the buyer; undefined for a gift
+ * @param accountId buyer's account; undefined for a gift
  */
 export async function claimPlace(
   { section }: Pick<Host, 'section'>,

@@ -8,7 +8,7 @@ interface Options extends ZoneOptions {
   readonly json?: true;
 }
 
-/** `daypass sales`: places, waiting list, and what the limits were. Works beside a running gateway. */
+/** `daypass sales`: places, waiting list, and past limits. Runs next to a gateway. */
 export const salesCommand: Command = {
   name: 'sales',
   define(parser, context) {
@@ -19,7 +19,7 @@ export const salesCommand: Command = {
       .addHelpText('after', '\nLimits are sales: { max_active } and max_active of plans in gateway.yaml.')
       .action((options: Options) =>
         context.withHost(async (host) => {
-          // Loaded when it runs: MikroORM would slow all other commands down.
+          // Imported on use: loading MikroORM would slow down every other command.
           const { readSales } = await import('./sales-figures.ts');
           const report = await readSales(host);
           if (options.json === true) return context.print(JSON.stringify(toOperatorJson(report, true), null, 2));

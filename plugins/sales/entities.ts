@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 
-/** End of a wait: a pass, an unused reservation, or the account left or was blocked. */
+/** Reason for the end of a wait: a pass, an unused reservation, or the account left or was blocked. */
 const waitOutcomes = ['bought', 'expired', 'left'] as const;
 
 /** A customer who waits for a place, or has one reserved. */
@@ -10,10 +10,10 @@ export const WaitingEntry = defineEntity({
   properties: {
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account),
-    /** The plan, by its days. */
+    /** Days of the plan. */
     days: p.integer().check('days > 0'),
     joinedAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** Null: it waits. Until then it holds a place. */
+    /** End of the reservation, until which the entry holds a place; null while it waits. */
     reservedUntil: p.datetime().nullable(),
     endedAt: p.datetime().nullable(),
     outcome: p.enum(waitOutcomes).nullable(),
@@ -22,23 +22,23 @@ export const WaitingEntry = defineEntity({
     { name: 'waiting_entry_open', properties: ['joinedAt', 'id'], where: 'ended_at is null' },
     { name: 'waiting_entry_account', properties: 'account' },
   ],
-  // One at a time, over all instances.
+  // One open entry per account, across all instances.
   uniques: [{ name: 'waiting_entry_once', properties: 'account', where: 'ended_at is null' }],
   checks: [{ name: 'waiting_entry_outcome', expression: '(ended_at is null) = (outcome is null)' }],
 });
 
-/** The most of a day under one limit: a limit that changes during a day begins another row. */
+/** Daily maxima under one limit; a limit that changes during the day starts another row. */
 export const SalesDay = defineEntity({
   name: 'SalesDay',
   properties: {
-    /** In the time zone of the service. */
+    /** Day in the time zone of the service. */
     day: p.date().primary(),
-    /** The plan, by its days; 0: all together. */
+    /** Days of the plan; 0 for all plans together. */
     planDays: p.integer().primary(),
     maxActive: p.integer().primary(),
-    /** Places that were held. */
+    /** Occupied places. */
     held: p.integer(),
-    /** Of these, taken by money that came after its order had ended. */
+    /** Occupied places whose payment came after the order had ended. */
     late: p.integer(),
     waiting: p.integer(),
   },

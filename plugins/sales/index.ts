@@ -13,7 +13,7 @@ import { readWaitStory } from './story.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Limits how many passes run at a time, and keeps a waiting list. */
+/** Limits the number of concurrent passes, and keeps a waiting list. */
 export const plugin: GatewayPlugin = {
   name: 'sales',
   register({ gateway }) {

@@ -8,7 +8,7 @@ import { reservePlaces } from './waiting-list.ts';
 const interval = 15;
 const keptDays = 400;
 
-/** Gives free places to those who wait. In one transaction: killed anywhere, it has done all or nothing. */
+/** Gives free places to waiting accounts, in one transaction: a crash at any point leaves all or none done. */
 const reserveJob: JobDefinition = {
   name: 'reserve-places',
   description: 'Reserves free places for the waiting list, and notes the places of the day.',
@@ -30,7 +30,7 @@ export async function reserveFree(host: Pick<Host, 'database' | 'section'>): Pro
   });
 }
 
-/** Raises the figures of today to what is held now, under each limit. */
+/** Raises today's maxima to the current counts, under each limit. */
 export async function recordDay(
   { database, section }: Pick<Host, 'database' | 'section'>,
   counts: readonly PlaceCount[],

@@ -5,7 +5,7 @@ import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { hasLimits, placeLimits } from './section.ts';
 import { findWait } from './waiting-list.ts';
 
-/** Notice on the home page of accounts that wait for a place, until they order. Reads nothing without limits. */
+/** Notice on the home page of accounts that wait for a place, until they order. No query without limits. */
 export const waitNotices: NoticeSource = {
   name: 'sales',
   async show(request, _now, readers) {
@@ -18,7 +18,7 @@ export const waitNotices: NoticeSource = {
   },
 };
 
-/** The place on the waiting list, or until when one is reserved, and where to order it. */
+/** Describes the position on the waiting list, or the end of the reservation and the link to order. */
 export function describeWait(
   { position, reservedUntil }: Pick<Wait, 'position' | 'reservedUntil'>,
   path: string,

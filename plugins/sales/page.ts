@@ -4,7 +4,7 @@ import { describeTable, type TableSection, withRows } from '#core/web/pages/tabl
 import { type PlaceCount, placeKinds, readSales, type SalesDayRow } from './sales-figures.ts';
 import type { ListedWait } from './waiting-list.ts';
 
-/** `/operator/orders/places`: the places under each limit beside the waiting list, and what the limits were. */
+/** `/operator/orders/places`: the places under each limit, the waiting list, and past limits. */
 export const salesPage: Page = {
   path: '/operator/orders/places',
   role: 'operator',

@@ -4,18 +4,17 @@ import type { Database } from '#core/platform/database/database.ts';
 import { openCodes } from '#core/business/accounts/code-times.ts';
 
 /*
- * A place is held by an account, not by an order: with a pass that runs or is to run, with an order that may still be paid, or with a
- * reservation. A gift holds a separate one from the order until an account redeems it. Nothing but these rows says who holds one,
- * so no count of places can be wrong. A new order and a reservation take a place under one lock, after counting under it. Everything
- * else either keeps a place (an open order that is paid, a gift that is redeemed, each in one transaction) or does not ask for one:
- * money that came late, days that the operator adds, other codes.
+ * An account holds a place, not an order: with a current or future pass, with an order that may still be paid, or with a reservation. A
+ * gift holds a separate place from its order until an account redeems it. Only these rows determine who holds a place, so no counter can
+ * become wrong. New orders and reservations count and take places under one lock. All other changes either keep a place (an open order is
+ * paid, a gift is redeemed, each in one transaction) or need none: late payments, days added by the operator, other codes.
  *
- * Times are those of the statement, which begins after the wait for the lock, and not `clock_timestamp()`, which no index serves.
+ * Times use `statement_timestamp()`, since the statement begins after waiting for the lock. An index cannot serve `clock_timestamp()`.
  */
 
 /**
- * Who holds a place, in as many rows as there are reasons: `holder` is an account, or the order of a gift; `days` is null for days
- * that no plan brought.
+ * SQL: holders of places, with one row per reason. `holder` is an account, or the order of a gift; `days` is null for days that no plan
+ * provided.
  */
 export const heldPlaces = `(
   select x.account_id as holder, x.days, x.kind from (
@@ -33,12 +32,12 @@ export const heldPlaces = `(
   from ${openCodes} c join plan_order o on o.id = c.order_id
 )`;
 
-/** Makes other takers of places wait until the transaction ends. Lock the account first, where both are locked. */
+/** Blocks others from taking places until the transaction ends. If both are locked, lock the account first. */
 export async function lockPlaces(transaction: EntityManager): Promise<void> {
   await transaction.execute(`select pg_advisory_xact_lock(hashtext('sales-places'))`);
 }
 
-/** Places that an account holds, by the days of their plans; null for days that no plan brought. Empty: no place. */
+/** Places held by an account, by the days of their plans; null for days without a plan. Empty if it holds none. */
 export async function placesOf(database: Pick<Database, 'query'>, accountId: string): Promise<(number | null)[]> {
   const rows = await database.query<{ days: number | null }>(
     `select distinct days from ${heldPlaces} h where holder = ?`,

@@ -9,25 +9,24 @@ import { listWaiting, type ListedWait } from './waiting-list.ts';
 type Queries = Pick<Database, 'query'>;
 
 /**
- * Holder of a place: a pass that was bought, paid after its order had ended, or given by the operator or a code; a gift that was
- * bought in time and is not redeemed yet; an order that may still be paid; a reservation. A pass counts as it began: renewals change
- * nothing.
+ * Kinds of holders: a pass that was bought, paid after its order had ended (`late`), or given by the operator or a code; an unredeemed gift
+ * that was bought in time; an order that may still be paid; a reservation. A pass keeps the kind with which it began, even after renewals.
  */
 export const placeKinds = ['bought', 'late', 'given', 'gift', 'ordered', 'reserved'] as const;
 type PlaceKind = (typeof placeKinds)[number];
 
-/** The places under one limit. */
+/** Places under one limit. */
 export interface PlaceCount {
-  /** The plan, by its days; undefined: all together. */
+  /** Days of the plan; undefined for all plans together. */
   readonly days: number | undefined;
   readonly max: number;
   readonly held: number;
   readonly byKind: Readonly<Record<PlaceKind, number>>;
-  /** Accounts that wait, without a reservation, for a place under this limit. */
+  /** Accounts that wait for a place under this limit without a reservation. */
   readonly waiting: number;
 }
 
-/** Counts what each limit is about, that of all plans first; nothing without limits. */
+/** Counts the places under each limit, that of all plans first; empty without limits. */
 export async function countPlaces({ database, section }: Pick<Host, 'database' | 'section'>): Promise<PlaceCount[]> {
   const limits = placeLimits(section);
   if (!hasLimits(limits)) return [];
@@ -43,7 +42,7 @@ export async function countPlaces({ database, section }: Pick<Host, 'database' |
   });
 }
 
-/** Each holder once in a scope: 0 for all plans, and the days of each plan. */
+/** Counts each holder once per scope: 0 for all plans, otherwise the days of a plan. */
 function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKind; count: number }[]> {
   return database.query(
     `with held as materialized (select * from ${heldPlaces} h),
@@ -78,10 +77,10 @@ function countWaits(database: Queries): Promise<{ days: number; count: number }[
   );
 }
 
-/** A limit on one day, with the most that was counted under it. */
+/** A limit on one day, with the maxima counted under it. */
 export interface SalesDayRow {
   readonly day: string;
-  /** Undefined: of all plans. */
+  /** Undefined for the limit of all plans. */
   readonly days: number | undefined;
   readonly max: number;
   readonly held: number;
@@ -89,7 +88,7 @@ export interface SalesDayRow {
   readonly waiting: number;
 }
 
-/** The limits of the last days, the newest first. */
+/** Limits of the last days, newest first. */
 export async function listSalesDays(database: Queries, days: number): Promise<SalesDayRow[]> {
   const rows = await database.query<Omit<SalesDayRow, 'days'> & { days: number }>(
     `select to_char(day, 'YYYY-MM-DD') as day, plan_days as days, max_active as max, held, late, waiting from sales_day
@@ -99,10 +98,10 @@ export async function listSalesDays(database: Queries, days: number): Promise<Sa
   return rows.map((row) => ({ ...row, days: row.days === 0 ? undefined : row.days }));
 }
 
-/** Entries of the waiting list, and days of the limits, that a report has at most. */
+/** Maximum entries of the waiting list and days of limits in a report. */
 const reported = { waits: 200, days: 28 };
 
-/** The figures of sales on one page. */
+/** Sales figures of a page. */
 export interface SalesReport {
   readonly places: readonly PlaceCount[];
   readonly waiting: readonly ListedWait[];
@@ -121,7 +120,7 @@ export async function readSales(host: Pick<Host, 'database' | 'section'>): Promi
 
 const labelOf = (days: number | undefined) => (days === undefined ? 'all' : String(days));
 
-/** The same on each instance; no readings without limits. */
+/** Identical on all instances; without readings if there are no limits. */
 export const salesGauges = [
   gaugeBy(
     ['plan', 'kind'],

@@ -2,7 +2,7 @@ import { defineSection, type SectionValues } from '#core/config/section.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-/** The section `sales`: how many passes may run at a time. Plans have limits as well, in `plans`. */
+/** The section `sales`: limits the number of concurrent passes. Plans can also have limits, in `plans`. */
 export const salesSection = defineSection({
   name: 'sales',
   schema: object({ default: {} }, 'When plans are sold out. Without limits, here or in `plans`, they never are.', {
@@ -27,11 +27,11 @@ export const salesSection = defineSection({
   },
 });
 
-/** Limits on accounts that hold a place. */
+/** Limits on the number of accounts that hold a place. */
 export interface PlaceLimits {
-  /** Of any plan; undefined: without a limit. */
+  /** Limit of all plans; undefined without one. */
   readonly all: number | undefined;
-  /** By the days of the plan; plans without a limit are missing. */
+  /** Limits by the days of the plan; plans without a limit are missing. */
   readonly byPlan: ReadonlyMap<number, number>;
 }
 

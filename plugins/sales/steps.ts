@@ -3,7 +3,7 @@ import { salesSection } from './section.ts';
 import * as list from './waiting-list.ts';
 
 /*
- * What core's checkout and the pages of plans ask for.
+ * Functions for core's checkout and the pages of plans.
  */
 
 export { readSoldOut } from './availability.ts';

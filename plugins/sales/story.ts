@@ -2,10 +2,10 @@ import type { ReadStory, StoryEntry } from '#core/web/pages/account-story.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { listWaits, type PastWait } from './waiting-list.ts';
 
-/** Waits that are shown, the newest. */
+/** Number of waits shown, newest first. */
 const listed = 10;
 
-/** When an account joined the waiting list, and when a place was reserved for it. */
+/** Times at which an account joined the waiting list, and a place was reserved for it. */
 export const readWaitStory: ReadStory = async (request, accountId) => {
   const waits = await listWaits(request.host.database, accountId, listed);
   return waits.flatMap((wait) => tellWait(wait, request));

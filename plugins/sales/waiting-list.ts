@@ -11,19 +11,19 @@ import type { WaitingEntry } from './entities.ts';
 import { heldPlaces } from './places.ts';
 import { type PlaceLimits, placeLimits, salesSection } from './section.ts';
 
-/** Entries that get a place in one transaction. */
+/** Entries that get a place per transaction. */
 const batchSize = 500;
 
-/** A wait as it is on the list. */
+/** An entry of the waiting list. */
 export interface ListedWait extends Wait {
   readonly id: string;
   readonly accountId: string;
   readonly joinedAt: Date;
-  /** Plans of its orders that may still be paid, by their days. */
+  /** Days of the plans of its orders that may still be paid. */
   readonly ordered: readonly number[];
 }
 
-/** Puts an account on the waiting list for a plan, at its end; one that is on it stays where it is. */
+/** Appends an account to the waiting list for a plan; an account that is already on it keeps its position. */
 export async function joinWaitingList(
   { database }: Pick<Host, 'database'>,
   accountId: string,
@@ -40,7 +40,7 @@ export async function joinWaitingList(
   });
 }
 
-/** Takes an account off the waiting list; a reserved place goes to the next one. */
+/** Removes an account from the waiting list; its reserved place goes to the next account. */
 export async function leaveWaitingList({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
   await database.query(
     `update waiting_entry set ended_at = clock_timestamp(), outcome = 'left' where account_id = ? and ended_at is null`,
@@ -49,8 +49,8 @@ export async function leaveWaitingList({ database }: Pick<Host, 'database'>, acc
 }
 
 /**
- * Reserves free places for those who wait, in the order in which they came; each gets an event, which is mailed once. One whose
- * plan is full does not hold up those who wait for another plan. The caller holds the lock of `lockPlaces`.
+ * Reserves free places for waiting accounts, in the order in which they joined; each gets an event, which is mailed once. An account whose
+ * plan is full does not block those that wait for another plan. The caller holds the lock of `lockPlaces`.
  */
 export async function reservePlaces({ section }: Pick<Host, 'section'>, transaction: EntityManager): Promise<void> {
   const limits = placeLimits(section);
@@ -83,12 +83,12 @@ async function reserve(
   await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
 }
 
-/** Plans with their own limit, for `hasBought`. */
+/** Days of plans with their own limit, for `hasBought`. */
 const limitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
 
 /**
- * Whether the wait `e` has led to a pass, bought or by a code since it began. Days that were given, or given back, end none; nor does a
- * pass of another plan where the plan that is waited for has its own limit.
+ * SQL condition: the wait `e` has led to a pass since it began, bought or by a code. Granted or credited days do not end a wait, nor does a
+ * pass of another plan if the awaited plan has its own limit.
  */
 const hasBought = `exists (
   select from plan_period b left join plan_order o on o.id = b.order_id
@@ -98,8 +98,8 @@ const hasBought = `exists (
       and (p.order_id = b.order_id or b.order_id is null)))`;
 
 /**
- * Ends waits that have led to a pass, of which the reservation is over, or whose account can no longer buy. One that its owner has paused
- * keeps its place.
+ * Ends waits that have led to a pass, whose reservation has expired, or whose account can no longer buy. An account paused by its owner
+ * keeps its position.
  */
 async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promise<void> {
   await transaction.execute(
@@ -117,7 +117,7 @@ async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promis
 
 interface Free {
   all: number;
-  /** By the days of plans that have a limit. */
+  /** Free places by the days of plans that have a limit. */
   readonly byPlan: Map<number, number>;
 }
 
@@ -136,12 +136,12 @@ async function countFree(transaction: EntityManager, { all, byPlan }: PlaceLimit
 }
 
 interface NextEntry extends Row<typeof WaitingEntry, 'id' | 'account_id' | 'days'> {
-  /** The account has a place, and needs none but that of the plan. */
+  /** The account already holds a place, so it needs only one of the plan. */
   readonly holds: boolean;
   readonly holds_plan: boolean;
 }
 
-/** Those that can be given what is free, in their order. */
+/** Finds entries that can get a free place, in order. */
 async function findNext(transaction: EntityManager, free: Free): Promise<NextEntry[]> {
   const full = [...free.byPlan].flatMap(([days, left]) => (left <= 0 ? [days] : []));
   return transaction.execute<NextEntry[]>(
@@ -171,7 +171,7 @@ function toWait(row: WaitRow, { byPlan }: Pick<PlaceLimits, 'byPlan'>): ListedWa
   return { ...toRecord(row), isOrdered };
 }
 
-/** The waiting list: those with a reserved place first, then those that wait, in their order. @param limit at most 1,000 */
+/** Lists the waiting list: reservations first, then waiting accounts in order. @param limit at most 1,000 */
 export async function listWaiting(
   { database, section }: Pick<Host, 'database' | 'section'>,
   limit: number,
@@ -186,7 +186,7 @@ export async function listWaiting(
   return rows.map((row) => toWait(row, limits));
 }
 
-/** The wait of an account, with its position; undefined when it is not on the list, or has the pass that it waited for. */
+/** Finds an account's wait with its position; undefined if it is not on the list, or already has the awaited pass. */
 export async function findWait(
   { database, section }: Pick<Host, 'database' | 'section'>,
   accountId: string,
@@ -202,16 +202,16 @@ export async function findWait(
   return row && toWait(row, limits);
 }
 
-/** Waits of an account, ended or not. */
+/** A wait of an account, ended or not. */
 export interface PastWait {
   readonly days: number;
   readonly joinedAt: Date;
-  /** Undefined without a reservation, and once its event is no longer kept. */
+  /** Undefined without a reservation, or after its event was deleted. */
   readonly reservedAt: Date | undefined;
   readonly reservedUntil: Date | undefined;
 }
 
-/** The waits of an account, the newest first. */
+/** Lists an account's waits, newest first. */
 export async function listWaits(
   database: Pick<Database, 'query'>,
   accountId: string,
@@ -230,7 +230,7 @@ export async function listWaits(
   return rows.map(toRecord);
 }
 
-/** An entry of the list by its id, whether it has ended or not. */
+/** Finds an entry with a reservation by its id, ended or not. */
 export async function findReservation(
   database: Pick<Database, 'query'>,
   id: string,

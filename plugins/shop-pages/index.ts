@@ -7,7 +7,7 @@ import { pagesSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Terms, privacy, refunds, contact and other pages of the shop, from Markdown files of the operator. */
+/** Terms, privacy, refunds, contact and other pages of the shop, from the operator's Markdown files. */
 export const plugin: GatewayPlugin = {
   name: 'shop-pages',
   register({ gateway }) {

@@ -1,7 +1,7 @@
 import { array, boolean, integer, object, string } from '#core/platform/schema.ts';
 
 /*
- * Sections of other plugins, as far as texts of the shop name what they configure; with their defaults where the plugin is not there.
+ * Sections of other plugins, limited to the settings that shop pages mention; the defaults apply if a plugin is missing.
  */
 
 export const backupSection = {
@@ -14,13 +14,13 @@ export const paymentsSection = {
   schema: object({ default: {} }, 'Payments.', { provider: string({}), order_minutes: integer({ default: 30 }) }),
 } as const;
 
-/** Providers by name. */
+/** Sign-in providers by name. */
 export const signInSection = {
   name: 'sign_in',
   schema: { type: 'object', default: {}, additionalProperties: object({}, 'A provider.', { client_id: string({}) }) },
 } as const;
 
-/** By name. */
+/** Consents by name. */
 export const consentsSection = {
   name: 'consents',
   schema: {
@@ -46,7 +46,7 @@ export const sellerSection = {
     address: string({}),
     registrations: array({ items: string({}), default: [] }),
     keep_years: integer({ default: 10 }),
-    /** `none`, one, or several of which each begins on a day. */
+    /** `none`, one tax, or several with a start day each. */
     tax: {},
   }),
 } as const;

@@ -7,10 +7,10 @@ import { isDraft, shopPages, titleOf, visibleTexts } from './shop-pages.ts';
 
 const linked = ['terms', 'privacy', 'refunds', 'contact'] as const;
 
-/** Other names that people and payment providers try. */
+/** Aliases that people and payment providers try. */
 const otherNames: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]);
 
-/** Every page of the folder, at its name. */
+/** Serves each page of the folder under its name. */
 export const shopPage: Page = {
   path: '/{name}',
   has: (host, name) => shopPages(host).texts.has(otherNames.get(name) ?? name),
@@ -53,7 +53,7 @@ function draftNotice(unfilled: readonly string[], { t }: PageRequest) {
 
 const isLinked = (name: string) => linked.some((one) => one === name);
 
-/** The footer, the sign-in and the checkout link what the reader can open. */
+/** Links for the footer, the sign-in and the checkout: only pages that the reader can open. */
 export const shopLinks: ReadSiteLinks = (reader) => {
   const all = shopPages(reader.host).texts;
   const pages = [...all].flatMap(([name, page]) => {

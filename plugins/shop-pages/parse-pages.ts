@@ -3,21 +3,21 @@ import type { PageTexts } from '#core/web/markdown/markdown-page.ts';
 import { type PageText, parsePageText } from '#core/web/markdown/page-text.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** All Markdown files: those with another name are mistakes, but for the usual one about a folder. */
+/** All Markdown files except README.md; any other file name that is not a page's is a mistake. */
 export const isMarkdown = /^(?!readme\.md$)[^.].*\.md$/i;
 
 const fileName = /^([a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([a-z]{2})\.md$/;
 
-/** The pages of the folder. */
+/** Pages of the folder. */
 export interface ShopPages {
-  /** By name: `terms`. */
+  /** Texts by page name: `terms`. */
   readonly texts: ReadonlyMap<string, PageTexts>;
   readonly mistakes: readonly { readonly file: string; readonly wrong: string; readonly right: string }[];
 }
 
 const known = new WeakMap<ReadonlyMap<string, FolderFile>, ShopPages>();
 
-/** Parses the files of a configuration, once. */
+/** Parses the files of a configuration only once. */
 export function readShopPages(files: ReadonlyMap<string, FolderFile>): ShopPages {
   const read = known.get(files) ?? parseAll(files);
   known.set(files, read);

@@ -3,7 +3,7 @@ import { draftsOf, isPublic, shopPages } from './shop-pages.ts';
 
 const listed = 10;
 
-/** Pages that customers do not see yet. On one's own machine that is a hint. */
+/** Pages that customers do not see yet; only a hint on a local machine. */
 export const draftPages: ProblemKind = {
   name: 'draft_pages',
   order: 85,

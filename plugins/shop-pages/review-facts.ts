@@ -5,11 +5,11 @@ import { sellerSection } from './other-sections.ts';
 import { shopPages } from './shop-pages.ts';
 
 /*
- * Facts of gateway.yaml that pages repeat. They are compared only in the words that drafts have for them: what a page says in words of its
- * own is not known, and nothing is said about it.
+ * Facts of gateway.yaml that pages repeat. Only the wording of the drafts is checked: custom wording cannot be parsed, so it causes no
+ * notices.
  */
 
-/** Sentences of the drafts that name seller and address. */
+/** Sentences in the drafts that name seller and address. */
 const sellerSentences: Readonly<Record<string, Readonly<Record<Language, RegExp>>>> = {
   terms: {
     en: /between you and the seller, (.+?), who runs/s,
@@ -22,7 +22,7 @@ const sellerSentences: Readonly<Record<string, Readonly<Record<Language, RegExp>
   contact: { en: / is run by (.+?)\.$/ms, id: / dijalankan oleh (.+?)\.$/ms },
 };
 
-/** Pages that bind another seller than receipts do, or name another address. */
+/** Finds pages that name another seller or address than receipts do. */
 export function sellerNotes(host: ReviewedHost): string[] {
   const { name, address } = host.section(sellerSection);
   if (name === undefined) return [];
@@ -50,10 +50,10 @@ function sentencesOf(host: ReviewedHost): { readonly file: string; readonly stat
   );
 }
 
-/** Without punctuation and spaces, in which the same name is written differently. */
+/** Drops punctuation and spaces, which may differ in the same name. */
 const letters = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** Rows of prices in the terms, `| 1 day | Rp 18.000 |`, of days that no plan has at that price. */
+/** Finds price rows in the terms, `| 1 day | Rp 18.000 |`, that match no plan's days and price. */
 export function priceNotes(host: ReviewedHost): string[] {
   const terms = shopPages(host).texts.get('terms');
   const currency = host.section(currencySection);
@@ -73,5 +73,5 @@ export function priceNotes(host: ReviewedHost): string[] {
   });
 }
 
-/** Of an amount, without cents that are none. */
+/** Digits of an amount, without zero cents. */
 const digits = (text: string) => text.replace(/[.,](?:00|-)\s*$/, '').replaceAll(/\D/g, '');

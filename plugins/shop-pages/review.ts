@@ -8,7 +8,7 @@ import { backupSection } from './other-sections.ts';
 import { priceNotes, sellerNotes } from './review-facts.ts';
 import { draftsOf, shopPages } from './shop-pages.ts';
 
-/** Drafts, and what the privacy page leaves out of what this configuration does. */
+/** Reports drafts, and data processing of this configuration that the privacy page does not mention. */
 export const pagesReview: ConfigReview = {
   name: 'pages',
   describe(host) {
@@ -29,7 +29,7 @@ export const pagesReview: ConfigReview = {
   },
 };
 
-/** Pages that a shop needs. One whose terms are elsewhere may have the others there as well. */
+/** Finds missing pages that a shop needs. If the terms are hosted elsewhere, the other pages may be there as well. */
 function missingNotes(host: ReviewedHost): string[] {
   if (!isOpenShop(host.section)) return [];
   const { terms, privacy } = host.section(service);
@@ -69,7 +69,7 @@ function linkNotes(host: ReviewedHost): string[] {
   );
 }
 
-/** What happens to personal data here that a privacy notice must name, with words that name it. */
+/** Processing of personal data that a privacy notice must mention, with a check for its wording. */
 function processing(host: ReviewedHost): { readonly what: string; readonly named: (text: string) => boolean }[] {
   const { keep_days: days, content } = logOptions(host);
   return [
@@ -102,7 +102,7 @@ function privacyNotes(host: ReviewedHost): string[] {
 
 const words = ({ title, body }: PageText) => `${title}\n${body}`;
 
-/** The host itself, or the domain that it belongs to. */
+/** True if the text names the host or one of its parent domains. */
 function namesHost(text: string, host: string): boolean {
   const labels = host.split('.');
   const domains = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
@@ -111,7 +111,7 @@ function namesHost(text: string, host: string): boolean {
   );
 }
 
-/** Rows of a table have times of their own: one counts if it is about records of requests. */
+/** Table rows have retention times of their own: a row counts only if it is about request records. */
 function namesDays(text: string, days: number): boolean {
   const named = new RegExp(`(?<![\\d.,])${days}\\s+(?:days?|hari)\\b`, 'i');
   const about = /record|\blogs?\b|request|usage|catatan|rekam|pemakaian/i;
@@ -119,7 +119,7 @@ function namesDays(text: string, days: number): boolean {
   return named.test(counted.join('\n'));
 }
 
-/** A sentence says that prompts are recorded, and not that they are not. */
+/** True if a sentence states that prompts are recorded, without a negation. */
 function saysRecorded(text: string): boolean {
   return text
     .split(/[.!?|]\s|\n\n/)
@@ -131,7 +131,7 @@ function saysRecorded(text: string): boolean {
     );
 }
 
-/** Hosts of upstreams in use that are not this machine or its network, in alphabetical order. */
+/** Hosts of enabled upstreams outside this machine and its network, in alphabetical order. */
 export function foreignHosts({ catalog }: Pick<ReviewedHost, 'catalog'>, includesOff = false): string[] {
   const hosts = catalog.upstreams
     .filter(({ isEnabled, isDemo }) => !isDemo && (isEnabled || includesOff))
@@ -145,7 +145,7 @@ interface LogOptions {
   readonly content?: boolean;
 }
 
-/** Of the stage `log`, which another plugin owns; empty where the pipeline has none. */
+/** Options of the stage `log`, which another plugin owns; empty if the pipeline does not contain it. */
 export function logOptions({ stages }: Pick<ReviewedHost, 'stages'>): LogOptions {
   return (stages.find(({ definition }) => definition.name === 'log')?.options ?? {}) as LogOptions;
 }

@@ -33,7 +33,7 @@ export const pagesSection = defineSection({
   },
 });
 
-/** Paths of the gateway that are not pages. */
+/** Gateway paths that are not pages. */
 const reserved = new Set([
   'v1',
   'v1beta',
@@ -52,7 +52,7 @@ function isTaken(name: string, paths: readonly string[]): boolean {
   return reserved.has(name) || paths.includes(`/${name}`);
 }
 
-/** Links of the footer lead somewhere. A third-party plugin may serve paths that are not pages. */
+/** Checks that footer links resolve; skipped with third-party plugins, which may serve paths that are not pages. */
 function requireServed(
   { texts }: ShopPages,
   report: Report,

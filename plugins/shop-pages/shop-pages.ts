@@ -6,7 +6,7 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { readShopPages, type ShopPages } from './parse-pages.ts';
 import { pagesSection } from './section.ts';
 
-/** The pages of the configuration in force. */
+/** Pages of the current configuration. */
 export function shopPages({ files }: Pick<Host, 'files'>): ShopPages {
   return readShopPages(files(pagesSection));
 }
@@ -25,12 +25,12 @@ export function draftsOf({ texts }: ShopPages): string[] {
   );
 }
 
-/** True where others than the operator are customers. */
+/** True if the gateway has customers besides the operator. */
 export function isPublic({ service, isProduction }: Pick<Host, 'service' | 'isProduction'>): boolean {
   return isProduction || !isLoopback(URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '');
 }
 
-/** The texts of a page that a reader may see: drafts are for operators, and for everyone on one's own machine. */
+/** Texts of a page that a reader may see: drafts are visible to operators, and to everyone on a local machine. */
 export function visibleTexts(
   page: PageTexts | undefined,
   { host, isOperator }: { readonly host: Pick<Host, 'service' | 'isProduction'>; readonly isOperator: boolean },
@@ -41,7 +41,7 @@ export function visibleTexts(
   return shown.length === 0 ? undefined : Object.fromEntries(shown.map((one) => [one, page[one]]));
 }
 
-/** Title in the language of a reader. */
+/** Title in the reader's language. */
 export function titleOf(texts: PageTexts, language: Language): string {
   return texts[languageOf(texts, language)]?.title ?? '';
 }

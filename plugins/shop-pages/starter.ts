@@ -24,7 +24,7 @@ const titles: Readonly<Record<string, string>> = {
   xendit: 'Xendit',
 };
 
-/** Drafts of the usual pages, filled in from this configuration as far as it has them; the rest waits as `{{…}}`. */
+/** Writes drafts of the usual pages, filled in from this configuration; unknown values stay as `{{…}}`. */
 export async function writeDrafts(host: ReviewedHost): Promise<(readonly [path: string, text: string])[]> {
   const { folder } = host.section(pagesSection);
   const files = names.flatMap((name) => languages.map((language) => ({ name: `${name}.${language}.md`, language })));
@@ -44,7 +44,7 @@ function fill(draft: string, values: Readonly<Record<string, string | undefined>
     .replaceAll(/(?<=\S) {2,}/g, ' ');
 }
 
-/** Values by the names of places; undefined, or not there, for those that only the operator knows. */
+/** Values by placeholder name; undefined or missing if only the operator knows them. */
 function valuesIn(language: Language, host: ReviewedHost): Readonly<Record<string, string | undefined>> {
   const { name, base_url: site, contact, time_zone: timeZone } = host.section(service);
   const seller = host.section(sellerSection);
@@ -116,7 +116,7 @@ function backupIn(language: Language, host: ReviewedHost): string {
     : `Cadangan (backup) dibuat setiap ${unit[1]}; ${keep} yang terakhir disimpan.`;
 }
 
-/** What is asked where a buyer pays, in its words. */
+/** Consents asked for at checkout, in their own words. */
 function consentsIn(language: Language, host: ReviewedHost) {
   const asked = Object.values(host.section(consentsSection)).map(({ label }) => `“${label[language]}”`);
   if (asked.length === 0) return { consents: '', consents_kept: '' };
@@ -134,7 +134,7 @@ function consentsIn(language: Language, host: ReviewedHost) {
       };
 }
 
-/** The page where customers ask about their data, where there is one, and by when they have an answer. */
+/** Page for customers' data requests if it is enabled, and the time to answer. */
 function dataRequestsIn(language: Language, host: ReviewedHost) {
   const { enabled, answer_hours: hours, keep_years: years } = host.section(dataRequestsSection);
   const unit = language === 'en' ? (hours === 1 ? 'hour' : 'hours') : 'jam';

@@ -10,15 +10,15 @@ import { networkOf } from '#core/gateway/http/network.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 import { homePath } from './next-path.ts';
 
-/** Sign-ins that one network may begin. */
+/** Sign-ins that one network may start per minute. */
 const limits = { limit: 60, period: 60, burst: 60 };
 
-/** True when this address may begin another sign-in. Without the shared state everyone may. */
+/** True if this address may start another sign-in; always true while the shared state is unavailable. */
 export async function maySignIn({ shared }: Pick<Host, 'shared'>, address: string): Promise<boolean> {
   return (await refusedFor(shared, `sign-in:${networkOf(address)}`, limits)) === undefined;
 }
 
-/** Where a sign-in leads, or why it was refused: `expired` when it was removed or moved meanwhile. */
+/** Path after a sign-in, or the reason for its refusal: `expired` if the identity was removed or moved meanwhile. */
 type AdmissionOutcome =
   | { readonly path: string; readonly refused?: undefined }
   | { readonly refused: SignInRefusal | 'expired' };
@@ -26,8 +26,8 @@ type AdmissionOutcome =
 /**
  * Signs a person in.
  *
- * @param startSession begins the session of the account in the person's browser, unless the account has lost the identity
- * @param next where the person was going; a new account without such a place is shown its key
+ * @param startSession starts the account's session in the person's browser, unless the account has lost the identity
+ * @param next path that the person requested; without one, a new account is shown its key
  */
 export async function admit(
   host: Host,

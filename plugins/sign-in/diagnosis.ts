@@ -9,7 +9,7 @@ import { maxAnswer } from './providers/fetch-profile.ts';
 import { providerPath } from './providers/routes.ts';
 import { type ConfiguredProvider, configuredProviders } from './section.ts';
 
-/** Errors of RFC 6749 §5.2, and GitHub's and Slack's own, by what they say about the app. */
+/** Errors of RFC 6749 §5.2, GitHub and Slack, grouped by the cause in the app's settings. */
 const wrongClient = new Set([
   'invalid_client',
   'unauthorized_client',
@@ -21,8 +21,8 @@ const wrongCallback = new Set(['redirect_uri_mismatch', 'invalid_redirect_uri', 
 const wrongCode = new Set(['invalid_grant', 'bad_verification_code', 'invalid_request', 'invalid_code']);
 
 /**
- * Whether sign-in providers take client id and secret, and know the callback address: a made-up code is exchanged for a token. The
- * provider checks the app before it checks the code.
+ * Checks that sign-in providers accept client id, secret and callback URL, by exchanging a made-up code for a token: a provider checks the
+ * app before the code.
  */
 export const signInDiagnosis: Diagnosis = {
   name: 'sign_in',
@@ -54,7 +54,7 @@ async function checkProvider(
   return typeof error === 'string' ? describeError(error, callback) : error;
 }
 
-/** The provider's error for a made-up code; a finding where there is none. */
+/** Returns the provider's error for a made-up code, or a finding if there is none. */
 async function exchange(
   url: string,
   { client_id, client_secret }: ConfiguredProvider['settings'],
@@ -73,7 +73,7 @@ async function exchange(
       signal,
     });
     const text = (await response.text()).slice(0, maxAnswer);
-    // Some answer in the form of a query, even if asked for JSON.
+    // Some providers respond with a query string even if asked for JSON.
     const error = parseObject(text)?.['error'] ?? new URLSearchParams(text).get('error');
     if (typeof error === 'string') return error.slice(0, 60);
     return warning(

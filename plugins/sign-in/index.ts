@@ -13,7 +13,7 @@ import id from './texts/id.json' with { type: 'json' };
 
 const nobody = 'nobody can sign in: sign_in in gateway.yaml has no provider. Add google or github: docs/sign-in.md';
 
-/** Describes who can sign in, for `daypass check`. Without a provider, the operator issues the keys. */
+/** Describes the sign-in methods for `daypass check`. Without a provider, the operator issues the keys. */
 function describeSignIn(host: Pick<Host, 'section' | 'isProduction'>): { value: string; notice?: string } {
   const ways = configuredProviders(host).map(({ name }) => name);
   if (isLocalSignInOn(host)) ways.push('on this machine without a password');

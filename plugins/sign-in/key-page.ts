@@ -6,7 +6,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 const path = '/account/key';
 const noFields = { type: 'object' } as const;
 
-/** Shows a key that was never shown. The response is the only place where it is written. */
+/** Shows a key for the first time. This response is the only place that contains it. */
 const showForm = defineForm({
   path: `${path}/show`,
   fields: noFields,
@@ -28,7 +28,7 @@ const rotateForm = defineForm({
   },
 });
 
-/** The page of the key: shown once, afterwards its hint. */
+/** The key's page: shows the key once, and its hint afterwards. */
 export const keyPage: Page = {
   path,
   role: 'account',
@@ -53,7 +53,7 @@ export const keyPage: Page = {
   forms: [showForm, rotateForm],
 };
 
-/** The question before a rotation, where no script opens the dialog. */
+/** Confirms a rotation without JavaScript, where no dialog opens. */
 export const rotatePage: Page = {
   path: `${path}/rotate`,
   role: 'account',

@@ -4,19 +4,19 @@ import { readFormToken } from '#core/web/sessions/form-token.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 
-/** Seconds within which the reader must come back from the provider. */
+/** Seconds within which the reader must return from the provider. */
 const lifetime = 10 * 60;
 
-/** Purpose of an intent's token. */
+/** Purpose of the token for an intent. */
 export function linkPurpose(provider: string): string {
   return `link ${provider}`;
 }
 
 /**
- * The account whose owner requested, by a form in this session, to add a sign-in of this provider. The token is signed with
- * the secret of the session, so that another site cannot create one or use another person's.
+ * Finds the account whose owner asked, by a form in this session, to add a sign-in with this provider. The token is signed with the
+ * session's secret, so another site can neither create one nor use another person's.
  *
- * @returns undefined without a request in this session, or when it has expired
+ * @returns undefined if this session has no such request, or it has expired
  */
 export async function readLinkIntent(request: Request, provider: string, token: string): Promise<string | undefined> {
   const host = request.server.host();

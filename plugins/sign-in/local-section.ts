@@ -21,7 +21,7 @@ export const localSection = defineSection({
   },
 });
 
-/** True when a reader may sign in without a provider. */
+/** True if a reader may sign in without a provider. */
 export function isLocalSignInOn(host: Pick<Host, 'section' | 'isProduction'>): boolean {
   if (host.isProduction) return false;
   const local = host.section(localSection);

@@ -1,9 +1,9 @@
 import { ownPath, wellKnownPaths } from '#core/web/pages/paths.ts';
 
-/** Where a reader goes who was going nowhere else. */
+/** Path after a sign-in if the reader requested no page. */
 export const homePath = wellKnownPaths.dashboard;
 
-/** Where the reader goes after the sign-in; the pages of the sign-in itself would lead in a circle. */
+/** Path after a sign-in; excludes the sign-in pages, which would cause a loop. */
 export function nextPath(path: string | undefined): string {
   const own = ownPath(path);
   return own === '/' || /^\/sign-(in|out)(?![\w-])/.test(own) ? homePath : own;

@@ -4,15 +4,15 @@ import { homePath } from './next-path.ts';
 import { configuredProviders } from './section.ts';
 
 /**
- * Where a sign-in with a provider starts. At the public URL: the provider sends the reader back there, where the cookie of
- * the start must be.
+ * URL that starts a sign-in with a provider. It is below the public URL, because the provider sends the reader back there, and the cookie
+ * set at the start must be available.
  */
 export function startUrl(host: Host, provider: string, query: Readonly<Record<string, string>>): string {
   const parameters = new URLSearchParams(query).toString();
   return `${host.service.baseUrl}/sign-in/${provider}${parameters === '' ? '' : `?${parameters}`}`;
 }
 
-/** The buttons of the sign-in page. */
+/** Buttons of the sign-in page. */
 export function offeredProviders(host: Host, next: string) {
   return configuredProviders(host).map(({ name, title }) => ({
     name,
@@ -21,7 +21,7 @@ export function offeredProviders(host: Host, next: string) {
   }));
 }
 
-/** Error text for a failed sign-in. Anyone can write the query: it only selects a text. @param own errors of this page only */
+/** Error text of a failed sign-in. Anyone can set the query, so it only selects a text. @param own error codes of this page only */
 export function errorFrom({ query, t }: PageRequest, own: readonly string[]): string {
   const code = ['cancelled', 'expired', 'failed', 'too_many', ...own].find((name) => name === query['error']);
   return code === undefined ? '' : t(`sign_in.error.${code}`);

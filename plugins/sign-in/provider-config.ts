@@ -1,4 +1,4 @@
-/** Required and optional members of `config` for providers of @hapi/bell; other providers ignore it. */
+/** Required and optional members of `config` for @hapi/bell providers; other providers ignore `config`. */
 export const providerConfig: Readonly<
   Record<string, { readonly required: readonly string[]; readonly optional: readonly string[] }>
 > = {
@@ -11,7 +11,7 @@ export const providerConfig: Readonly<
   stripe: { required: [], optional: ['express'] },
 };
 
-/** Providers of @hapi/bell 13.2.0 that cannot be used, with the reason. */
+/** Unsupported providers of @hapi/bell 13.2.0, with the reason. */
 export const unusableProviders: Readonly<Record<string, string>> = {
   googleplus: 'ended in 2019',
   instagram: 'ended its API for sign-ins in 2020',

@@ -8,7 +8,7 @@ import { providerConfig, unusableProviders } from './provider-config.ts';
 
 const url = string({ pattern: '^https?://[^\\s/]\\S*$' }, 'URL.');
 
-/** One provider in gateway.yaml. */
+/** Settings of a provider in gateway.yaml. */
 const providerSchema = object(['client_id', 'client_secret'], {
   client_id: string(
     { maxLength: 1000 },
@@ -80,7 +80,7 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
   if (isPlain) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
 }
 
-/** The gateway would not start without what @hapi/bell requires. */
+/** Checks what @hapi/bell requires: without it the gateway would fail to start. */
 function checkConfig(name: string, config: ProviderSettings['config'] = {}, report: Report): void {
   const { required, optional } = providerConfig[name] ?? { required: [], optional: Object.keys(config) };
   const path = ['sign_in', name, 'config'];
@@ -108,14 +108,14 @@ export interface ConfiguredProvider {
   readonly settings: ProviderSettings;
 }
 
-/** The providers with a client id, in the order of gateway.yaml. */
+/** Providers with a client id, in the order of gateway.yaml. */
 export function configuredProviders({ section }: Pick<Host, 'section'>): ConfiguredProvider[] {
   return Object.entries(section(signInSection))
     .filter(([, { client_id }]) => client_id !== '')
     .map(([name, settings]) => ({ name, settings, title: settings.title ?? titleOf(name) }));
 }
 
-/** Name of a provider for readers. */
+/** Display name of a provider. */
 export function titleOf(name: string): string {
   return providerTitles[name] ?? name;
 }

@@ -10,7 +10,7 @@ import { nextPath } from './next-path.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** Signs a person in by the name and e-mail address that they type: the users of this machine are trusted. */
+/** Signs a person in by the entered name and e-mail address: the users of this machine are trusted. */
 const localForm = defineForm({
   fields: object(['email'], {
     name: string({ maxLength: 100 }),
@@ -27,7 +27,7 @@ const localForm = defineForm({
   },
 });
 
-/** Signs in to the account whose key the gateway printed at its start, so that a first request is seen on the dashboard. */
+/** Signs in to the account whose key the gateway printed at its start, so that the dashboard shows the first request. */
 const demoForm = defineForm({
   path: `${signInPath}/demo`,
   fields: object({ next: string({ maxLength: 2000 }) }),
@@ -57,7 +57,7 @@ const signOutForm = defineForm({
 /** Ms that the page waits for the database. */
 const patience = 1_000;
 
-/** False while the database is away, too: the page itself needs none. */
+/** Also false while the database is unavailable, because the page works without it. */
 async function hasDemoAccount(host: Host): Promise<boolean> {
   const found = withDeadline(findDemoAccount(host), patience, `no answer within ${patience} ms`);
   return (await found.catch(() => undefined)) !== undefined;

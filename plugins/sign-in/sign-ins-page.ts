@@ -12,8 +12,7 @@ const path = '/account/sign-ins';
 const id = string({ minLength: 1, maxLength: 300 });
 
 /**
- * Answers with a link that carries the intent, rather than with a redirect: the content security policy lets forms lead
- * to this site only.
+ * Responds with a link that carries the intent instead of a redirect: the content security policy allows forms to lead to this site only.
  */
 const linkForm = defineForm({
   path: `${path}/link`,
@@ -60,10 +59,10 @@ const revokeAllForm = defineForm({
   },
 });
 
-/** Texts for what a form or a provider's return has led to; anything else in the query shows nothing. */
+/** Texts for results of forms and provider redirects; any other query shows no text. */
 const notices = { linked: 'sign_in.linked', unlinked: 'sign_in.unlinked', ended: 'sign_in.session_ended' } as const;
 
-/** The page of identities and sessions. */
+/** Page of identities and sessions. */
 export const signInsPage: Page = {
   path,
   role: 'account',

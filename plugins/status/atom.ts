@@ -2,26 +2,26 @@ import { endOf, type Incident, outcomeOf } from '#core/business/model-health/inc
 import type { Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle, spanKeys } from './incident-text.ts';
 
-/** Input for a feed of incidents. */
+/** Content of an incident feed. */
 interface FeedSource {
   readonly service: string;
   /** Public URL of the gateway, without a trailing slash. */
   readonly baseUrl: string;
   readonly language: string;
   readonly t: Translate;
-  /** The newest first. */
+  /** Incidents, newest first. */
   readonly incidents: readonly Incident[];
   readonly at: Date;
 }
 
-/** Entries of a feed at most. */
+/** Maximum entries of a feed. */
 const longestFeed = 50;
 
-/** `/status.atom` (RFC 4287): an entry for each incident, updated when it ends. */
+/** `/status.atom` (RFC 4287): one entry per incident, updated when the incident ends. */
 export function toAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
   const page = `${baseUrl}/status`;
   const entries = incidents.slice(0, longestFeed);
-  // Without entries the feed changes at most once a day, so that readers need not fetch it again.
+  // Without entries the feed changes at most once a day, so feed readers need not download it again.
   const updated = Math.max(...entries.map(updatedAt), entries.length > 0 ? 0 : startOfDay(at));
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
@@ -64,7 +64,7 @@ function describe(incident: Incident, t: Translate): string {
   return `${t(spanKeys[outcomeOf(incident)], span)}.${lowest}`;
 }
 
-/** The time of an entry's latest change: its end, or its beginning. */
+/** Time of an entry's latest change: the end of the incident, or its start. */
 function updatedAt({ startedAt, openedAt, quietSince, endedAt }: Incident): number {
   return endedAt ?? quietSince ?? openedAt ?? startedAt;
 }

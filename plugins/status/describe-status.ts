@@ -12,14 +12,14 @@ import { verdictOf } from './verdict.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Days that the style sheet leaves on phones: the last ones. */
+/** Days shown on phones: the style sheet hides the earlier ones. */
 const daysOnPhones = 45;
-/** Digits of all percentages: services that work differ in the second. */
+/** Decimals of all percentages: healthy services differ only in the second one. */
 const precision = 2;
-/** Incidents that the page lists. */
+/** Maximum incidents listed. */
 const listedIncidents = 20;
 
-/** Everything that the page shows, ready to be printed. */
+/** Content of the page, ready to be printed. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
   const { t, format } = reader;
   const { health, models, incidents, credited, isComplete, hasHistory, at } = status;
@@ -45,7 +45,7 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
   };
 }
 
-/** Notice about parts that are missing or old while the database does not respond. */
+/** Notice about missing or outdated parts while the database does not respond. */
 function describeMissing(hasHistory: boolean, t: Reader['t']) {
   const key = hasHistory ? 'status.old_history' : 'status.no_history';
   return { kind: 'info', title: t(key), text: t(`${key}_more`) };
@@ -73,7 +73,7 @@ function describeCurrent(incident: Incident, { health: all, at }: ServiceStatus,
   return { id, kind: kind === 'down' ? 'bad' : 'warn', title, text: `${since} ${effect}`.trim() };
 }
 
-/** Some route is out, and another one takes its requests. */
+/** True if a route is out and another one takes its requests. */
 function isOnBackup(routes: ModelStatus['health']['routes']): boolean {
   const states = new Set(routes.map(availabilityOf));
   return (states.has('out') || states.has('unproven')) && states.has('available');
@@ -113,7 +113,7 @@ function describeBars(model: string, days: readonly DayStatus[], t: Reader['t'])
     label: t('status.bars', { model, count: days.length, bad, none }),
     ago: t('status.ago', { count: days.length }),
     agoOnPhones: t('status.ago', { count: daysOnPhones }),
-    // The share is of all days.
+    // The share covers all days, even on phones.
     ofDays: t('status.of_days', { count: days.length }),
   };
 }
@@ -130,7 +130,7 @@ function describeDay({ day, state, answered, incidents }: DayStatus, { t, format
   };
 }
 
-/** Noon in UTC, which lies on this day in nearly every zone: the day is of the service's zone, not of the reader's. */
+/** Formats a day of the service's time zone, using noon in UTC, which falls on this day in nearly every reader's zone. */
 function dayText(day: string, format: Reader['format']) {
   return { iso: day, text: format.shortDay(new Date(`${day}T12:00:00Z`)).text };
 }

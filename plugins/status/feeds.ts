@@ -11,23 +11,23 @@ import { toJson } from './json.ts';
 import { pageFor, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
-/** Seconds for which caches may keep a feed. */
+/** Seconds for which caches may store a feed. */
 const maxAge = 10;
 
 type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>;
 
 const translator = new Translator([statusTexts]);
 
-/** Ms for which all clients get the same text, and within which it must be made. */
+/** Ms for which all clients get the same text, and deadline for creating it. */
 const ages = { json: 1_000, deadline: 10_000 };
-/** Pages of models in a language of which the text is kept; one has half a megabyte at most. */
+/** Cached texts, one per language and page; a text has at most half a megabyte. */
 const keptTexts = 20;
 
 const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ max: keptTexts }));
 
 /**
- * `/status.json` and `/status.atom`, the same for all clients; `?language=id` for Indonesian, `?page=2` for further models. The
- * texts of `/status.json` are made once for all who ask at that time.
+ * `/status.json` and `/status.atom`, the same for all clients; `?language=id` selects Indonesian, `?page=2` further models. Concurrent
+ * requests for `/status.json` share one text.
  */
 export function feedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [

@@ -1,13 +1,13 @@
 import type { Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** An incident in one sentence without names of vendors: in the present tense while the model is in trouble. */
+/** Describes an incident in one sentence without vendor names; in the present tense during the incident. */
 export function incidentTitle({ model, kind, cause, endedAt, calmSince, quietSince }: Incident, t: Translate): string {
   const isNow = (endedAt ?? calmSince ?? quietSince) === undefined;
   return t(isNow ? `status.now.${kind}.${cause}` : `status.then.${kind}.${cause}`, { model });
 }
 
-/** The text of the span of an incident that is over, which tells how it has ended. */
+/** Describes the span of a past incident and how it ended. */
 export const spanKeys = {
   recovered: 'status.until',
   no_traffic: 'status.quiet',

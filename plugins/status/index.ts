@@ -5,7 +5,7 @@ import { feedRoutes } from './feeds.ts';
 import { statusPage } from './page.ts';
 import { statusTexts } from './texts.ts';
 
-/** Watches models, and publishes their state. */
+/** Monitors models and publishes their state. */
 export const plugin: GatewayPlugin = {
   name: 'status',
   register(server) {

@@ -6,7 +6,7 @@ import type { DayStatus } from '#core/business/model-health/days.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';
 
-/** `/status.json`. Times are RFC 3339, shares 0 to 1 and rounded down, null where nothing is known; counts are not published. */
+/** `/status.json`. Times are RFC 3339, shares 0 to 1 rounded down, unknown values null; counts are not published. */
 export function toJson(
   status: ServiceStatus,
   service: string,
@@ -31,7 +31,7 @@ export function toJson(
   return {
     ...summary,
     ...notices,
-    // Again: a source that is called as a member of the report must not replace it.
+    // Repeated, so that a notice source with the same name cannot replace these members.
     ...summary,
     models: models.map(modelToJson),
     incidents: incidents.map((incident) => incidentToJson(incident, credited.get(incident.id), t)),
@@ -84,7 +84,7 @@ function timeOf(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString();
 }
 
-/** Four digits, rounded down: what is not whole never reads as 1. */
+/** Four digits, rounded down: a partial share is never shown as 1. */
 function shareOf(share: number | undefined): number | null {
   return share === undefined ? null : Math.floor(share * 10_000) / 10_000;
 }

@@ -11,28 +11,28 @@ import { type DayStatus, describeDays, lastDays } from '#core/business/model-hea
 /** State of the service, independent of the language. */
 export interface ServiceStatus {
   readonly at: Date;
-  /** Every model, in trouble first when there are several pages. */
+  /** All models; if there are several pages, those in trouble come first. */
   readonly health: readonly ModelHealth[];
-  /** Those of this page. */
+  /** Models on this page. */
   readonly models: readonly ModelStatus[];
   readonly page: ListPage;
   /** Incidents of the last 90 days, newest first. */
   readonly incidents: readonly Incident[];
-  /** Ms that customers had back, by incident. */
+  /** Ms credited to customers, by incident. */
   readonly credited: ReadonlyMap<string, number>;
-  /** False while the database does not respond: then breakers alone say how models are. */
+  /** False while the database does not respond: model states then come from breakers only. */
   readonly isComplete: boolean;
-  /** False where nothing is known of the past. It may be an hour old while the status is not complete. */
+  /** False if no history is available. If `isComplete` is false, the history may be an hour old. */
   readonly hasHistory: boolean;
 }
 
 export interface ModelStatus {
   readonly health: ModelHealth;
-  /** 90 days, the oldest first, today last; none without history. */
+  /** 90 days, oldest first, today last; empty without history. */
   readonly days: readonly DayStatus[];
-  /** Share of answered requests in these days, 0 to 1; undefined without any. */
+  /** Share of answered requests in these days, 0 to 1; undefined without requests. */
   readonly answered: number | undefined;
-  /** Undefined where it is not known or not published. */
+  /** Undefined if it is unknown or not published. */
   readonly checkup?: ModelCheckup | undefined;
 }
 
@@ -68,7 +68,7 @@ export async function readServiceStatus(
   return { at, health: all, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
 }
 
-/** The nearest page of models that exists. @param wanted its number, as entered */
+/** Finds the nearest existing page of models. @param wanted page number as entered */
 export function pageFor(wanted: unknown, models: number): ListPage {
   return pageNear(typeof wanted === 'string' && /^\d{1,6}$/.test(wanted) ? Number(wanted) : 1, models);
 }

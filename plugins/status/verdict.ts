@@ -2,12 +2,12 @@ import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
 export interface Verdict {
-  /** The worst state of any model; `no_data` when no model has answered a request. */
+  /** The worst state of any model; `no_data` if no model has answered a request. */
   readonly state: ModelState;
   readonly text: string;
 }
 
-/** One sentence about all models. */
+/** Summarizes all models in one sentence. */
 export function verdictOf(states: readonly ModelState[], t: Translate): Verdict {
   const count = (state: ModelState) => states.filter((one) => one === state).length;
   const [down, degraded] = [count('down'), count('degraded')];

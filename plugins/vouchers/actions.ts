@@ -11,12 +11,12 @@ import { integer, object } from '#core/platform/schema.ts';
 import type { NewBatch } from './vouchers.ts';
 
 /*
- * What operators do with vouchers. It is loaded when it is done: MikroORM would slow all commands down.
+ * Operators' actions on vouchers. Their implementation is imported on use: loading MikroORM would slow down every command.
  */
 
 const batches = () => import('./voucher-batches.ts');
 
-/** Recorded at all of them: a batch has no id before it is made. */
+/** Shared subject of all records: a batch has no id before it is created. */
 const all: SubjectKind = { name: 'vouchers' };
 const one: SubjectKind = {
   name: 'voucher',

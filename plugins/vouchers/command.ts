@@ -9,7 +9,7 @@ import { csvLine } from '#core/platform/csv.ts';
 import { createAction, revokeAction, type VoucherInput } from './actions.ts';
 import { batches, vouchers } from './resources.ts';
 
-/** Loaded when a command runs: MikroORM would slow all other commands down. */
+/** Imported when a command runs: loading MikroORM would slow down every other command. */
 const operations = () => import('./voucher-batches.ts');
 
 /** `daypass voucher …`: codes that add days, for marketplaces, resellers and friends. */
@@ -29,7 +29,7 @@ export const voucherCommand: Command = {
         ),
       );
     addActionCommand(parser, context, createAction, {
-      // Codes alone can be sent to a file.
+      // Prints only codes to stdout, so that they can be redirected to a file.
       print({ batch, codes }, input) {
         const { count, days, source = 'sold', for: accounts = 'all', note } = input as VoucherInput;
         for (const code of codes as readonly string[]) context.print(code);

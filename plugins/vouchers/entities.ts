@@ -5,18 +5,18 @@ import { impersonal } from '#core/platform/database/personal.ts';
 /** Origin of a batch's vouchers: paid for elsewhere, such as on a marketplace, or free. */
 const voucherSources = ['sold', 'given'] as const;
 
-/** Vouchers that were made together. */
+/** A batch of vouchers that were created together. */
 export const VoucherBatch = defineEntity({
   name: 'VoucherBatch',
   properties: {
     id: p.uuid().primary(),
     days: p.integer().check('days > 0'),
-    /** Name of the days for their owners. */
+    /** Name of the days shown to their owners. */
     label: impersonal(p.text().nullable()),
-    /** For the operator. */
+    /** Note for the operator. */
     note: impersonal(p.text()),
     source: p.enum(voucherSources),
-    /** Only for accounts that have neither bought days nor redeemed a voucher. */
+    /** Restricts the batch to accounts that have neither bought days nor redeemed a voucher. */
     isForNew: p.boolean(),
     expiresAt: p.datetime(),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -24,21 +24,21 @@ export const VoucherBatch = defineEntity({
 });
 
 /**
- * A code that adds days to the account that redeems it, once. Only its SHA-256 is kept: a code of a batch is printed once, that of a
- * gift can be made again from its order.
+ * A code that adds days, once, to the account that redeems it. Only its SHA-256 is stored: a batch's code is printed once, and a gift's
+ * code can be derived again from its order.
  */
 export const Voucher = defineEntity({
   name: 'Voucher',
   properties: {
     id: p.uuid().primary(),
-    /** Null for a gift. */
+    /** Batch of the voucher; null for a gift. */
     batch: () => p.manyToOne(VoucherBatch).nullable().deleteRule('no action').index('voucher_batch_id'),
-    /** The order of a gift. */
+    /** Order of a gift. */
     orderId: p.uuid().nullable().unique(),
-    /** Of a gift; the others expire with their batch. */
+    /** Expiry of a gift; other vouchers expire with their batch. */
     expiresAt: p.datetime().nullable(),
     sha256: impersonal(p.blob().unique().check('length(sha256) = 32')),
-    /** The last characters of the code. */
+    /** Last characters of the code. */
     hint: impersonal(p.text()),
     account: () => p.manyToOne(Account).nullable().deleteRule('no action').index('voucher_account'),
     redeemedAt: p.datetime().nullable(),

@@ -6,8 +6,8 @@ import { readSecret } from '#core/platform/database/secret.ts';
 import { codeOf, digestOf, formatCode } from './vouchers.ts';
 
 /*
- * Codes of gifts. The payment creates a voucher for the order, which is redeemed like any other. Its code is the HMAC of the order's
- * id with a secret of the gateway: it is kept nowhere, and made again for each page and mail that shows it to the buyer
+ * Codes of gifts. A payment creates a voucher for the order, which is redeemed like any other. Its code is the HMAC of the order's id with
+ * a secret of the gateway: the code is never stored, and derived again for each page and mail that shows it to the buyer
  * (docs/decisions/0051). Core calls this module as its `GiftSteps`.
  */
 
@@ -17,7 +17,7 @@ type Queries = Pick<Database, 'query'>;
 
 const secretName = 'gift-code';
 
-/** Days from its payment on in which a gift can be redeemed. */
+/** Days after its payment in which a gift can be redeemed. */
 const validDays = 365;
 
 async function makeCode(database: Queries, orderId: string): Promise<string> {

@@ -8,7 +8,7 @@ import { batches, vouchers } from './resources.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Days that are sold or given away elsewhere, or bought here as a gift, as codes that customers redeem. */
+/** Codes that customers redeem for days: sold or given away elsewhere, or bought here as a gift. */
 export const plugin: GatewayPlugin = {
   name: 'vouchers',
   register({ gateway }) {

@@ -6,7 +6,7 @@ import { object, string } from '#core/platform/schema.ts';
 import { hasOpenVouchers } from './voucher-batches.ts';
 import { redeemVoucher, VoucherError } from './vouchers.ts';
 
-/** A code has 16 characters; more are there when it was pasted with text around it. */
+/** Maximum input length; a code has 16 characters, but may be pasted with text around it. */
 const longestInput = 100;
 
 const redeemForm = defineForm({
@@ -34,10 +34,10 @@ const redeemForm = defineForm({
   },
 });
 
-/** Ms after which a look at the vouchers is repeated. */
+/** Ms between two checks for open vouchers. */
 const lookEvery = 60_000;
 
-/** Whether a code may be redeemable, as far as this instance knows: menus do not wait for the database. */
+/** Caches whether a redeemable code may exist, so that menus do not wait for the database. */
 class OpenVouchers {
   mayExist = false;
   #lookedAt = -Infinity;
@@ -51,7 +51,7 @@ class OpenVouchers {
   }
 }
 
-/** Where a code becomes days. A link may carry the code: `/redeem?code=…`; nothing is redeemed before the button is pressed. */
+/** Redeems a code for days. A link may contain the code, `/redeem?code=…`; it is redeemed only when the button is pressed. */
 export const redeemPage: Page = {
   path: '/redeem',
   role: 'account',

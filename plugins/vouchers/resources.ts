@@ -4,7 +4,7 @@ import { defineView } from '#core/web/resources/field.ts';
 import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { CountedBatch, ListedVoucher } from './voucher-batches.ts';
 
-/** Loaded when they are listed: MikroORM would slow all commands down. */
+/** Imported when vouchers are listed: loading MikroORM would slow down every command. */
 const operations = () => import('./voucher-batches.ts');
 
 export const batches = defineResource({

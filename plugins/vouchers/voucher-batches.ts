@@ -6,10 +6,10 @@ import type { Voucher, VoucherBatch } from './entities.ts';
 import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
 
 /*
- * What the operator sees of vouchers and does with them.
+ * Operators' views of vouchers, and their changes to them.
  */
 
-/** A batch, with how many of its vouchers are in which state. */
+/** A batch with the number of its vouchers in each state. */
 export type CountedBatch = RecordOf<BatchRow>;
 
 type BatchRow = Row<
@@ -18,11 +18,11 @@ type BatchRow = Row<
 > & {
   readonly redeemed: number;
   readonly revoked: number;
-  /** Neither redeemed nor revoked nor expired. */
+  /** Number of vouchers that are neither redeemed, revoked nor expired. */
   readonly open: number;
 };
 
-/** The newest batches first. @param after id of the batch before the first one */
+/** Lists batches, newest first. @param after cursor: id of the batch before the first result */
 export async function listBatches(
   database: Pick<Database, 'query'>,
   limit: number,
@@ -41,13 +41,13 @@ export async function listBatches(
   return rows.map(toRecord);
 }
 
-/** Paid for elsewhere, for nothing, or bought here as a gift. */
+/** Origin: paid for elsewhere, given away, or bought here as a gift. */
 type VoucherSource = 'sold' | 'given' | 'gift';
 
 type VoucherRow = Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at' | 'account_id'> & {
   readonly days: number;
   readonly source: VoucherSource;
-  /** The code of the order for a gift. */
+  /** Note of the batch; for a gift, the code of its order. */
   readonly note: string;
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
   readonly expires_at: number;
@@ -56,16 +56,16 @@ type VoucherRow = Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at'
   readonly ends_at: number | null;
 };
 
-/** One voucher, with who redeemed it. A gift has no batch. */
+/** A voucher with the account that redeemed it. A gift has no batch. */
 export type ListedVoucher = RecordOf<VoucherRow>;
 
 interface VoucherFilter {
   readonly batch?: string | undefined;
-  /** Id of the voucher before the first one. */
+  /** Cursor: id of the voucher before the first result. */
   readonly after?: string | undefined;
 }
 
-/** Vouchers in the order in which they were made, all or those of a batch; gifts have no batch. @throws ActionRefused `not_found` */
+/** Lists vouchers in order of creation, all or those of a batch; gifts have no batch. @throws ActionRefused `not_found` */
 export async function listVouchers(
   database: Pick<Database, 'query'>,
   { batch, after, limit }: VoucherFilter & { readonly limit: number },
@@ -86,10 +86,10 @@ export async function listVouchers(
   return rows.map(toRecord);
 }
 
-/** Vouchers that are read at once. */
+/** Vouchers read per query. */
 const pageSize = 500;
 
-/** All of them, page by page. */
+/** Iterates over all vouchers, page by page. */
 export async function* allVouchers(
   database: Pick<Database, 'query'>,
   batch: string | undefined,
@@ -103,9 +103,9 @@ export async function* allVouchers(
 }
 
 /**
- * What an operator names: a batch, a code, or a gift by its order. The record names a code as exports do.
+ * Finds the subject of an operator's action: a batch, a code, or a gift by its order. The record shows a code in the same form as exports.
  *
- * @param handle id of a batch, a code, or the code of the order of a gift
+ * @param handle id of a batch, a code, or the code of a gift's order
  * @throws ActionRefused `not_found`
  */
 export async function findVouchers(database: Pick<Database, 'query'>, handle: string): Promise<ActionSubject> {
@@ -121,10 +121,10 @@ export async function findVouchers(database: Pick<Database, 'query'>, handle: st
 }
 
 /**
- * Withdraws the unredeemed codes of a batch, or one. Days that were redeemed stay; `account days` takes them back.
+ * Withdraws one code, or the unredeemed codes of a batch. Redeemed days stay; `account days` removes them.
  *
- * @param id of the batch or the voucher
- * @returns how many were withdrawn
+ * @param id id of the batch or the voucher
+ * @returns the number of withdrawn codes
  */
 export async function revokeVouchers(database: Pick<Database, 'query'>, id: string): Promise<number> {
   const revoked = await database.query<unknown>(
@@ -144,8 +144,8 @@ interface RedeemedDay {
 }
 
 /**
- * Vouchers redeemed in a month, by day. They are in no other book: no money came for them here, and that of gifts is in the book of
- * the day on which they were paid.
+ * Vouchers redeemed in a month, by day. No other book contains them: batches bring in no money here, and the money of gifts is in the book
+ * of the day on which they were paid.
  *
  * @param month `2026-11`
  */

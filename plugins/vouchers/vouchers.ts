@@ -10,27 +10,27 @@ import type { PlanPeriodSchema } from '#core/business/accounts/entities.ts';
 import { addDays, lockAccount, type NewPeriod } from '#core/business/accounts/ledger.ts';
 
 /**
- * Without the letters that are read as digits (Crockford's base 32): 16 characters are 80 bits, which cannot be guessed, and which
- * need no salt and no slow digest.
+ * Crockford's base 32, without letters that look like digits: 16 characters are 80 bits, which cannot be guessed, so the digest needs
+ * neither a salt nor a slow function.
  */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const codeLength = 16;
 
-/** Attempts to redeem a code within an hour, right or wrong. */
+/** Maximum attempts to redeem a code per hour, valid or not. */
 const limits = { account: 10, network: 50 };
 const hour = 3_600; // seconds
 
-/** Vouchers that are made together. */
+/** Vouchers to be created together. */
 export interface NewBatch {
-  /** Its id; default: a new one. */
+  /** Id of the batch; default: a new one. */
   readonly batch?: string;
   readonly count: number;
   readonly days: number;
-  /** Name of the days for their owners. */
+  /** Name of the days shown to their owners. */
   readonly label?: string | undefined;
-  /** For the operator: where they go. */
+  /** Note for the operator about where the vouchers go. */
   readonly note: string;
-  /** Default: sold. */
+  /** Origin; default: sold. */
   readonly source?: 'sold' | 'given' | undefined;
   /** Accounts that may redeem them; default: all. */
   readonly for?: 'all' | 'new' | undefined;
@@ -38,7 +38,7 @@ export interface NewBatch {
   readonly valid?: number | undefined;
 }
 
-/** Reason why a code adds nothing. The message is for people, and the same for all codes that cannot be redeemed. */
+/** Reason why a code adds no days. The message is for people, and identical for all codes that cannot be redeemed. */
 export class VoucherError extends Error {
   override readonly name = 'VoucherError';
   readonly kind: 'unusable' | 'blocked' | 'too_many_attempts';
@@ -52,16 +52,16 @@ export class VoucherError extends Error {
   }
 }
 
-/** Days that a voucher has added. */
+/** Days added by a voucher. */
 interface Redeemed {
   readonly days: number;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** False when this account had redeemed the code before: nothing was added again. */
+  /** False if this account redeemed the code before, so no days were added. */
   readonly isNew: boolean;
 }
 
-/** Makes vouchers. The codes are returned this once: only their digests are stored. */
+/** Creates vouchers. Only this call returns the codes: the database stores their digests. */
 export async function createVouchers(
   database: Pick<Database, 'fork'>,
   { batch = randomUUIDv7(), count, days, label, note, source = 'sold', for: accounts = 'all', valid = 365 }: NewBatch,
@@ -84,12 +84,13 @@ export async function createVouchers(
 }
 
 /**
- * Adds the days of a voucher to an account, once: in one transaction with the use of the voucher, under the locks of account
- * and voucher, so that neither a second instance nor a crash adds them twice or loses them.
+ * Adds the days of a voucher to an account, once: in one transaction with the voucher's redemption, under the locks of account and voucher,
+ * so that neither a second instance nor a crash adds them twice or loses them.
  *
- * @param written the code as it was typed
- * @param address of the reader
- * @throws VoucherError; AccountError `too_many_days`, and the voucher can be redeemed later
+ * @param written the code as typed
+ * @param address address of the reader
+ * @throws VoucherError
+ * @throws AccountError `too_many_days`; the voucher can be redeemed later
  */
 export async function redeemVoucher(
   host: Pick<Host, 'database' | 'shared'>,
@@ -125,7 +126,7 @@ export async function redeemVoucher(
   });
 }
 
-/** One answer for codes that never were, are used, revoked or expired, or are for others: nothing can be learned from it. */
+/** Same error for unknown, used, revoked, expired and restricted codes, so that it reveals nothing about a code. */
 function unusable(): VoucherError {
   return new VoucherError(
     'unusable',
@@ -137,7 +138,7 @@ interface LockedVoucher {
   readonly id: string;
   readonly hint: string;
   readonly account_id: string | null;
-  /** Of a gift, whose days have the terms of that order. */
+  /** Order of a gift, whose days have that order's terms. */
   readonly order_id: string | null;
   readonly days: number;
   readonly label: string | null;
@@ -158,10 +159,10 @@ async function lockVoucher(transaction: EntityManager, written: string): Promise
   return found && { ...found, limits: found.limits === null ? null : JSON.parse(found.limits) };
 }
 
-/** SQL: vouchers `v`, each with its batch `b` or, for a gift, its order `o`. */
+/** SQL: vouchers `v`, each with its batch `b`, or its order `o` for a gift. */
 export const vouchers = `voucher v left join voucher_batch b on b.id = v.batch_id left join plan_order o on o.id = v.order_id`;
 
-/** SQL: when a voucher of `vouchers` expires. */
+/** SQL: expiry of a voucher of `vouchers`. */
 export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)';
 
 async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redeemed, 'isNew'>> {
@@ -198,13 +199,13 @@ function newCode(): string {
   return codeOf(randomBytes(codeLength));
 }
 
-/** The code of random bytes. @param bytes at least 16 */
+/** Derives a code from random bytes. @param bytes at least 16 */
 export function codeOf(bytes: Buffer): string {
   // 256 is a multiple of 32, so every character is equally likely.
   return Array.from(bytes.subarray(0, codeLength), (byte) => alphabet[byte % alphabet.length]).join('');
 }
 
-/** In groups of four, as it is printed. */
+/** Formats a code in groups of four. */
 export function formatCode(code: string): string {
   return code.replace(/.{4}(?=.)/g, '$&-');
 }
@@ -219,7 +220,7 @@ export function normalizeCode(written: string): string {
     .replace(/[IL]/g, '1');
 }
 
-/** Stored digest of a code, in hexadecimal digits. */
+/** Digest of a code as stored, in hexadecimal. */
 export function digestOf(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }

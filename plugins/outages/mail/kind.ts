@@ -2,7 +2,7 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** To those who got time back for an outage. */
+/** Mail to accounts that were credited for an outage. */
 export const creditMail: MailKind = {
   event: 'outage.credited',
   delivery: 'optional',

@@ -24,7 +24,7 @@ const order: CommandSubject<OrderDetails> = {
   describe: describeOrder,
 };
 
-/** Money without an order has only its flag. */
+/** Returns undefined for money without an order, which has only its flag. */
 const orderOfFlag: CommandSubject<OrderDetails> = {
   ...order,
   read: (host, handle) =>
@@ -36,7 +36,7 @@ const orderOfFlag: CommandSubject<OrderDetails> = {
 
 const findListed = (host: Host, handle: string) => findOrder(host, handle, ' List orders with: daypass orders list');
 
-/** Command names of the actions. `asks: false`: without confirmation, as ever. */
+/** Command names of the actions. `asks: false` skips the confirmation, for compatibility. */
 const actions = [
   [
     'flag.resolve',
@@ -75,11 +75,11 @@ const actions = [
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof coreAction>[0], ActionCommandWords])[];
 
-/** The payment may also be given by its id at the provider; without one, it is the only one of the order. */
+/** Accepts the payment's id at the provider too; without an id, the order must have a single payment. */
 async function askRefund(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
   const { payment: id, ...rest } = input as { payment?: string; amount?: number; manual?: true };
   if (id === undefined && handle === '') throw new CommandFailed('Name an order, or --payment ID.', 2);
-  // MikroORM would slow all other commands down.
+  // Imported here, because loading MikroORM would slow down every other command.
   const { findOrderOfPayment, paymentToRefund } = await import('#core/business/payments/refunds.ts');
   const paid = handle === '' ? await findOrderOfPayment(host.database, `${id}`) : await findListed(host, handle);
   if (paid === undefined) throw new CommandFailed(`Payment ${id} not found.`, 3);
@@ -97,7 +97,7 @@ async function askRefund(host: Host, handle: string, input: { readonly [member: 
   };
 }
 
-/** `daypass orders …`: for the operator and for bookkeeping. Works next to a running gateway. */
+/** `daypass orders …`: for the operator and for bookkeeping. Runs next to a gateway. */
 export const ordersCommand: Command = {
   name: 'orders',
   define(parser, context) {

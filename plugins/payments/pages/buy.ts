@@ -15,15 +15,15 @@ import { daysOf, nextOf } from './order-view.ts';
 import { viewOf } from '#core/business/payments/order-view.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-/** Orders that are read to find an open one. */
+/** Number of recent orders searched for an open one. */
 const recentOrders = 10;
 
 const ownFields = object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } });
 
-/** The price comes from gateway.yaml: a form names a plan, and whether to wait for it or to give it away. */
+/** The price comes from gateway.yaml: a form only names a plan, and whether to wait for it or buy it as a gift. */
 const buyForm = (steps: CheckoutSteps) =>
   defineForm({
-    // Read when the form is sent: all plugins have registered their steps by then.
+    // Evaluated on submit, when all plugins have registered their steps.
     get fields() {
       return checkoutFields(ownFields, steps);
     },
@@ -55,7 +55,7 @@ async function joinList(days: number, request: PageRequest): Promise<Redirect> {
   return new Redirect(`/buy?days=${days}`);
 }
 
-/** Places, where a plugin limits them. */
+/** Place steps of the plugin that limits places; undefined without it. */
 const placesOf = async ({ database }: PageRequest['host']) => placeSteps.of(database.fork())?.();
 
 const leaveForm = defineForm({
@@ -82,7 +82,7 @@ function textOf({ kind }: CheckoutError): string {
   return known[kind] ?? 'payments.buy.provider_down';
 }
 
-/** The plans, and what each one would begin and cost now. */
+/** The plans, with the start and the price of each if bought now. */
 export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps: CheckoutSteps }): Page => ({
   path: '/buy',
   role: 'account',
@@ -122,12 +122,12 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
   forms: [buyForm(steps), leaveForm],
 });
 
-/** A gift is chosen by a link, so that the page says what it means without a script. */
+/** True for a gift, which is chosen by a link so that the page shows it without a script. */
 function isAsGift({ host, query, form }: PageRequest): boolean {
   return sellsGifts(host) && (form.values['gift'] ?? query['gift']) === '1';
 }
 
-/** For oneself or as a gift; nothing to choose where gifts are not sold. */
+/** Links to buy for oneself or as a gift; empty if gifts are not sold. */
 function describeWays(isGift: boolean, days: number | undefined, { host, t }: PageRequest) {
   if (!sellsGifts(host)) return [];
   return [
@@ -141,7 +141,7 @@ interface Places {
   readonly wait: Awaited<ReturnType<PlaceSteps['findWait']>>;
 }
 
-/** A gift renews nothing. */
+/** Reads sold-out plans and the wait. A gift never renews a pass, so it is treated as a visitor's order. */
 async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places> {
   const { host } = request;
   const { id } = accountOf(request);
@@ -153,7 +153,7 @@ async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places
   return { soldOut, wait };
 }
 
-/** The place on the waiting list, or the one that is reserved; undefined for those who are not on it, or have ordered. */
+/** Describes the position on the waiting list or the reserved place; undefined without a wait, or after an order. */
 function describeWait(wait: Places['wait'], request: PageRequest) {
   const { t, format, host } = request;
   if (wait === undefined || wait.isOrdered) return undefined;
@@ -173,14 +173,14 @@ function describeWait(wait: Places['wait'], request: PageRequest) {
   };
 }
 
-/** `24 hours`; minutes where they are not whole hours. */
+/** `24 hours`; in minutes unless they are whole hours. */
 function hoursText(minutes: number, { t }: Pick<PageRequest, 't'>): string {
   return minutes % 60 === 0
     ? t('payments.buy.hours', { count: minutes / 60 })
     : t('payments.buy.minutes', { count: minutes });
 }
 
-/** The plan that was asked for, or the one in the middle. */
+/** The requested plan, or the middle one. */
 function chooseDays(offered: readonly number[], { query, form }: PageRequest): number | undefined {
   const asked = Number(form.values['days'] ?? query['days']);
   return offered.includes(asked) ? asked : offered[Math.floor(offered.length / 2)];
@@ -212,7 +212,7 @@ async function describePlan(
   };
 }
 
-/** Reason why a plan cannot be bought now, and whether there is a waiting list; undefined if it can. */
+/** Reason why a plan is sold out, with the offer to join the waiting list; undefined if it is available. */
 function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolean, { t, format }: PageRequest) {
   const reason = soldOut.get(days);
   if (reason === undefined) return undefined;
@@ -224,7 +224,7 @@ function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolea
   };
 }
 
-/** When the days would run, or why they cannot be bought. */
+/** Describes when the days would run, or why they cannot be bought. */
 async function describeTime(
   days: number,
   { isActive, isGift }: { readonly isActive: boolean; readonly isGift: boolean },

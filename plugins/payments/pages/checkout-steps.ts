@@ -7,7 +7,7 @@ export type CheckoutSteps = ReadonlyMap<string, CheckoutStep>;
 
 const schemas = new WeakMap<CheckoutSteps, JsonSchema>();
 
-/** The fields of the form, with those of all steps; made once, because a schema is compiled. */
+/** Form fields including those of all steps; cached, because schemas are compiled. */
 export function checkoutFields<S extends JsonSchema>(own: S, steps: CheckoutSteps): S {
   const known = schemas.get(steps) ?? withSteps(own, steps);
   schemas.set(steps, known);
@@ -27,7 +27,7 @@ function withSteps(own: JsonSchema, steps: CheckoutSteps): JsonSchema {
   };
 }
 
-/** What all steps read of what was sent. @returns stores it; undefined where there is nothing to store */
+/** Runs all steps on the submitted fields. @returns function that stores their data; undefined without any */
 export async function submitSteps(
   steps: CheckoutSteps,
   sent: Readonly<Record<string, unknown>>,
@@ -49,7 +49,7 @@ export async function submitSteps(
   };
 }
 
-/** What the steps show: sentences below the button, hidden fields, boxes, and folds. */
+/** Collects what the steps show: sentences below the button, hidden fields, checkboxes and folded sections. */
 export async function describeSteps(steps: CheckoutSteps, request: PageRequest) {
   const parts = await Promise.all(
     [...steps.values()].map(async (step) => ({ ...(await step.show(request)), lengths: step.fields })),
@@ -65,12 +65,12 @@ export async function describeSteps(steps: CheckoutSteps, request: PageRequest) 
       .map((box) => ({ ...box, isTicked: request.form.values[box.name] === '1' })),
     boxNotes: parts.flatMap(({ boxNote }) => (boxNote === undefined ? [] : [boxNote])),
     folds,
-    /** What is wrong, above the plans: a phone shows the top of the page, and fields are at its end. */
+    /** First error, shown above the plans: a phone shows the top of the page, while the fields are at its end. */
     problem: Object.entries(request.form.errors).find(([name]) => name !== 'days')?.[1] ?? '',
   };
 }
 
-/** Open where something was filled in, or is wrong. */
+/** Describes a folded section; open if a field is filled in or has an error. */
 function describeFold(
   { fields, text = '', ...fold }: NonNullable<CheckoutPart['fold']>,
   lengths: CheckoutStep['fields'],

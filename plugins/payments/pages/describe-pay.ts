@@ -11,14 +11,14 @@ import { planOf } from './gift.ts';
 import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
 import { isOpenView, isWrong, type OrderView } from '#core/business/payments/order-view.ts';
 
-/** A note with an icon, as `views/parts/flash.eta` prints it. */
+/** A note with an icon, printed by `views/parts/flash.eta`. */
 interface Note {
   readonly kind: 'info' | 'waiting' | 'warn' | 'bad';
   readonly title: string;
   readonly text: string;
 }
 
-/** Everything that the pay page shows, ready to be printed. */
+/** Content of the pay page, ready to be printed. */
 export async function describePay(order: Order, view: OrderView, request: PageRequest) {
   const { t, format, host } = request;
   const { code, attempt } = order;
@@ -54,7 +54,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
   };
 }
 
-/** State of the order, in one note. */
+/** Describes the state of the order in one note. */
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
   if (view === 'decided') return describeSettled(order, request);
   const { t } = request;
@@ -66,14 +66,14 @@ export function describeState(order: Order, view: OrderView, request: PageReques
   const note = view === 'wrong' ? describeWrong(order, request) : usual;
   const refunds = describeRefunds(order, request);
   if (refunds === '') return note;
-  // That a payment is still looked for, or decided about, is no news to a buyer whose money is back or on its way.
+  // If the money is refunded or on its way back, the buyer need not read that a payment is searched for or decided about.
   const isDecided = ended.has(view) || order.payments.every((payment) => refundable(order, payment) === 0);
   return { ...note, text: isDecided ? refunds : `${note.text} ${refunds}` };
 }
 
 const ended = new Set<OrderView>(['expired', 'failed', 'cancelled']);
 
-/** The amount to pay, or the received one if it is another. */
+/** The amount to pay, or the received amount if it differs. */
 function describeHeading(order: Order, view: OrderView, total: string, { t, format }: PageRequest) {
   const payment = view === 'wrong' || view === 'decided' ? wrongPayment(order) : undefined;
   if (payment === undefined) return { heading: t('payments.pay.heading'), sum: total };
@@ -81,7 +81,7 @@ function describeHeading(order: Order, view: OrderView, total: string, { t, form
   return { heading: t(`payments.pay.${view}_heading`, { paid }), sum: '' };
 }
 
-/** Px of a side: whole ones for each module, so that edges are sharp; at least four. */
+/** Width in px: a whole number per module for sharp edges, at least four. */
 const qrWidth = { module: 4, side: 328 };
 
 function drawQr(payload: string) {
@@ -89,7 +89,7 @@ function drawQr(payload: string) {
   return { ...qr, size: qr.side * Math.max(qrWidth.module, Math.floor(qrWidth.side / qr.side)) };
 }
 
-/** When the days begin, if it is paid now. */
+/** Describes when the days begin if the order is paid now. */
 async function startOf({ accountId }: Order, { host, t, format }: PageRequest): Promise<string> {
   const [account] = await readAccounts(host.database, 'id', [accountId]);
   const end = account?.periods
@@ -101,14 +101,14 @@ async function startOf({ accountId }: Order, { host, t, format }: PageRequest): 
   return t('payments.buy.starts_later', { time: format.dayTime(end, account.readAt).text });
 }
 
-/** Payment deadline; ms that are left, and seconds that there were, for the script. */
+/** Payment deadline, with the remaining ms and the total seconds for the script. */
 function describeTime({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
   const left = Math.max(0, expiresAt.getTime() - readAt.getTime());
   const length = Math.max(Math.ceil(left / 1000), host.section(paymentsSection).order_minutes * 60);
   return { before: format.time(expiresAt), left, length };
 }
 
-/** The steps on the phone that shows this page, and with a phone beside it. */
+/** Payment steps on the phone that shows this page, and with a second device. */
 function waysToPay(merchant: string, price: string, { t }: PageRequest) {
   const steps = (way: string) =>
     [1, 2, 3, 4].map((step) => boldParts(t(`payments.pay.${way}.${step}`, { merchant, price })));
@@ -120,12 +120,12 @@ function waysToPay(merchant: string, price: string, { t }: PageRequest) {
   ];
 }
 
-/** A text with words between `**` and `**`, which are printed bold. */
+/** Splits a text into parts; those between `**` and `**` are printed bold. */
 function boldParts(text: string) {
   return text.split('**').map((part, index) => ({ text: part, isBold: index % 2 === 1 }));
 }
 
-/** The receiver as wallets show it, and the national id of the merchant, which is '' where the code has none. */
+/** Receiver as shown by wallets, and the merchant's national id, which is '' if the code has none. */
 export function receiverOf(qr: string, { host }: Pick<PageRequest, 'host'>): { name: string; nmid: string } {
   try {
     const qris = readQris(qr);
@@ -136,12 +136,12 @@ export function receiverOf(qr: string, { host }: Pick<PageRequest, 'host'>): { n
   }
 }
 
-/** In place of a code, as `views/parts/code.eta` prints it. */
+/** Simulation command instead of a code, printed by `views/parts/code.eta`. */
 function describeSimulation(command: string, { t }: PageRequest) {
   return { id: 'simulation', label: t('payments.pay.simulation'), pieces: [{ kind: '', text: command }] };
 }
 
-/** The result of a check that the buyer requested. */
+/** Describes the result of a check that the buyer requested. */
 function describeCheck({ attempt, readAt }: Order, { t, format, query }: PageRequest): Note | undefined {
   if (!('checked' in query)) return undefined;
   if (attempt?.error !== undefined)
@@ -166,13 +166,13 @@ function titleOfWrong(order: Order, { t, format }: PageRequest): string {
   return t('payments.pay.wrong', { paid: format.money(payment.amount, payment.currency), price });
 }
 
-/** The received amount, and the next step. */
+/** Describes the received amount and the next step. */
 function describeWrong(order: Order, request: PageRequest): Note {
   const texts = ['payments.pay.wrong_more', 'payments.pay.wrong_late', 'payments.pay.wrong_no_contact'] as const;
   return { kind: 'bad', title: titleOfWrong(order, request), text: describeDecision(order, isWrong, texts, request) };
 }
 
-/** The received amount, the time of the decision, refunds, and the contact. */
+/** Describes the received amount, the time of the decision, refunds, and the contact. */
 function describeSettled(order: Order, request: PageRequest): Note {
   const [decided, ask] = describeDecided(order, isWrong, request);
   const parts = [decided, describeRefunds(order, request), ask];

@@ -22,12 +22,12 @@ import {
   titleOfRefunds,
 } from './order-view.ts';
 
-/** Seconds between two looks for the first request, where JavaScript does not run. */
+/** Refresh interval in seconds without JavaScript, until the first request arrives. */
 const plainRefresh = 10;
 
 type Pages = Pick<Registry, 'pages'>;
 
-/** Shows a key that was never shown. The response is the only place where it is written. */
+/** Shows a key for the first time. This response is the only place that contains it. */
 const keyForm = (gateway: Pages) =>
   defineForm({
     path: '/orders/{code}/key',
@@ -36,12 +36,12 @@ const keyForm = (gateway: Pages) =>
       const { database, service } = request.host;
       const issued = await revealKey(database, service.prefix, accountOf(request).id);
       if (issued === undefined) return {};
-      // A page that loaded itself again would lose the key.
+      // An automatic refresh would lose the key.
       return { key: issued.key, samples: samplesFor(gateway, request, issued.key), refreshSeconds: undefined };
     },
   });
 
-/** Result of a paid order: end of the days, the key, and its use; the code of a gift. */
+/** Page of a paid order: end of the days, the key and its use; for a gift, its code. */
 export const createDonePage = (gateway: Pages): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
@@ -89,7 +89,7 @@ export const createDonePage = (gateway: Pages): Page => ({
   forms: [keyForm(gateway)],
 });
 
-/** The command that sets up all tools comes first, where a plugin serves its script; it asks for the key. @param key where it is shown */
+/** Code samples; the setup command comes first if a plugin serves its script, which asks for the key. @param key shown key */
 function samplesFor(gateway: Pages, request: PageRequest, key?: string) {
   const { host } = request;
   const samples = writeSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
@@ -103,7 +103,7 @@ function setupToolSample({ host, t, userAgent }: PageRequest): OfferedSample {
   return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }
 
-/** The newest request of the account that was answered since it paid, which tells a customer that the tool is connected. */
+/** The account's latest answered request since the payment, which shows a customer that the tool is connected. */
 async function readFirst({ accountId, payments, createdAt }: Order, request: PageRequest) {
   const { paidAt = createdAt } = payments.find(({ outcome }) => outcome === 'activated') ?? {};
   const filter = { accountId, outcome: 'answered', since: paidAt.getTime() } as const;
@@ -117,7 +117,7 @@ async function readFirst({ accountId, payments, createdAt }: Order, request: Pag
   };
 }
 
-/** Active now, added behind the current pass, or over; until when all of it lasts. */
+/** Describes whether the pass is active, added after the current one, or over, and when access ends. */
 function describePass({ days, period, readAt }: Order, account: AccountRecord | undefined, { t, format }: PageRequest) {
   const active = account === undefined ? undefined : activePeriod(account, account.readAt);
   const endsAt = active?.endsAt ?? period?.endsAt;
@@ -136,7 +136,7 @@ function passOf(period: Order['period'], now: Date): 'added' | 'paid' | 'over' {
   return period.startsAt > now ? 'added' : 'paid';
 }
 
-/** Money that came beside the payment of the order: what is held and what happens to it, and what was kept after a decision. */
+/** Describes extra payments: held money and its next step, and money kept after a decision. */
 function describeExtra(order: Order, request: PageRequest) {
   const { t } = request;
   const extra = extraPayments(order);
@@ -163,7 +163,7 @@ function describeExtra(order: Order, request: PageRequest) {
   };
 }
 
-/** Remainder of some payments, by currency: `Rp 36.000`. */
+/** Sum of what is left of some payments, by currency: `Rp 36.000`. */
 function sumLeft(order: Order, payments: readonly Payment[], { format }: Pick<PageRequest, 'format'>): string {
   const byCurrency = Map.groupBy(payments, ({ currency }) => currency);
   return Array.from(byCurrency, ([currency, some]) =>

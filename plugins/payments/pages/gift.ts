@@ -9,7 +9,7 @@ export function planOf({ days, isGift }: Pick<Order, 'days' | 'isGift'>, request
   return isGift ? request.t('payments.gift.plan', { days: plan }) : plan;
 }
 
-/** A paid gift for its buyer: its code while it can be redeemed, and never the account that redeemed it. */
+/** Describes a paid gift for its buyer: the code while it can be redeemed, but never the account that redeemed it. */
 export async function describeGift(order: Order, request: PageRequest) {
   const { host, t, format } = request;
   const { gift, days } = order;
@@ -25,7 +25,7 @@ export async function describeGift(order: Order, request: PageRequest) {
   };
 }
 
-/** A code and its link; neither where the code cannot be shown. */
+/** Describes a code and its link; neither is shown if the code is unavailable. */
 function describeCode(code: GiftCode | undefined, { t, host }: PageRequest) {
   const shown = { title: t('payments.gift.code'), hidden: t('payments.gift.hidden') };
   if (code === undefined) return { ...shown, parts: [] };

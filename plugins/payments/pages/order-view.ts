@@ -6,7 +6,7 @@ import type { FlagKind, Payment } from '#core/business/payments/order-types.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 
-/** An order that the reader owns. @throws PageError 404 for the order of another account, as for one that does not exist */
+/** Reads the reader's own order. @throws PageError 404 if it does not exist or belongs to another account */
 export async function ownOrder(request: PageRequest): Promise<Order> {
   const { host, params } = request;
   const order = await readOrder(host.database, { code: params['code'] ?? '' }, accountOf(request).id);
@@ -14,7 +14,7 @@ export async function ownOrder(request: PageRequest): Promise<Order> {
   return order;
 }
 
-/** Where the buyer of an order is led. */
+/** Path of the page that the buyer of an order is sent to. */
 export function pathOf({ code, state }: Pick<Order, 'code' | 'state'>): string {
   return state === 'paid' || state === 'refunded' ? `/orders/${code}/done` : `/orders/${code}`;
 }
@@ -24,18 +24,18 @@ export function daysOf(count: number, { t }: Pick<PageRequest, 't'>): string {
   return t('payments.buy.summary', { count });
 }
 
-/** When what was refused can be tried again, for its text. */
+/** Value for an error text: the time from which the buyer can try again. */
 export function nextOf({ next }: CheckoutError, { format }: Pick<PageRequest, 'format'>): { readonly time?: string } {
   return next === undefined ? {} : { time: format.time(next).text };
 }
 
-/** Payments that came for an order beside the one that paid it; none while nothing has. */
+/** Payments for an order in addition to the one that activated it; empty before that. */
 export function extraPayments({ payments }: Pick<Order, 'payments'>): readonly Payment[] {
   if (!payments.some(({ outcome }) => outcome === 'activated')) return [];
   return payments.filter(({ outcome }) => outcome !== 'activated' && outcome !== 'returned');
 }
 
-/** True where "the second payment" says which one is meant. */
+/** True if the text "the second payment" is unambiguous. */
 export function isPaidTwice(extra: readonly Payment[]): boolean {
   return extra.length === 1 && extra[0]?.outcome === 'second';
 }
@@ -61,19 +61,19 @@ export function describeRefunds(order: Order, { t, format }: Pick<PageRequest, '
     .join(' ');
 }
 
-/** Days that are left after a full refund of an order. */
+/** Describes the days left after a full refund of an order. */
 export function describeDaysLeft({ period, readAt }: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
   if (period === undefined || period.endsAt <= readAt) return t('payments.done.refunded_more');
   return t('payments.done.refunded_kept', { time: format.time(period.endsAt).text });
 }
 
-/** Money of an order is on its way back, or has gone back. */
+/** Title about refunds: in progress, or done. */
 export function titleOfRefunds({ refunds }: Order, { t }: Pick<PageRequest, 't'>): string {
   const isUnderWay = refunds.some(({ state }) => state === 'asked' || state === 'sent');
   return t(isUnderWay ? 'payments.refund.title' : 'payments.refund.title_done');
 }
 
-/** The operator's decision about money that activated nothing, its time, and the contact for questions. */
+/** Describes the operator's decision about money that activated no days, its time, and the contact for questions. */
 export function describeDecided(
   { code, flags }: Order,
   isAbout: (kind: FlagKind) => boolean,
@@ -92,7 +92,8 @@ export function describeDecided(
 }
 
 /**
- * Notice about money that activated nothing: a person decides by a stated time, and this page shows it. Afterwards, the contact.
+ * Notice about money that activated no days: a person decides by a stated time, and this page shows the result. After that time, it shows
+ * the contact.
  *
  * @param keys texts before that time, after it, and after it for a service without a contact
  */

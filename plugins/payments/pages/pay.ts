@@ -7,10 +7,10 @@ import { describePay, describeState } from './describe-pay.ts';
 import { nextOf, ownOrder, pathOf } from './order-view.ts';
 import { isOpenView, readView } from '#core/business/payments/order-view.ts';
 
-/** Seconds between two looks at an order that waits, where JavaScript does not run. */
+/** Refresh interval in seconds without JavaScript while an order waits. */
 const plainRefresh = 10;
 
-/** Payment of one order, and its state. */
+/** Page with the payment of an order and its state. */
 export const payPage: Page = {
   path: '/orders/{code}',
   role: 'account',
@@ -22,7 +22,7 @@ export const payPage: Page = {
   scripts: ['payments/payments.js'],
   live: {
     topics: ['orders'],
-    // A notification that is being checked, and the end of the time, change no order.
+    // Needed because a notification under review and the passing deadline do not change the order.
     everySeconds: 3,
     parts: { state: 'payments/state.eta' },
     async values(request) {
@@ -46,7 +46,7 @@ export const payPage: Page = {
   ],
 };
 
-/** `/orders/{code}/cancel`: asks first, because the buyer may be paying at this moment. */
+/** `/orders/{code}/cancel`: asks for confirmation, because the buyer may be paying at this moment. */
 export const cancelPage: Page = {
   path: '/orders/{code}/cancel',
   role: 'account',
@@ -63,7 +63,7 @@ export const cancelPage: Page = {
   forms: [action('cancel', ({ id }, { host }) => cancelOrder(host, id))],
 };
 
-/** A form of the pay page without fields. @param query of the page that follows, unless the order is paid by then */
+/** A form of the pay page without fields. @param query query of the next page, unless the order is paid by then */
 function action(name: string, act: (order: Order, request: PageRequest) => Promise<Order>, query = ''): PageForm {
   return defineForm({
     path: `/orders/{code}/${name}`,
@@ -80,7 +80,7 @@ function action(name: string, act: (order: Order, request: PageRequest) => Promi
   });
 }
 
-/** Another try needs another time for some of them, another plan or order for the others. */
+/** Converts an error; some can be retried later, others need another plan or order. */
 function refusal(error: CheckoutError, { code, days, isGift }: Order, request: PageRequest): PageError {
   const again = { path: `/orders/${code}`, label: 'payments.pay.open_again' };
   const orders = { path: '/orders', label: 'payments.pay.your_orders' };

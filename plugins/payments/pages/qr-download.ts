@@ -8,7 +8,7 @@ import { ownOrder } from './order-view.ts';
 import { simulationOf } from '#core/business/payments/connections.ts';
 import { viewOf } from '#core/business/payments/order-view.ts';
 
-/** The QR code as a picture to save, while it can be paid. */
+/** The QR code as an image file, while the order can be paid. */
 export const qrDownload: Page = {
   path: '/orders/{code}/qr.png',
   role: 'account',

@@ -9,7 +9,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { planOf } from './gift.ts';
 import { describeDaysLeft, describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
 
-/** The receipt of a paid order, printed on one sheet: the stored one, where there is one; otherwise what the order says now. */
+/** Printable receipt of a paid order: redirects to the stored receipt if it exists, otherwise describes the order. */
 export const receiptPage: Page = {
   path: '/orders/{code}/receipt',
   role: 'account',
@@ -25,7 +25,7 @@ export const receiptPage: Page = {
     const { database } = request.host;
     const receipts = (await (await receiptsOf(database))?.listReceipts(database, order.id)) ?? [];
     const stored = receipts.filter(({ kind }) => kind === 'payment');
-    // Of an order from before receipts were stored, a later payment alone may have one.
+    // For an order from before receipts were stored, only a later payment may have one.
     const activated = order.payments.find(({ outcome }) => outcome === 'activated');
     const own = activated === undefined ? stored[0] : stored.find(({ paymentId }) => paymentId === activated.id);
     if (own !== undefined) return new Redirect(own.path);
@@ -54,7 +54,7 @@ function describeReceipt(order: Order, request: PageRequest) {
     buyer: [name, email].filter((part) => part !== undefined).join(', '),
     plan: planOf(order, request),
     active:
-      // A refund that took all days leaves none of it.
+      // A full refund leaves a period of zero length.
       period === undefined || period.startsAt >= period.endsAt
         ? ''
         : t('payments.receipt.from_to', {
@@ -64,7 +64,7 @@ function describeReceipt(order: Order, request: PageRequest) {
     method: ['QRIS', payment?.issuer && issuerTitle(payment.issuer)].filter((part) => part !== undefined).join(', '),
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
-    // The page of the order shows whether a gift was redeemed.
+    // Left out for gifts: the order's page shows whether the gift was redeemed.
     refundedMore: order.isGift ? '' : describeDaysLeft(order, request),
     refunds: describeRefunds(order, request),
     refundsTitle: titleOfRefunds(order, request),

@@ -11,7 +11,7 @@ interface GreyImage {
   readonly pixels: Uint8Array;
 }
 
-/** A grey image, white to begin with: black rectangles and lines of text on it. */
+/** A grey image on a white background, with black rectangles and lines of text. */
 export class Canvas {
   readonly width: number;
   readonly height: number;
@@ -28,12 +28,12 @@ export class Canvas {
   }
 
   /**
-   * Draws a line of ASCII text; other characters are left out.
+   * Draws a line of ASCII text; other characters are skipped.
    *
-   * @param top of the capital letters
+   * @param top top of the capital letters
    * @param size height of the capital letters in px
-   * @param pen width of the strokes in px
-   * @param maxWidth px; a longer text is drawn smaller
+   * @param pen stroke width in px
+   * @param maxWidth px; a longer text is scaled down
    */
   text(text: string, left: number, top: number, size: number, pen: number, maxWidth: number): void {
     const scale = Math.min(size / lineHeight, maxWidth / widthOf(text));
@@ -48,7 +48,7 @@ export class Canvas {
     }
   }
 
-  /** Draws a grey image in this height, or lower where it would be wider than that. */
+  /** Draws a grey image at this height, or smaller if it would be wider than the limit. */
   image(source: GreyImage, left: number, top: number, height: number, maxWidth: number): void {
     const scale = Math.min(height / source.height, maxWidth / source.width);
     const size = { width: Math.floor(source.width * scale), height: Math.floor(source.height * scale) };
@@ -79,7 +79,7 @@ export class Canvas {
     const header = Buffer.alloc(13);
     header.writeUInt32BE(this.width, 0);
     header.writeUInt32BE(this.height, 4);
-    header[8] = 8; // bits of a pixel; the colour type 0 is grey
+    header[8] = 8; // bits per pixel; the color type 0 is grey
     return Buffer.concat([
       Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
       chunk('IHDR', header),

@@ -1,9 +1,9 @@
 import hershey from './hershey.json' with { type: 'json' };
 
 /*
- * The letters of images: "Sans 1-stroke" of the Hershey fonts, which Dr. A. V. Hershey drew at the U.S. National Bureau of
- * Standards; James Hurt made their digital form, whose use is free. Each is a width and paths, as in SVG, in units of which
- * a capital letter is 21 high.
+ * Glyphs for images: "Sans 1-stroke" of the Hershey fonts, drawn by Dr. A. V. Hershey at the U.S. National Bureau of Standards. James Hurt
+ * created their digital form, which may be used freely. Each glyph is a width and SVG-like paths, in units of which a capital letter is 21
+ * high.
  */
 
 type Point = readonly [x: number, y: number];
@@ -28,7 +28,7 @@ export function glyphOf(character: string): Glyph | undefined {
   return made;
 }
 
-/** `11 M4,-3 L4,29 17,2`: the width, and moves each followed by lines. */
+/** Glyph syntax, `11 M4,-3 L4,29 17,2`: the width, then moves that are each followed by lines. */
 function readGlyph(text: string): Glyph {
   const [width = 0] = text.split(' ', 1).map(Number);
   const strokes = text.split('M').slice(1).flatMap(readPath);

@@ -3,24 +3,24 @@ import { resolve } from 'node:path';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 
-/** The mark of QRIS, from the operator's file. */
+/** The QRIS logo from the operator's file. */
 export interface Mark {
   readonly width: number;
   readonly height: number;
   /** Grey values on white, 0 is black. */
   readonly pixels: Uint8Array;
-  /** For a page. */
+  /** Data URL of the image for pages. */
   readonly dataUrl: string;
 }
 
-/** Limits of the file, which a page embeds; `side` in px. */
+/** Limits of the file, since pages embed it; `side` in px. */
 const most = { bytes: 100_000, side: 2_000 };
-/** Offsets in a PNG header, counted from the signature. */
+/** Offsets in the PNG file, counted from the signature. */
 const place = { width: 16, height: 20, depth: 24, end: 33 };
 
 const kept = perCatalog((host) => ({ mark: load(host) }));
 
-/** Read once for a configuration. Undefined without a file, and when it cannot be used, which is logged. */
+/** Loads the logo once per configuration. Undefined without a file, or if the file is invalid, which is logged. */
 export function markOf(host: Host): Promise<Mark | undefined> {
   return kept(host).mark;
 }
@@ -41,7 +41,7 @@ export function markPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFo
   return file === undefined ? undefined : resolve(dataFolder, file);
 }
 
-/** @throws Error that says what is wrong with the file */
+/** @throws Error that describes what is wrong with the file */
 export async function readMark(path: string): Promise<Mark> {
   const { size } = await stat(path);
   if (size > most.bytes) throw new Error(`it has ${size} bytes; use one of ${most.bytes} at most`);
@@ -49,7 +49,7 @@ export async function readMark(path: string): Promise<Mark> {
   const { convertIndexedToRgb, decode, hasPngSignature } = await import('fast-png');
   if (png.length < place.end || !hasPngSignature(png)) throw new Error('it is not a PNG');
   const sides = [png.readUInt32BE(place.width), png.readUInt32BE(place.height)];
-  // Before it is decoded: a small file can have billions of pixels.
+  // Checked before decoding: a small file can contain billions of pixels.
   if (sides.some((side) => side > most.side))
     throw new Error(`it is ${sides.join(' by ')} px; use ${most.side} at most`);
   if (png[place.depth] !== 8) throw new Error('it has no 8 bits a channel; save it with them');

@@ -3,7 +3,7 @@ import type * as QrCode from 'qrcode';
 
 const require = createRequire(import.meta.url);
 
-/** The modules of a QR code. The library is loaded with the first one: commands and most pages draw none. */
+/** Modules of a QR code. The library is loaded on first use: commands and most pages draw no code. */
 export function modulesOf(payload: string): QrCode.BitMatrix {
   const { create } = require('qrcode') as typeof QrCode;
   return create(payload, { errorCorrectionLevel: 'M' }).modules;

@@ -15,8 +15,8 @@ const line = 64; // px
 const mark = { top: 48, height: 88, space: 104 }; // px
 
 /**
- * Draws a QR code with amount, order and end time, as a PNG of at least 1024 px a side. People save it, and choose it from
- * the pictures of their phone in the app that pays.
+ * Draws a QR code with amount, order and end time, as a PNG of at least 1024 px per side. Buyers save it, and select it from their photos
+ * in the payment app.
  */
 export async function drawQrImage(
   payload: string,
@@ -42,7 +42,7 @@ export async function drawQrImage(
   return canvas.toPng();
 }
 
-/** The text in ASCII: accents are dropped, spaces that do not break become spaces. */
+/** Converts the text to ASCII: accents are removed, and non-breaking spaces become spaces. */
 export function toAscii(text: string): string {
   return text
     .normalize('NFKD')

@@ -3,17 +3,17 @@ import { endCharge, payCharge, readCharge, type SandboxCharge } from './charges.
 import { signatureHeader, writeNotification } from './notification.ts';
 import { loadSecret } from './secret.ts';
 
-/** Events of a charge at a bank. */
+/** Events of a charge that the sandbox can simulate. */
 export const sandboxActions = ['pay', 'pay-late', 'pay-wrong-amount', 'fail', 'expire', 'notify'] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
 
-/** Sends a notification to the gateway. @returns the status of its answer; 0 without one */
+/** Sends a notification to the gateway. @returns the response status; 0 without a response */
 export type Send = (charge: SandboxCharge, body: string, headers: Readonly<Record<string, string>>) => Promise<number>;
 
 export interface ActionOptions {
-  /** Rupiah of the wrong amount; half of the right one when left out. */
+  /** Wrong amount in rupiah; default: half of the right amount. */
   readonly amount?: number | undefined;
-  /** Number of notifications that are sent at once. */
+  /** Number of notifications sent concurrently. */
   readonly times?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface ActionResult {
   readonly statuses: readonly number[];
 }
 
-/** The action is not possible in the state that the charge is in. */
+/** Thrown if the state of the charge does not allow the action. */
 export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
   readonly state: SandboxCharge['state'];
@@ -33,7 +33,7 @@ export class SandboxRefused extends Error {
   }
 }
 
-/** Changes a charge, and notifies the gateway of it. @throws SandboxRefused */
+/** Changes a charge and notifies the gateway. @throws SandboxRefused */
 export async function act(
   host: Pick<Host, 'database' | 'keep'>,
   charge: SandboxCharge,
@@ -43,7 +43,7 @@ export async function act(
 ): Promise<ActionResult> {
   const { database } = host;
   const { reference, state } = charge;
-  // A wallet does not pay what has ended, and nothing ends twice.
+  // An ended charge can neither be paid normally nor end again.
   if (action !== 'notify' && state !== 'pending' && !(action === 'pay-late' && state !== 'paid'))
     throw new SandboxRefused(charge);
   if (action === 'pay-late') {

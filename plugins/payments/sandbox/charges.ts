@@ -6,7 +6,7 @@ import type { SandboxCharge as Charge, SandboxRefund as RefundEntity } from './e
 
 type Queries = Pick<Database, 'query'>;
 
-/** A charge of the sandbox, as a bank would know it. */
+/** A charge of the sandbox, from a bank's view. */
 export interface SandboxCharge {
   readonly reference: string;
   readonly providerReference: string;
@@ -22,7 +22,7 @@ export interface SandboxCharge {
   readonly refunds: readonly SandboxRefund[];
 }
 
-/** Money that was returned. */
+/** A refund of a charge. */
 export interface SandboxRefund {
   readonly key: string;
   readonly amount: number;
@@ -50,7 +50,7 @@ const columns = `reference, provider_reference, amount::float8 as amount, curren
   (select coalesce(json_agg(json_build_object('key', r.key, 'amount', r.amount) order by r.created_at, r.key), '[]')
     from payments_sandbox_refund r where r.reference = c.reference) as refunds`;
 
-/** Adds a charge; the one that has this reference already stays as it is. */
+/** Adds a charge; an existing charge with this reference is not changed. */
 export async function addCharge(
   database: Queries,
   charge: Pick<SandboxCharge, 'reference' | 'amount' | 'currency' | 'qr' | 'expiresAt' | 'notificationUrl'>,
@@ -78,7 +78,7 @@ export async function readCharge(database: Queries, reference: string): Promise<
   return row && toRecord(row);
 }
 
-/** The charge of this reference, or the newest one of the order with this code. */
+/** Finds a charge by its reference, or the newest charge of an order by its code. */
 export async function findCharge(database: Queries, name: string): Promise<SandboxCharge | undefined> {
   const [row] = await database.query<ChargeRow>(
     `select ${columns} from payments_sandbox_charge c where reference = ? or starts_with(reference, ?)
@@ -88,7 +88,7 @@ export async function findCharge(database: Queries, name: string): Promise<Sandb
   return row && toRecord(row);
 }
 
-/** Pays a charge, once, at any time: as with a real provider, a payment may arrive late. */
+/** Pays a charge once, at any time: payments may arrive late, as with a real provider. */
 export async function payCharge(database: Queries, reference: string, amount: number): Promise<void> {
   await database.query(
     `update payments_sandbox_charge
@@ -106,7 +106,7 @@ export async function endCharge(database: Queries, reference: string, state: 'ex
   ]);
 }
 
-/** Returns money, at most what was paid; once for each key. @returns false when that would be more */
+/** Refunds money, up to the paid amount, once per key. @returns false if it would exceed that amount */
 export async function addRefund(database: Queries, reference: string, key: string, amount: number): Promise<boolean> {
   const rows = await database.query<Row<typeof RefundEntity, 'key'>>(
     `insert into payments_sandbox_refund (key, reference, amount)
@@ -119,7 +119,7 @@ export async function addRefund(database: Queries, reference: string, key: strin
   return rows.length > 0 || (await hasRefund(database, key));
 }
 
-/** Payments and refunds of a time, the oldest first. */
+/** Payments and refunds in a time range, oldest first. */
 export async function listMoney(database: Queries, { since, until }: TimeSpan): Promise<StatedMovement[]> {
   const rows = await database.query<MoneyRow>(
     `select m.*, m.amount::float8 as amount, ${epochs('at')} from (

@@ -30,7 +30,7 @@ REFERENCE is the number of an order, such as ORD-7F3K2MQX, or of one of its paym
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 payment not found.`;
 
-/** `daypass sandbox …`: stands for the buyer's bank. The gateway that took the order must be running to be notified. */
+/** `daypass sandbox …`: simulates the buyer's bank. The gateway that took the order must be running to receive notifications. */
 export const sandboxCommand: Command = {
   name: 'sandbox',
   define(parser, context) {

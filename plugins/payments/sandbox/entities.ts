@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A charge of the sandbox, as a bank would know it. */
+/** A charge of the sandbox, from a bank's view. */
 export const SandboxCharge = defineEntity({
   name: 'SandboxCharge',
   tableName: 'payments_sandbox_charge',
@@ -27,7 +27,7 @@ export const SandboxCharge = defineEntity({
   ],
 });
 
-/** Money returned by the sandbox. */
+/** A refund by the sandbox. */
 export const SandboxRefund = defineEntity({
   name: 'SandboxRefund',
   tableName: 'payments_sandbox_refund',

@@ -20,6 +20,6 @@ export function addSandbox(server: Server): void {
   gateway.page(sandboxPage(server));
   gateway.command(sandboxCommand);
   gateway.onConfigured(async (_server, host) => {
-    await loadSecret(host); // in production too: a reload may end it
+    await loadSecret(host); // in production too, since a reload may disable it
   });
 }

@@ -10,10 +10,10 @@ import type {
 import { isSameSecret } from '#core/platform/same-secret.ts';
 import type { SandboxCharge, SandboxRefund } from './charges.ts';
 
-/** Header of the signature: HMAC-SHA256 over the body, in hexadecimal. */
+/** Signature header: HMAC-SHA256 of the body, in hexadecimal. */
 export const signatureHeader = 'x-sandbox-signature';
 
-/** Evidence from a charge. A status and a notification contain the same. */
+/** Evidence about a charge, identical for status calls and notifications. */
 export function evidenceOf(charge: SandboxCharge): PaymentEvidence {
   const { reference, providerReference, paidAmount, paidAt, paymentId, currency } = charge;
   const isPaid = paidAmount !== undefined && paidAt !== undefined;
@@ -27,7 +27,7 @@ export function evidenceOf(charge: SandboxCharge): PaymentEvidence {
   };
 }
 
-/** Writes the notification of a charge in its present state. */
+/** Writes a notification with the current state of a charge. */
 export function writeNotification(charge: SandboxCharge, secret: string): { body: string; signature: string } {
   const { state, paidAmount, paidAt, paymentId, refunds } = charge;
   const body = JSON.stringify({
@@ -41,7 +41,7 @@ export function writeNotification(charge: SandboxCharge, secret: string): { body
   return { body, signature: sign(body, secret) };
 }
 
-/** Reads one. The signature covers all of it, so it is evidence. */
+/** Verifies and parses a notification. The signature covers the whole body, so the content is evidence. */
 export function readSandboxNotification(
   { headers, body }: RawNotification,
   secret: string | undefined,

@@ -7,7 +7,7 @@ import { object, string } from '#core/platform/schema.ts';
 
 const path = '/sandbox/{reference}';
 
-/** The buyer's bank: pays a charge, or does anything else that happens to charges. Off in production. */
+/** Simulates the buyer's bank: pays a charge, or triggers other events of a charge. Off in production. */
 export function sandboxPage(server: Server): Page {
   return {
     path,
@@ -51,7 +51,7 @@ async function perform(
   }
 }
 
-/** Notifications use the same route as every provider's, without leaving the process. */
+/** Notifications use the same route as those of other providers, without leaving the process. */
 function sendInside(server: Server): Send {
   return async (_charge, payload, headers) => {
     const { statusCode } = await server.inject({ method: 'POST', url: '/hooks/sandbox', payload, headers });

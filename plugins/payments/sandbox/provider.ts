@@ -15,8 +15,8 @@ import { evidenceOf, readSandboxNotification } from './notification.ts';
 import { sandboxSecret } from './secret.ts';
 
 /**
- * A provider without a bank: its codes are valid, and no wallet can pay them. Charges are paid by the page
- * `/sandbox/{reference}` and by `daypass sandbox`. They are kept in PostgreSQL, like those of a real provider elsewhere.
+ * A provider without a bank: its codes are valid, but wallets cannot pay them. Charges are paid on the page `/sandbox/{reference}` and by
+ * `daypass sandbox`. They are stored in PostgreSQL, where a real provider would use its own systems.
  */
 export const sandboxProvider: PaymentProvider = {
   name: 'sandbox',
@@ -47,7 +47,7 @@ function connectSandbox(host: Host): PaymentConnection {
   };
 }
 
-/** A merchant field that no acquirer has, and a number that no bank has issued. */
+/** Merchant fields with an unassigned acquirer domain and number. */
 const accounts = [
   [
     '26',
@@ -95,7 +95,7 @@ async function refund({ database }: Host, { reference, key, amount }: RefundRequ
   throw new PaymentError('rejected', `${reference} has no Rp ${amount} to return`);
 }
 
-/** A database that does not respond acts as a provider that does not. */
+/** An unresponsive database acts like an unresponsive provider. */
 async function asProvider<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw error instanceof PaymentError

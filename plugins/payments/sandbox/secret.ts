@@ -5,12 +5,12 @@ interface Held {
   secret: string | undefined;
 }
 
-/** The secret that signs notifications, the same for all instances; undefined until it has been loaded. */
+/** Secret that signs notifications, shared by all instances; undefined until loaded. */
 export function sandboxSecret({ keep }: Pick<Host, 'keep'>): Held {
   return keep<Held>('payments-sandbox-secret', () => ({ secret: undefined }));
 }
 
-/** Loads it; its first use makes it. */
+/** Loads the secret, and creates it on first use. */
 export async function loadSecret(host: Pick<Host, 'keep' | 'database'>): Promise<string> {
   return (sandboxSecret(host).secret ??= await readSecret(host.database, 'payments-sandbox'));
 }

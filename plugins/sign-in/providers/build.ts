@@ -9,16 +9,16 @@ import { type BellProfile, fromBell } from './profile.ts';
 
 type Protocol = CustomProtocol1 | CustomProtocol2;
 
-/** bell's constructors of providers, by name; bell's types do not have them. */
+/** bell's provider constructors by name, which are missing in its types. */
 export type BellProviders = Readonly<Record<string, (config?: object) => Protocol>>;
 
-/** Further providers that are known to support a code challenge (RFC 7636). */
+/** Other providers known to support a code challenge (RFC 7636). */
 const withCodeChallenge = new Set(['auth0', 'azure', 'cognito', 'okta']);
 
 /** Timeout in ms of all calls to a provider during one callback. */
 const profileTimeout = 2 * providerTimeout;
 
-/** @throws Error when bell lacks something in `config` */
+/** @throws Error if bell requires a missing member of `config` */
 export function buildProvider({ name, settings }: ConfiguredProvider, known: BellProviders): Protocol {
   if (name === 'github') return github(settings);
   if (name === 'gitlab') return gitlab(settings);
@@ -29,32 +29,32 @@ export function buildProvider({ name, settings }: ConfiguredProvider, known: Bel
   return adopt(name, make(configFor(name, settings)), settings);
 }
 
-/** Current requirements of vendors, where bell has outdated ones; `config` in gateway.yaml wins. */
+/** Current requirements of vendors that bell does not know; `config` in gateway.yaml wins. */
 function configFor(name: string, { client_id, config }: ProviderSettings): object | undefined {
   switch (name) {
     case 'facebook':
-      // Version 3 of the Graph API took away other fields that bell asks for.
+      // Version 3 of the Graph API removed other fields that bell requests.
       return { fields: 'id,name,email', ...config };
     case 'trakt':
       return { apiKey: client_id, ...config };
     case 'twitter':
-      // Id and name come with the token. The endpoint for more is closed to most apps.
+      // Id and name come with the token. Most apps have no access to the endpoint for further data.
       return { extendedProfile: false, ...config };
     case 'vk':
-      // Versions below 5.81 are refused.
+      // Versions below 5.81 are rejected.
       return { version: '5.199', ...config };
     default:
       return config;
   }
 }
 
-/** Takes a provider of bell, with our deadlines and our reading of its profile. */
+/** Adapts a bell provider to use our deadlines and profile parser. */
 function adopt(name: string, original: Protocol, settings: ProviderSettings): Protocol {
   const { client_id, client_secret, endpoints = {}, trust_email: isTrusted } = settings;
   const base = { ...original, ...(name === 'twitch' && { headers: { 'Client-Id': client_id } }) } as Protocol;
   const profile: ProfileGetter<Credentials2> = async function profile(credentials, params, get, request) {
     const ask = base.protocol === 'oauth2' && !isPosted(base) ? getter(name, credentials.token, base.headers) : get;
-    // Some sign with the secret, in whose place bell has limits of the request for the token.
+    // Some profile calls are signed with the secret, but bell's setting holds the limits of the token request instead.
     const told = { ...this, clientSecret: client_secret };
     const work = base.profile.call(told as never, credentials as never, params, ask, request);
     await withDeadline(work, profileTimeout, `no answer within ${profileTimeout} ms`);
@@ -65,17 +65,17 @@ function adopt(name: string, original: Protocol, settings: ProviderSettings): Pr
     auth: endpoints.authorize ?? base.auth,
     token: endpoints.token ?? base.token,
     ...(withCodeChallenge.has(name) && { pkce: 'S256' }),
-    // Trakt documents the secret in the body only.
+    // According to its documentation, Trakt accepts the secret in the body only.
     ...(name === 'trakt' && { useParamsAuth: true }),
     profile,
   };
   return { ...base, ...changes } as Protocol;
 }
 
-/** bell's own helper has no deadline. */
+/** Replaces bell's helper, which has no deadline. */
 function getter(name: string, token: string, headers: Readonly<Record<string, string>> = {}) {
   return async (uri: string, params: Readonly<Record<string, string>> = {}): Promise<object> => {
-    // bell writes the token into Stripe's URL, which fetch refuses, and asks a host that has no accounts.
+    // bell puts the token into Stripe's URL, which fetch rejects, and calls a host without the accounts API.
     const url = new URL(name === 'stripe' ? 'https://api.stripe.com/v1/account' : uri);
     for (const [key, value] of Object.entries(params)) url.searchParams.set(key, value);
     return (await fetchProfile(url.href, token, headers)) as object;
@@ -87,8 +87,8 @@ function isPosted(base: Protocol): boolean {
 }
 
 /**
- * How bell sends the client secret. As an object it is merged into the options of the request for the token, the only way
- * to give that a deadline and a bound.
+ * Returns the settings with which bell sends the client secret. bell merges an object into the options of the token request, which is the
+ * only way to set its deadline and size limit.
  */
 export function clientSecretOf(provider: Protocol, { client_id, client_secret }: ProviderSettings) {
   if (provider.protocol === 'oauth') return { clientSecret: client_secret };
@@ -97,7 +97,7 @@ export function clientSecretOf(provider: Protocol, { client_id, client_secret }:
   return { clientSecret: { ...limits, headers: { Authorization: basicAuthorization(client_id, client_secret) } } };
 }
 
-/** As client_secret_basic asks (RFC 6749, section 2.3.1): a + or % in a secret would be read as another character. */
+/** client_secret_basic (RFC 6749, section 2.3.1) requires encoding: a + or % in a secret would be decoded to another character. */
 export function basicAuthorization(clientId: string, clientSecret: string): string {
   const credentials = [clientId, clientSecret].map(formEncoded).join(':');
   return `Basic ${Buffer.from(credentials).toString('base64')}`;

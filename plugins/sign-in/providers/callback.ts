@@ -10,16 +10,16 @@ import { homePath, nextPath } from '../next-path.ts';
 import { type ProviderProfile, toPerson } from './profile.ts';
 import { failTo } from './step.ts';
 
-/** Ms between two log lines about failures of a provider; sign-ins fail as often as readers like. */
+/** Ms between two log lines about failures of a provider, since readers can cause any number of failures. */
 const logInterval = 10_000;
 
-/** bell's data after a successful authentication. */
+/** bell's data of a successful authentication. */
 interface BellCredentials {
   readonly profile?: ProviderProfile;
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Completes a sign-in after the return from the provider: signs in, links the identity, or shows an error. */
+/** Completes a sign-in after the provider's redirect: signs in, links the identity, or shows an error. */
 export async function finishSignIn(request: Request, h: ResponseToolkit, provider: string): Promise<ResponseObject> {
   const host = request.server.host();
   const { profile, query = {} } = (request.auth.credentials ?? {}) as BellCredentials;
@@ -63,12 +63,12 @@ function personFrom(
   }
 }
 
-/** bell's word for a cookie of another sign-in: a second tab, or a forged return. */
+/** bell's error message for a cookie of another sign-in, from a second tab or a forged redirect. */
 function isStale(error: Error | null | undefined): boolean {
   return error?.message.startsWith('Incorrect ') === true;
 }
 
-/** Never the whole error: it may have what the provider answered, tokens included. */
+/** Logs only parts of the error: it may contain the provider's response with tokens. */
 function logFailure(
   host: Host,
   provider: string,
@@ -83,7 +83,7 @@ function logFailure(
   host.log.warn(`the sign-in with ${provider} failed: ${printed}, request ${request}`);
 }
 
-/** `invalid_client` and its kin, which say what is wrong in gateway.yaml; the message of an error of the network. */
+/** An error code such as `invalid_client`, which identifies a mistake in gateway.yaml, or the message of a network error. */
 function reasonFrom(data: unknown): string {
   if (data instanceof Error)
     return reasonFrom((data as { data?: { payload?: unknown } }).data?.payload) || data.message;

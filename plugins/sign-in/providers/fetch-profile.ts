@@ -2,15 +2,15 @@ import { parseJson } from '#core/platform/json.ts';
 import { answerText } from '#core/platform/answer-text.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 
-/** Ms within which a provider must answer. */
+/** Timeout in ms for a provider's response. */
 export const providerTimeout = 10_000;
-/** Bytes of an answer: a profile has a few hundred. */
+/** Maximum bytes of a response: a profile has a few hundred. */
 export const maxAnswer = 262_144;
 
 /**
- * Asks a provider for JSON. Redirects are not followed: they would take the access token elsewhere.
+ * Requests JSON from a provider. Redirects are not followed: they would send the access token to another host.
  *
- * @throws Error without what the provider wrote, when it does not answer in time, with 200, or with JSON
+ * @throws Error without the provider's text, on a timeout, a status other than 200, or a body that is not JSON
  */
 export async function fetchProfile(
   uri: string,

@@ -4,9 +4,8 @@ import { fetchProfile } from './fetch-profile.ts';
 import { objectFrom, type ProviderProfile } from './profile.ts';
 
 /**
- * GitHub, or a GitHub Enterprise Server with `config: { uri }`. The address of a profile is the public one, often missing
- * and not verified: the primary verified one comes from a separate list
- * (https://docs.github.com/en/rest/users/emails).
+ * GitHub, or a GitHub Enterprise Server with `config: { uri }`. A profile contains the public address, which is often missing and not
+ * verified: the primary verified address comes from a separate list (https://docs.github.com/en/rest/users/emails).
  */
 export function github({ config = {}, endpoints = {} }: ProviderSettings): CustomProtocol2 {
   const { uri } = config;

@@ -3,20 +3,21 @@ import type { ProviderSettings } from '../section.ts';
 import { fetchProfile } from './fetch-profile.ts';
 import { type Members, objectFrom, type ProviderProfile } from './profile.ts';
 
-/** A provider of OpenID Connect, asked for its claims at `profile`. */
+/** An OpenID Connect provider; `profile` is the URL of its claims. */
 interface OpenIdProvider {
   readonly authorize: string;
   readonly token: string;
   readonly profile: string;
   readonly pkce?: 'S256';
-  /** Of the person, where it is not `sub`. */
+  /** Id of the person if it is not `sub`. */
   idOf?(claims: Members): unknown;
 }
 
 /**
- * Google (https://developers.google.com/identity/openid-connect/openid-connect), and those of which bell 13.2.0 asks APIs that
- * ended: LinkedIn's lite profile in 2023 (https://learn.microsoft.com/linkedin/consumer/integrations/self-serve/sign-in-with-linkedin-v2),
- * Slack's classic apps (https://docs.slack.dev/authentication/sign-in-with-slack) and Yahoo's Social Directory in 2020
+ * Google (https://developers.google.com/identity/openid-connect/openid-connect), and providers for which bell 13.2.0 calls discontinued
+ * APIs: LinkedIn's lite profile, ended in 2023
+ * (https://learn.microsoft.com/linkedin/consumer/integrations/self-serve/sign-in-with-linkedin-v2), Slack's classic apps
+ * (https://docs.slack.dev/authentication/sign-in-with-slack), and Yahoo's Social Directory, ended in 2020
  * (https://developer.yahoo.com/sign-in-with-yahoo).
  */
 const openIdProviders: Readonly<Record<string, OpenIdProvider>> = {
@@ -35,7 +36,7 @@ const openIdProviders: Readonly<Record<string, OpenIdProvider>> = {
     authorize: 'https://slack.com/openid/connect/authorize',
     token: 'https://slack.com/api/openid.connect.token',
     profile: 'https://slack.com/api/openid.connect.userInfo',
-    // A user's id is unique in its workspace only.
+    // A user id is unique only within its workspace.
     idOf(claims) {
       const [team, user] = [claims['https://slack.com/team_id'], claims['https://slack.com/user_id']];
       return typeof team === 'string' && typeof user === 'string' ? `${team}/${user}` : undefined;
@@ -48,12 +49,12 @@ const openIdProviders: Readonly<Record<string, OpenIdProvider>> = {
   },
 };
 
-/** `sub` identifies the person: addresses change hands. @returns undefined for a provider that is not in the table */
+/** `sub` identifies the person, since addresses can change owners. @returns undefined for a provider outside the table */
 export function openId(name: string, settings: ProviderSettings): CustomProtocol2 | undefined {
   if (!Object.hasOwn(openIdProviders, name)) return undefined;
   const { endpoints = {} } = settings;
   const { authorize, token, profile, pkce, idOf = subjectOf } = openIdProviders[name] as OpenIdProvider;
-  // Google always says what is verified.
+  // Google always states whether an address is verified.
   const isTrusted = settings.trust_email && name !== 'google';
   return {
     name,
@@ -65,7 +66,7 @@ export function openId(name: string, settings: ProviderSettings): CustomProtocol
     scope: ['openid', 'email', 'profile'],
     async profile(credentials) {
       const claims = objectFrom(await fetchProfile(endpoints.profile ?? profile, credentials.token));
-      // Slack refuses with the status 200.
+      // Slack reports errors with the status 200.
       if (typeof claims['error'] === 'string') throw new Error(`${name} answered "${claims['error']}"`);
       credentials.profile = {
         id: idOf(claims),

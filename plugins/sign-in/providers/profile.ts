@@ -1,6 +1,6 @@
 import type { SignInProfile } from '#core/business/accounts/identities.ts';
 
-/** A provider's data about a person, unchecked: it may be anything. */
+/** Unvalidated data about a person from a provider: members may have any type. */
 export interface ProviderProfile {
   readonly id: unknown;
   readonly email: unknown;
@@ -9,7 +9,7 @@ export interface ProviderProfile {
   readonly avatarUrl: unknown;
 }
 
-/** The profile that bell makes for its built-in providers; the original is in `raw`. */
+/** Profile created by bell for its built-in providers; `raw` contains the original. */
 export interface BellProfile {
   readonly id?: unknown;
   readonly username?: unknown;
@@ -20,11 +20,11 @@ export interface BellProfile {
 }
 
 /**
- * Reads the profile of a provider that is only known through bell. An address counts when the provider calls it verified
- * in the way of OpenID Connect, or the operator trusts the provider.
+ * Reads a profile of a provider that only bell supports. Its address is used if the provider marks it as verified like OpenID Connect, or
+ * if the operator trusts the provider.
  */
 export function fromBell(provider: string, profile: BellProfile, isTrusted: boolean): ProviderProfile {
-  // Of some, bell passes on the answer itself.
+  // For some providers, bell returns the response itself.
   const raw = profile.raw === undefined ? profile : objectFrom(profile.raw);
   return {
     id: ownId(provider, profile) ?? idOf(profile.id) ?? idOf(raw['sub']) ?? idOf(raw['id']),
@@ -35,7 +35,7 @@ export function fromBell(provider: string, profile: BellProfile, isTrusted: bool
   };
 }
 
-/** Of providers that have the id in a member of their own. A name that its owner can change is no id. */
+/** Id of providers that keep it in another member. A name that its owner can change does not count as an id. */
 function ownId(provider: string, profile: Members): string | undefined {
   switch (provider) {
     case 'dropbox':
@@ -49,7 +49,7 @@ function ownId(provider: string, profile: Members): string | undefined {
   }
 }
 
-/** Twitch only ever gives verified addresses (https://dev.twitch.tv/docs/api/reference/#get-users). */
+/** Twitch returns only verified addresses (https://dev.twitch.tv/docs/api/reference/#get-users). */
 function isVerified(provider: string, raw: Members): boolean {
   if (provider === 'twitch') return true;
   const verified = provider === 'discord' ? raw['verified'] : raw['email_verified'];
@@ -60,7 +60,7 @@ function namesIn(raw: Members): unknown[] {
   return [raw['display_name'], raw['name'], objectFrom(raw['name'])['display_name'], raw['username']];
 }
 
-/** The person, as accounts know people: what is not text counts as missing. @throws Error when the provider did not say who it is */
+/** Converts a profile; members that are not text count as missing. @throws Error if the provider did not return an id */
 export function toPerson(provider: string, profile: ProviderProfile): SignInProfile {
   const { id, email, isEmailVerified, name, avatarUrl } = profile;
   const subject = idOf(id);
@@ -76,12 +76,12 @@ export function toPerson(provider: string, profile: ProviderProfile): SignInProf
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Members of an answer; of anything but an object, none. */
+/** Members of a response; empty unless it is an object. */
 export function objectFrom(answer: unknown): Members {
   return typeof answer === 'object' && answer !== null ? (answer as Members) : {};
 }
 
-/** Numbers are ids at some providers. An id that the database would store as another one is none. */
+/** Some providers use numbers as ids. Rejects ids that would change when stored. */
 function idOf(id: unknown): string | undefined {
   if (typeof id === 'number' && Number.isSafeInteger(id)) return String(id);
   return typeof id === 'string' && id !== '' && id.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(id) ? id : undefined;

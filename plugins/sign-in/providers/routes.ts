@@ -6,18 +6,18 @@ import { type BellProviders, buildProvider, clientSecretOf } from './build.ts';
 import { finishSignIn } from './callback.ts';
 import { checkStep } from './step.ts';
 
-/** Ms within which a sign-in must be completed. */
+/** Timeout of a sign-in in ms. */
 const stateLifetime = 10 * 60 * 1000;
 
-/** Path that starts a sign-in, and to which the provider sends the reader back. */
+/** Path that starts a sign-in, and to which the provider redirects the reader. */
 export function providerPath(name: string): string {
   return `/sign-in/${name}`;
 }
 
 /**
- * Adds the routes of the configured providers. Runs at the start, when hapi still takes auth strategies.
+ * Adds the routes of the configured providers. Runs at the start, while hapi still accepts auth strategies.
  *
- * @throws Error naming a provider that bell does not accept
+ * @throws Error naming a provider that bell rejects
  */
 export async function routeProviders(server: Server, host: Host): Promise<void> {
   const providers = configuredProviders(host);
@@ -49,7 +49,7 @@ function routeProvider(
   const strategy = `sign-in-${name}`;
   server.auth.strategy(strategy, 'bell', {
     provider,
-    // One cookie does not open another, and all instances open all of them.
+    // The key differs per provider, and is the same on all instances.
     password: `${password} ${name}`,
     clientId: settings.client_id,
     ...clientSecretOf(provider, settings),
@@ -57,10 +57,10 @@ function routeProvider(
     ...(choosesAccount.has(name) && { providerParams: { prompt: 'select_account' } }),
     cookie,
     isSecure,
-    // With Strict the browser would come back from the provider without it.
+    // With Strict, the browser would not send the cookie when it returns from the provider.
     isSameSite: 'Lax',
     ttl: stateLifetime,
-    // Never the Host header, which anyone can write.
+    // Does not use the Host header, which any client can set.
     location: ({ path }: Request) => server.host().service.baseUrl + path,
   } as never);
   const options: RouteOptions = {
@@ -71,5 +71,5 @@ function routeProvider(
   server.route({ method: 'GET', path: providerPath(name), options });
 }
 
-/** Providers that let readers choose among their accounts, even if only one is signed in. */
+/** Providers that can show an account picker even if only one account is signed in. */
 const choosesAccount = new Set(['google', 'github']);

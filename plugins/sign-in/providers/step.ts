@@ -7,12 +7,12 @@ import { homePath, nextPath } from '../next-path.ts';
 /** Reason for a failed sign-in; each has a text `sign_in.error.…`. */
 type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
 
-/** bell's cookie until the reader comes back. */
+/** bell's cookie during a sign-in. */
 interface StartedSignIn {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Characters of `next` and `link`: they are kept in a cookie, which holds 4 KB. */
+/** Maximum characters of `next` and `link`, which are stored in a cookie of at most 4 KB. */
 const longestValue = 1_000;
 
 type Query = Readonly<Record<string, string>>;
@@ -20,8 +20,8 @@ type Query = Readonly<Record<string, string>>;
 const codeNames = ['code', 'state', 'oauth_token', 'oauth_verifier'];
 
 /**
- * Decides what a request to a provider's route is before bell sees it: the start of a sign-in, or the reader's return with a
- * code. Any other return ends on the sign-in page; bell would start another sign-in for some of them, and loop.
+ * Classifies a request to a provider's route before bell sees it: the start of a sign-in, or the reader's return with a code. Any other
+ * return ends on the sign-in page; for some of them, bell would start another sign-in and loop.
  */
 export async function checkStep(request: Request, h: ResponseToolkit, cookie: string): Promise<Lifecycle.ReturnValue> {
   const query = singleValues(request.query);
@@ -30,7 +30,7 @@ export async function checkStep(request: Request, h: ResponseToolkit, cookie: st
     return leaveTo(request, h, cookie, failureOf(query));
   }
   if ('code' in query || 'oauth_token' in query) {
-    // The cookie is gone: the sign-in took too long, or this address was opened a second time.
+    // Without the cookie, the sign-in took too long, or this URL was opened a second time.
     if (request.state[cookie] === undefined) return leaveTo(request, h, cookie, 'expired');
     return withQuery(request, h, pick(query, codeNames));
   }
@@ -40,18 +40,18 @@ export async function checkStep(request: Request, h: ResponseToolkit, cookie: st
   return withQuery(request, h, pick(query, ['next', 'link']));
 }
 
-/** Restricts the query to known parameters: bell reads it, and stores that of the start in its cookie. */
+/** Restricts the query to known parameters, since bell reads it and stores the initial query in its cookie. */
 function withQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<string, string>>): symbol {
   Object.assign(request, { query });
   return h.continue;
 }
 
-/** Ms between two log lines about refusals of a provider. */
+/** Ms between two log lines about a provider's refusals. */
 const logInterval = 10_000;
-/** Characters of what a provider says that are logged. */
+/** Maximum characters logged of a provider's message. */
 const longestReason = 200;
 
-/** Often a mistake in the operator's configuration. Requires the cookie of a sign-in: otherwise anyone could write into the log. */
+/** Logs refusals, which often show a configuration mistake. Requires a sign-in cookie: otherwise anyone could write to the log. */
 function logRefusal(request: Request, cookie: string, { error = '', error_description: text = '' }: Query): void {
   if (request.state[cookie] === undefined || error === '' || error === 'access_denied') return;
   const host = request.server.host();
@@ -66,7 +66,7 @@ function failureOf({ error }: Query): SignInFailure {
   return error === undefined || error === 'access_denied' ? 'cancelled' : 'failed';
 }
 
-/** The reader's request at the start of the sign-in; '' for missing members. */
+/** Parameters with which the reader started the sign-in; '' for missing ones. */
 function startedWith(request: Request, cookie: string): { readonly next: string; readonly link: string } {
   const { query = {} } = (request.state[cookie] ?? {}) as StartedSignIn;
   return { next: nextPath(query['next']), link: query['link'] ?? '' };
@@ -78,14 +78,14 @@ function leaveTo(request: Request, h: ResponseToolkit, cookie: string, failure: 
   return failTo(h, failure, next, link !== '').takeover();
 }
 
-/** Shows what went wrong on the page from which the reader can try again. */
+/** Shows the error on the page from which the reader can try again. */
 export function failTo(h: ResponseToolkit, failure: SignInFailure, next: string, isLink: boolean): ResponseObject {
   const page = isLink ? '/account/sign-ins' : '/sign-in';
   const query = new URLSearchParams({ error: failure, ...(next !== homePath && !isLink && { next }) });
   return h.response().code(303).location(`${page}?${query}`).header('cache-control', 'no-store');
 }
 
-/** A parameter that is sent twice counts once: bell does not expect lists. */
+/** Keeps one value of a repeated parameter, since bell does not expect lists. */
 function singleValues(query: Readonly<Record<string, unknown>>): Record<string, string> {
   const entries = Object.entries(query).map(([name, value]) => [name, String([value].flat().at(-1) ?? '')] as const);
   return Object.fromEntries(entries.filter(([, value]) => value.length <= 4_000));

@@ -4,7 +4,7 @@ import type { StoredTexts } from './document.ts';
 
 const retained = { isRetained: true } as const;
 
-/** A text that was shown to buyers. Stored once; a trigger keeps it from changing. */
+/** A text that was shown to buyers. Stored once; a trigger prevents changes. */
 export const AcceptanceText = defineEntity({
   name: 'AcceptanceText',
   tableName: 'acceptance_text',

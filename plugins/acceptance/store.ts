@@ -172,7 +172,7 @@ type AcceptanceRow = Row<
 /** A text accepted by an account, with its time. */
 export type AcceptanceRecord = RecordOf<AcceptanceRow>;
 
-/** Acceptances, the newest first. @param by an account, or the code of an order */
+/** Lists acceptances, newest first. @param by an account, or the code of an order */
 export async function listAcceptances(
   database: Queries,
   {

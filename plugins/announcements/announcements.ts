@@ -19,7 +19,7 @@ export type AnnouncementAudience = 'all' | 'customers';
 export interface Announcement {
   readonly kind: 'maintenance' | 'note';
   readonly audience: AnnouncementAudience;
-  /** Public name of the model that it is about; undefined for the whole service. */
+  /** Public name of the affected model; undefined for the whole service. */
   readonly model: string | undefined;
   readonly text: Readonly<Record<Language, string>>;
   readonly from: number;
@@ -36,7 +36,7 @@ export interface StoredAnnouncement extends Announcement {
 
 /** Operator's input; the model may be any of its names. */
 export interface AnnouncementWords extends Omit<Announcement, 'from' | 'until'> {
-  /** RFC 3339. */
+  /** Start, RFC 3339. */
   readonly since: string;
   readonly until: string;
 }

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** Operators' messages to customers, in addition to `announcements` in gateway.yaml. */
+/** Messages of operators to customers, in addition to `announcements` in gateway.yaml. */
 export const AnnouncementRow = defineEntity({
   name: 'AnnouncementRow',
   tableName: 'announcement',

@@ -92,7 +92,7 @@ export function printMonth(document: MonthDocument): PrintedMonth {
   };
 }
 
-/** One page to print or to save as PDF. */
+/** Formats the month as a page to print or to save as PDF. */
 export function monthToHtml(document: MonthDocument): string {
   const { title, about, columns, rows, total, note, year, receipts } = printMonth(document);
   return `<!doctype html>

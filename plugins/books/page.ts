@@ -16,7 +16,7 @@ import type { Reconciliation } from './reconcile.ts';
 
 export const booksPath = '/operator/orders/books';
 
-/** Shown instead of an empty result if no provider had books of the day. */
+/** Replaces the action's name in the query if no provider had books of the day. */
 const nothing = 'nothing';
 /** Ms that a browser waits for a comparison; the comparison itself continues. */
 const patience = 20_000;

@@ -8,9 +8,9 @@ export interface DescribedError {
   readonly status: number;
   /** Value in the error object of each dialect: the code if there is one, otherwise the type. */
   readonly words: Readonly<Record<Dialect, string>>;
-  /** Meaning and remedy. */
+  /** Meaning of the error and its remedy. */
   readonly text: string;
-  /** True when the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly canRetry: boolean;
 }
 

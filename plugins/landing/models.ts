@@ -5,7 +5,7 @@ import { type ModelHealth, readModelHealth } from '#core/business/model-health/m
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Vendor whose client tools use a format. */
+/** Vendor whose clients use a format. */
 const vendors: Readonly<Record<string, string>> = {
   chat: 'OpenAI',
   responses: 'OpenAI',

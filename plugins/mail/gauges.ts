@@ -2,7 +2,7 @@ import type { MessageSources } from '#core/business/mail/outbox.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** Mails and webhooks in flight; identical on all instances of a version. */
+/** Waiting and failed mails and webhooks; identical on all instances of a version. */
 export const mailGauges = (gateway: MessageSources) => [
   gaugeBy(
     ['channel', 'state'],

@@ -15,7 +15,7 @@ const maxWaitMs = 15 * 60_000;
 
 /** Times are epoch ms. */
 interface MailTrouble {
-  /** Time of the oldest waiting mail that this instance can send, and the error of the oldest failed attempt. */
+  /** Time of the oldest waiting mail that this instance can send; `error` is that of the oldest one with an error. */
   readonly waitingSince: number | undefined;
   readonly error: string | undefined;
   /** Mails about money that failed in the last day. */

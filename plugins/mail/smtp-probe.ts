@@ -60,7 +60,7 @@ export async function probeServer(
 
 type AuthHandler = NonNullable<ConstructorParameters<typeof SmtpSession>[2]>[string];
 
-/** @throws Error on a negative reply; nodemailer adds it */
+/** @throws Error on a negative reply; nodemailer adds the reply to it */
 function accept({ status }: { readonly status: number }): void {
   if (status < 200 || status >= 300) throw new Error('refused');
 }

@@ -103,7 +103,7 @@ type ConnectionOptions = NonNullable<ConstructorParameters<typeof SMTPConnection
 
 function optionsFor(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): ConnectionOptions {
   const { host, isSecure } = server;
-  // Loopback traffic cannot be intercepted, and certificates are self-signed: STARTTLS is used where it is offered, because a server may demand it.
+  // Loopback is not intercepted and its certificates are self-signed. STARTTLS is used if offered, as a server may demand it.
   const isPrivate = !isSecure && (isLoopback(host) || server.canBePlain === true);
   return {
     host,

@@ -58,7 +58,7 @@ async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
   return { ...subject, fields: { sign_in: { options } } };
 }
 
-/** Pages of actions without a page of their own elsewhere. */
+/** Pages of actions whose form is on no other page. */
 export const actPages: readonly Page[] = [
   plainPage(coreAction('account.add_days'), account, {
     errors: { too_many_days: 'days' },

@@ -5,7 +5,7 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { removeOldActions } from '#core/business/operator-actions/operator-actions.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-/** The section `operator_actions`: the record of what operators have done on their pages. */
+/** The section `operator_actions`: settings of the record of operators' actions. */
 export const operatorActionsSection = defineSection({
   name: 'operator_actions',
   schema: object({ default: {} }, 'Record of what operators have done on the operator pages.', {

@@ -29,7 +29,7 @@ const recentDays = 2;
 const passDays = Math.max(...Object.values(spans)) + 1;
 /** Hours in today's chart. */
 export const chartHours = 24;
-/** Minutes over which the rate is averaged. */
+/** Minutes over which the request rate is averaged. */
 const rateMinutes = 5;
 
 /** Caches a value for `maxAge` ms, and serves it for as long again during a refresh. */

@@ -9,7 +9,7 @@ export interface RouteTraffic extends RouteUsage {
   readonly models: ReadonlyMap<string, ServedModel>;
 }
 
-/** Requests for a model that a route served. */
+/** Requests for a model that were served by a route. */
 export interface ServedModel {
   readonly requests: number;
   /** Median ms to the first content; undefined without any. */

@@ -8,7 +8,7 @@ const runningFact = defineFact<Link<number>>('operator_running');
 /** Counts the model calls that this instance is serving. */
 export class RunningRequests implements Observer {
   readonly name = 'running-requests';
-  /** Times of arrival, epoch ms. */
+  /** Arrival times, epoch ms. */
   readonly #running = new LinkedList<number>();
 
   start(exchange: Exchange): void {

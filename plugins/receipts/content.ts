@@ -9,7 +9,7 @@ export interface ReceiptContent {
   readonly taxBase?: number | undefined;
   /** Time zone of the dates. */
   readonly timeZone: string;
-  /** What was bought. */
+  /** The purchased plan. */
   readonly plan: {
     readonly days: number;
     readonly isGift: boolean;

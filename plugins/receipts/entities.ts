@@ -28,7 +28,7 @@ export const Receipt = defineEntity({
     amount: personal(p.bigint('number').check('amount > 0'), retained),
     /** Tax included in the amount; null if the seller stated none. */
     tax: personal(p.bigint('number').nullable(), retained),
-    /** Name of the account at that time. */
+    /** Name of the account at the time of the payment. */
     buyer: personal(p.text(), retained),
     /** Company named at checkout. */
     company: personal(p.text().nullable(), retained),

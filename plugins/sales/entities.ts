@@ -4,7 +4,7 @@ import { Account } from '#core/business/accounts/entities.ts';
 /** Reason for the end of a wait: a pass, an unused reservation, or the account left or was blocked. */
 const waitOutcomes = ['bought', 'expired', 'left'] as const;
 
-/** A customer who waits for a place, or has one reserved. */
+/** An account that waits for a place, or has a reserved one. */
 export const WaitingEntry = defineEntity({
   name: 'WaitingEntry',
   properties: {

@@ -6,7 +6,7 @@ import { isMarkdown, readShopPages, type ShopPages } from './parse-pages.ts';
 
 const mostFiles = 100;
 
-/** `pages` in gateway.yaml. An absent folder is an empty one. */
+/** `pages` in gateway.yaml. A missing folder counts as empty. */
 export const pagesSection = defineSection({
   name: 'pages',
   schema: object(

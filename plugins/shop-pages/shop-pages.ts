@@ -11,12 +11,12 @@ export function shopPages({ files }: Pick<Host, 'files'>): ShopPages {
   return readShopPages(files(pagesSection));
 }
 
-/** True for a text that is not ready for customers. */
+/** True if a text is not ready for customers. */
 export function isDraft({ isDraft: isMarked, unfilled }: PageText): boolean {
   return isMarked || unfilled.length > 0;
 }
 
-/** Files with drafts: `terms.en.md`. */
+/** Names of files with drafts: `terms.en.md`. */
 export function draftsOf({ texts }: ShopPages): string[] {
   return [...texts].flatMap(([name, page]) =>
     languages

@@ -20,7 +20,7 @@ function describeSignIn(host: Pick<Host, 'section' | 'isProduction'>): { value: 
   return ways.length === 0 ? { value: 'nobody', notice: nobody } : { value: ways.join(', ') };
 }
 
-/** Signing in, and the key of one's account. */
+/** Sign-in, and the page of the account's key. */
 export const plugin: GatewayPlugin = {
   name: 'sign-in',
   register({ gateway }) {

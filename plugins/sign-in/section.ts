@@ -101,7 +101,7 @@ function checkConfig(name: string, config: ProviderSettings['config'] = {}, repo
   }
 }
 
-/** A provider that readers can sign in with. */
+/** A provider with which readers can sign in. */
 export interface ConfiguredProvider {
   readonly name: string;
   readonly title: string;

@@ -36,7 +36,7 @@ export interface ModelStatus {
   readonly checkup?: ModelCheckup | undefined;
 }
 
-/** At most a few seconds old, while the database responds. Does not reject, and takes little more than a second. @param wanted number of the page, as entered */
+/** Reads the status, at most a few seconds old. Never rejects, and takes about a second at most. @param wanted page number as entered */
 export async function readServiceStatus(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader'>,
   host: Host,

@@ -52,7 +52,7 @@ export const createAction = defineAction({
     for: choice('operator.told.for'),
     label: quoted,
   },
-  // The record has the accounts that they are for, as the default may change, and the batch, which may have to be withdrawn without its answer.
+  // Records defaults too, as they may change, and the batch, so that it can be revoked even if the response was lost.
   async resolve(_host, { count, days: each, source = 'sold', for: accounts = 'all', ...rest }) {
     const resolved: VoucherInput & NewBatch = {
       batch: randomUUIDv7(),

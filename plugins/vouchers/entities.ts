@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** Origin of a batch's vouchers: paid for elsewhere, such as on a marketplace, or free. */
+/** Origin of a batch's vouchers: sold elsewhere, such as on a marketplace, or given away. */
 const voucherSources = ['sold', 'given'] as const;
 
 /** A batch of vouchers that were created together. */

@@ -32,9 +32,9 @@ export interface NewBatch {
   readonly note: string;
   /** Origin; default: sold. */
   readonly source?: 'sold' | 'given' | undefined;
-  /** Accounts that may redeem them; default: all. */
+  /** Accounts that may redeem the vouchers; default: all. */
   readonly for?: 'all' | 'new' | undefined;
-  /** Days until they expire; default: 365. */
+  /** Days until the vouchers expire; default: 365. */
   readonly valid?: number | undefined;
 }
 
@@ -210,7 +210,7 @@ export function formatCode(code: string): string {
   return code.replace(/.{4}(?=.)/g, '$&-');
 }
 
-/** A typed or pasted code in its original form: without hyphens and spaces, in capital letters, with the digits that O, I and L stand for. */
+/** Normalizes a typed code: removes hyphens and spaces, uppercases it, and replaces O, I and L by the digits that they stand for. */
 export function normalizeCode(written: string): string {
   return written
     .slice(0, 100)

@@ -42,7 +42,7 @@ export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
   readonly #listeners = new Set<(change: LiveChange) => void>();
   readonly #closing = new AbortController();
-  /** By topic, accounts with changes not yet sent to other instances; undefined for all accounts. */
+  /** Accounts with changes not yet sent to other instances, by topic; undefined for all accounts. */
   readonly #unsent = new Map<LiveTopic, Set<string> | undefined>();
   #subscription: Promise<(() => void) | undefined> | undefined;
   #isSubscribed = false;

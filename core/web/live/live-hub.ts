@@ -85,7 +85,7 @@ export class LiveHub implements AsyncDisposable {
     return this.#views.size;
   }
 
-  /** @throws PageError 503 when the process has too many streams, or stops */
+  /** @throws PageError 503 when the process has too many streams, or is stopping */
   add(stream: LiveStream, reader: LiveReader): void {
     if (this.#isClosed || this.#readers.size >= bounds.liveStreams) throw new PageError(503, 'error.503.text');
     this.#readers.set(stream, reader);
@@ -94,7 +94,7 @@ export class LiveHub implements AsyncDisposable {
     this.#viewFor(reader).add(stream, reader.source);
   }
 
-  /** Ends all streams, and refuses new ones: pages reconnect to another instance, or to the next process. */
+  /** Ends all streams and rejects new ones: pages reconnect to another instance, or to the next process. */
   close(): void {
     this.#isClosed = true;
     for (const stream of this.#readers.keys()) stream.finish();

@@ -95,7 +95,7 @@ export class LiveStream {
     } else if (++this.#missedBeats > 1) this.close();
   }
 
-  /** Makes the page load another one. */
+  /** Makes the page load the path. */
   redirect(path: string): void {
     this.#finish(formatEvent('live-redirect', path));
   }

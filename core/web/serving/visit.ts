@@ -20,7 +20,7 @@ type Theme = (typeof themes)[number];
 
 const noForm: FormState = { values: {}, errors: {} };
 
-/** One request for a page: visitor, language and cookies. */
+/** A request for a page: visitor, language and cookies. */
 export class Visit implements PageRequest {
   readonly host: Host;
   readonly path: string;
@@ -96,7 +96,7 @@ export class Visit implements PageRequest {
     return isFromThisMachine(this.#request, this.host);
   }
 
-  /** True when the visitor has the role. */
+  /** True if the visitor has the role. */
   has(role: Role): boolean {
     return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
   }

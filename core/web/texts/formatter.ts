@@ -160,7 +160,7 @@ function canonicalZone(name: string | undefined): string | undefined {
   }
 }
 
-/** IANA names only: offsets such as `+07:00`, which Intl accepts too, have no canonical form. */
+/** Accepts IANA names only: offsets such as `+07:00`, which Intl accepts too, have no canonical form. */
 const zoneName = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
 
 function ownTimeZone(): string {

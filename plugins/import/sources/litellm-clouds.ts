@@ -7,7 +7,7 @@ interface Target {
   readonly model: string;
 }
 
-/** Claude on Amazon Bedrock: its endpoint for Messages takes the same ids. Source: AWS, "Inference using Anthropic Messages API". */
+/** Claude on Amazon Bedrock, whose Messages endpoint takes the same ids. Source: AWS, "Inference using Anthropic Messages API". */
 export function bedrock(parameters: ImportedObject, model: string, draft: ImportDraft): Target | undefined {
   const path = parameters.at('model');
   if (!/(?:^|\.)anthropic\./.test(model))

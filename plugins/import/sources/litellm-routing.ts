@@ -52,7 +52,7 @@ function addRoutes(
     const routes = own.get(String(fallback));
     if (fallback === name) continue;
     if (routes === undefined) draft.note(path, `its fallback "${String(fallback).slice(0, 80)}" was not taken over`);
-    // A conversation is no backup of an embedding.
+    // A chat model cannot be the backup of an embedding model.
     if (routes === undefined || draft.models.get(String(fallback))?.kind !== model.kind) continue;
     const last = Math.max(...added.map(({ priority }) => priority));
     added.push(...routes.map((route) => ({ ...route, priority: last + 1 + route.priority })));

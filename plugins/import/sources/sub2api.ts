@@ -5,7 +5,7 @@ import type { ImportSource } from '../source.ts';
 import { readSub2apiUsers } from './sub2api-users.ts';
 
 /**
- * The accounts of sub2api, as its administrators export them, or as its table accounts. Source: Wei-Shaw/sub2api,
+ * Accounts of sub2api, from an administrator's export or from its table of accounts. Source: Wei-Shaw/sub2api,
  * backend/internal/handler/admin/account_data.go, backend/ent/schema/account.go.
  */
 export const sub2api: ImportSource = {

@@ -9,7 +9,7 @@ import type { ImportedUser } from '../imported-user.ts';
 /** Result of importing a user. */
 export interface UserOutcome {
   readonly id: string;
-  /** `created`: with a key. `joined`: days for the account that has its address. `known`: imported before. `refused`: see `reason`. */
+  /** `created`: with a key. `joined`: days added to the account with this address. `known`: imported before. `refused`: see `reason`. */
   readonly outcome: 'created' | 'joined' | 'known' | 'refused';
   readonly days: number;
   readonly accountId?: string | undefined;

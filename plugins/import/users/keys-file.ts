@@ -6,7 +6,7 @@ import { syncFolder } from '#core/platform/sync-folder.ts';
 
 const head = 'user,email,account,key\n';
 
-/** A new account's key, as the operator hands it out. */
+/** The key of a new account, for the operator to hand out. */
 interface KeyLine {
   readonly user: string;
   readonly email: string | undefined;

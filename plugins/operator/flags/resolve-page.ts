@@ -5,7 +5,7 @@ import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/
 import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 
-/** `/operator/flags/{id}`: asks how a flag was resolved. */
+/** `/operator/flags/{id}`: form to resolve a flag. */
 export const resolvePage: Page = plainPage(
   coreAction('flag.resolve'),
   { path: '/operator/flags', find: readFlag },

@@ -15,7 +15,7 @@ export const keyProblems = (gateway: StatusReports): ProblemKind => ({
       severity: 'bad',
       title: t('operator.key_rejected'),
       subject: upstream,
-      // Appended separately, so that an asterisk in it is not read as emphasis.
+      // Appended separately, so that an asterisk in the text is not parsed as emphasis.
       pieces: [
         ...readEmphasis(t('operator.key_rejected_text', { upstream })),
         { text: inBrackets(error?.replace(/^key: /, '') ?? '') },

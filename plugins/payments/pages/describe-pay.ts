@@ -81,7 +81,7 @@ function describeHeading(order: Order, view: OrderView, total: string, { t, form
   return { heading: t(`payments.pay.${view}_heading`, { paid }), sum: '' };
 }
 
-/** Width in px: a whole number per module for sharp edges, at least four. */
+/** Width in px of a module (at least) and of a side; modules get a whole number of px, so that edges are sharp. */
 const qrWidth = { module: 4, side: 328 };
 
 function drawQr(payload: string) {

@@ -40,7 +40,7 @@ export function isPaidTwice(extra: readonly Payment[]): boolean {
   return extra.length === 1 && extra[0]?.outcome === 'second';
 }
 
-/** Refunds of an order, done or under way; empty without any. */
+/** Describes the refunds of an order, done or in progress; empty without any. */
 export function describeRefunds(order: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
   const extra = extraPayments(order);
   return order.refunds

@@ -43,7 +43,7 @@ type ChargeRow = Row<
   | 'paid_at'
 > & { readonly refunds: SandboxRefund[] };
 
-/** Reads an overdue charge as expired even before its row is updated. */
+/** Columns of a charge; an overdue charge counts as expired even before its row is updated. */
 const columns = `reference, provider_reference, amount::float8 as amount, currency, qr, notification_url,
   paid_amount::float8 as paid_amount, payment_id, ${epochs('expires_at', 'paid_at')},
   case when state = 'pending' and expires_at <= clock_timestamp() then 'expired' else state end as state,

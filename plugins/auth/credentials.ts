@@ -25,7 +25,7 @@ export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): rea
   );
 }
 
-/** The token of a page that a request carries in place of a key. Only `Authorization: Bearer` takes one. */
+/** The access token of a page, sent in place of a key. Only `Authorization: Bearer` may carry it. */
 export function presentedAccessToken(headers: IncomingHttpHeaders, prefix: string): string | undefined {
   const token = bearerOf(headers.authorization);
   return token !== undefined && isAccessToken(token, prefix) ? token : undefined;

@@ -23,7 +23,7 @@ export class FailedAuthentications {
     this.#clock = clock;
   }
 
-  /** Seconds until this address may fail again; 0 when it may now. */
+  /** Seconds until this address may fail again; 0 if it may fail now. */
   waitOf(address: string | undefined, limits: FailureLimits): number {
     return Math.max(0, this.#read(networkOf(address), limits).wait / 1_000_000);
   }

@@ -26,9 +26,9 @@ import { integer, object } from '#core/platform/schema.ts';
  * Addresses with many failures are rejected until their limit recovers. Valid keys still pass: one that is not cached waits a
  * quarter of a second, so that all lookups for such addresses share a query.
  *
- * @throws GatewayError `invalid_api_key`, with the same message for every invalid key but one that was replaced, whose holder reads that;
- * `rate_limited` after many failures of an
- * address; `account_blocked`; `unavailable` when the database does not respond and the key is not cached
+ * @throws GatewayError `invalid_api_key`, with the same message for every invalid key, except that the message for a replaced key
+ * says so; `rate_limited` after many failures of an address; `account_blocked`; `unavailable` when the database does not respond
+ * and the key is not cached
  */
 export const auth = defineStage({
   name: 'auth',
@@ -108,7 +108,7 @@ export const auth = defineStage({
       return { found: identify(directory, keys, maxAge, isSuspect), keys, hint: undefined };
     };
 
-    /** A request that needs no key is a stranger's unless it has a valid one. Never rejects: a failed lookup is no failure of its sender. */
+    /** Marks a request to a public endpoint as unauthenticated unless it has a valid key. A failed lookup marks it too; never rejects. */
     const markStranger = async (exchange: Exchange): Promise<void> => {
       const keys = presentedKeys(exchange.headers, prefix);
       const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
@@ -125,7 +125,7 @@ export const auth = defineStage({
         return whenSettled(find(exchange).found, (account) => account?.id);
       },
       start(exchange) {
-        // It does not enter. Who resets connections causes no lookup, and a key that is in use is in memory.
+        // `enter` does not run for a disconnected client. No lookup, so resetting connections costs no query; keys in use are in memory.
         if (!exchange.isClientGone) return;
         const keys = presentedKeys(exchange.headers, prefix);
         if (!keys.some((key) => directory.remembers(digestApiKey(key)))) exchange.set(unauthenticated, true);
@@ -137,7 +137,7 @@ export const auth = defineStage({
           return found.then(
             (account) => admitOrRefuse(exchange, account, keys, hint),
             (error: unknown) => {
-              // While the database is down, invented keys would queue rows for it.
+              // Otherwise, requests with invented keys would queue records while the database is down.
               if (keys.length > 0) exchange.set(unauthenticated, true);
               throw error;
             },

@@ -14,8 +14,8 @@ type TokenHolder = (token: string) => Promise<AccountRecord | undefined>;
  * Finds the account of an access token, while the session that the token names lasts. The session is read for each request:
  * it may end at any moment, and pages call rarely. A token with a wrong signature causes no query.
  *
- * @param maxAge seconds for which a cached account counts
- * @throws GatewayError `unavailable` when the database does not answer
+ * @param maxAge seconds for which a cached account is used
+ * @throws GatewayError `unavailable` when the database does not respond
  */
 export function createTokenHolder(
   host: Host,

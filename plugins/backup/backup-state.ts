@@ -11,9 +11,9 @@ import en from './texts/en.json' with { type: 'json' };
 
 const say = defineSentences(en);
 
-/** Share of the interval by which a backup may be late. */
+/** Tolerated delay of a backup, as a share of the interval. */
 const tolerance = 0.5;
-/** Ms for which the folder is not read again: checks run every few seconds. */
+/** Ms between reads of the folder, because checks run every few seconds. */
 const rereadAfter = 30_000;
 
 interface Newest {
@@ -24,7 +24,7 @@ interface Newest {
 /** Results of this process's backups, and the newest one in the folder. */
 class BackupState {
   readonly #host: Pick<Host, 'now' | 'monotonic'>;
-  /** From when on one is due where there is none. */
+  /** Epoch ms; the interval of the first backup starts here. */
   readonly startedAt: number;
   #failure: { readonly at: number; readonly reason: string } | undefined;
   #folder: { readonly path: string; readonly newest: WatchedDisk<Newest | undefined> } | undefined;
@@ -34,7 +34,7 @@ class BackupState {
     this.startedAt = host.now();
   }
 
-  /** The last attempt, if it has failed. */
+  /** Failure of the last attempt; undefined if it succeeded. */
   get failure() {
     return this.#failure;
   }
@@ -65,7 +65,7 @@ async function readNewest(folder: string): Promise<Newest | undefined> {
   return { at: timeOfBackup(name) ?? 0, bytes: (await stat(join(folder, name))).size };
 }
 
-/** Fails after a scheduled backup that has failed, and when there was none for one and a half intervals. */
+/** Fails if the last scheduled backup failed, or if none was taken for one and a half intervals. */
 export const backupCheck: HealthCheck = {
   name: 'backup',
   runbook: 'backup-failing',
@@ -85,7 +85,7 @@ export const backupCheck: HealthCheck = {
   },
 };
 
-/** Readings only while backups are scheduled. */
+/** Gauges that have readings only while backups are scheduled. */
 export const backupGauges: readonly Gauge[] = [
   scheduledGauge(
     'backup_last_success_timestamp_seconds',

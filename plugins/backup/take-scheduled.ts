@@ -7,14 +7,14 @@ import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { backupState } from './backup-state.ts';
 import { backupFolder, backupInterval, backupSection } from './section.ts';
 
-/** Ms: how much younger than the interval the newest may be, since the job does not run to the second. */
+/** Ms by which a backup may run before its interval ends, since the job does not run to the second. */
 const early = 300_000;
-/** Ms that one may take. */
+/** Maximum duration of a backup in ms. */
 const longest = 6 * 3_600_000;
 
 /** Takes a backup of this gateway's database and of its waiting records. */
 export async function takeNow(host: Host, to: string): Promise<TakenBackup> {
-  // With the driver and the compressor: needed once a day.
+  // Imported on demand: it loads the driver and the compressor, which are needed once a day.
   const { takeBackup } = await import('#core/platform/backup/take.ts');
   return takeBackup({
     databaseUrl: host.database.url,
@@ -26,7 +26,7 @@ export async function takeNow(host: Host, to: string): Promise<TakenBackup> {
   });
 }
 
-/** By the files in the folder, not by a clock: what was due while the gateway was off is made up for. */
+/** Goes by the files in the folder, so a backup that was due while the gateway was off is taken at the next start. */
 export const backupJob: JobDefinition = {
   name: 'backup',
   description: 'Takes a backup when the newest one is old enough, as `backup` in gateway.yaml has it.',
@@ -50,7 +50,7 @@ export const backupJob: JobDefinition = {
       throw error;
     }
     const superfluous = (await listBackups(folder)).slice(0, -keep);
-    // One at a time: each holds a thread of the pool while the disk does not answer.
+    // Removed one at a time: each removal holds a thread of the pool while the disk does not respond.
     for (const name of superfluous) await rm(join(folder, name), { force: true });
   },
 };

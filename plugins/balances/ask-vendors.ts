@@ -6,22 +6,22 @@ import { LookupFailed, lookUp } from '#core/gateway/model-call/vendor-lookup.ts'
 import { balancesSection } from './section.ts';
 import { endpointOf, type ReportedBalance } from './vendor-balances.ts';
 
-/** Bytes of an answer. */
+/** Maximum bytes of a response. */
 const longestAnswer = 65_536;
-/** Keys that are asked about in one run. */
+/** Maximum number of keys that one run looks up. */
 const mostKeys = 200;
-/** Look-ups at a time. */
+/** Concurrent look-ups. */
 const atOnce = 4;
 const keptDays = 60;
 
-/** A key whose account can be asked about. */
+/** A key whose vendor can report the balance. */
 interface AskedKey {
   readonly digest: string;
   readonly key: string;
   readonly upstream: Upstream;
 }
 
-/** Each key once, also where several upstreams at a host have it. */
+/** Lists each key once, even if several upstreams at a host share it. */
 export function askedKeys({ catalog }: Pick<Host, 'catalog'>): AskedKey[] {
   const asked = catalog.upstreams
     .filter((upstream) => upstream.isEnabled && !upstream.isDemo && endpointOf(upstream) !== undefined)
@@ -31,7 +31,7 @@ export function askedKeys({ catalog }: Pick<Host, 'catalog'>): AskedKey[] {
 
 type AskingHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Asks for the balance of every key, and records what each vendor answered, or why it did not. */
+/** Asks for the balance of every key, and records each vendor's answer or the reason for its absence. */
 export async function askVendors(host: AskingHost): Promise<void> {
   const { database, now } = host;
   if (host.section(balancesSection).ask) {
@@ -61,7 +61,7 @@ async function ask(host: AskingHost, { digest, key, upstream }: AskedKey): Promi
   const endpoint = endpointOf(upstream);
   if (endpoint === undefined) return;
   try {
-    // All of them take a bearer, also where another header carries the key of model calls.
+    // All these endpoints take a bearer token, even if model calls send the key in another header.
     const answer = await lookUp({ ...upstream, auth: 'bearer' }, key, endpoint.path, longestAnswer);
     const balance = endpoint.read(answer, new URL(upstream.baseUrl).hostname);
     await (balance === undefined ? store({}, 'no balance for this key') : store(balance));

@@ -10,43 +10,43 @@ import { readOwnFigures } from './own-figures.ts';
 import { balancesSection } from './section.ts';
 import { endpointOf } from './vendor-balances.ts';
 
-/** An account at a vendor, and what is left in it. */
+/** An account at a vendor with its remaining balance. */
 export interface Balance {
-  /** Upstreams with its keys. */
+  /** Names of the upstreams that use its keys. */
   readonly upstreams: readonly string[];
   readonly source: 'vendor' | 'own';
   readonly vendor: string | undefined;
   /** Undefined until the vendor reports it. */
   readonly amount: number | undefined;
   readonly currency: string | undefined;
-  /** Used in a day; undefined until there are readings of some hours. */
+  /** Average use per day; undefined until readings cover some hours. */
   readonly perDay: number | undefined;
-  /** Days that it lasts; undefined while nothing is used, or that is not known. */
+  /** Remaining days; undefined if the use is zero or unknown. */
   readonly days: number | undefined;
   readonly isAvailable: boolean;
-  /** Epoch ms; of an own figure, the day for which it was given. */
+  /** Epoch ms; for the operator's own figure, the start of the day it was given for. */
   readonly readAt: number | undefined;
-  /** Why the last look-up brought nothing. */
+  /** Reason why the last look-up failed. */
   readonly error: string | undefined;
   /** Models without a route at another account. */
   readonly lost: readonly string[];
-  /** Number of models with one. */
+  /** Number of models that have a route at another account. */
   readonly backed: number;
 }
 
-/** All accounts, the one that ends first first. */
+/** All accounts, the earliest end first. */
 export async function readBalances(host: Host): Promise<Balance[]> {
   const [reported, own] = await Promise.all([readReported(host), readOwn(host)]);
   return [...reported, ...own].toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Those about which something is to be done. */
+/** Selects the balances that need the operator's attention. */
 export function lowBalances(host: Pick<Host, 'section'>, balances: readonly Balance[]): Balance[] {
   const { alert_days: least } = host.section(balancesSection);
   return balances.filter(({ days, ...rest }) => isOver(rest) || (days !== undefined && days <= least));
 }
 
-/** True where nothing is left. */
+/** True if the balance is used up. */
 export function isOver({ amount, isAvailable }: Pick<Balance, 'amount' | 'isAvailable'>): boolean {
   return !isAvailable || (amount !== undefined && amount <= 0);
 }
@@ -74,7 +74,7 @@ async function readReported(host: Host): Promise<Balance[]> {
     [keys.map(({ digest }) => digest), new Date(host.now() - week - week / 7)],
   );
   const byKey = Map.groupBy(rows, ({ digest }) => digest);
-  // Keys with the same balance at one host are of one account: it must not count twice.
+  // Keys with the same balance at one host belong to one account, which must not count twice.
   const accounts = Map.groupBy(keys, ({ digest, upstream }) => {
     const last = byKey.get(digest)?.findLast(({ amount }) => amount !== null);
     const { host: name } = new URL(upstream.baseUrl);
@@ -108,7 +108,7 @@ function describe(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 'so
   };
 }
 
-/** What stops with the account of these keys: upstreams that have no other key. */
+/** Effect of these keys' account ending: upstreams that have no other key stop. */
 function effectOf({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<string>) {
   const having = catalog.upstreams.filter((upstream) =>
     upstream.apiKeys.some((key) => digests.has(keyDigest(upstream, key))),
@@ -144,7 +144,7 @@ async function readOwn(host: Host): Promise<Balance[]> {
   }));
 }
 
-/** Accounts with paid time now, which lose models with a balance. */
+/** Number of accounts with paid time now; they lose models when a balance ends. */
 export async function countActivePasses(database: Pick<Database, 'query'>): Promise<number> {
   const [row] = await database.query<{ passes: number }>(
     `select count(distinct p.account_id)::float8 as passes from ${periodsInForce} p join account a on a.id = p.account_id

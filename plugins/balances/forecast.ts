@@ -1,27 +1,27 @@
-/** A balance at a time. */
+/** A balance at a point in time. */
 export interface BalanceAt {
   readonly at: number; // epoch ms
   readonly amount: number;
 }
 
-/** How long a balance lasts. */
+/** Forecast of how long a balance lasts. */
 interface Forecast {
-  /** Used in a day, on average of the last week. */
+  /** Average use per day over the last week. */
   readonly perDay: number;
-  /** Undefined while nothing is used. */
+  /** Undefined while the use is zero. */
   readonly days: number | undefined;
 }
 
 export const day = 86_400_000; // ms
 export const week = 7 * day;
-/** Ms of readings without which nothing can be said. */
+/** Ms that readings must span for a forecast. */
 const least = day / 8;
 
 /**
- * Use is the sum of all decreases in the last week: what was paid in between does not count against it.
+ * Use is the sum of all decreases in the last week, so a payment in between does not reduce it.
  *
- * @param readings of one account in one currency, ascending
- * @returns undefined for readings of less than three hours
+ * @param readings of one account in one currency, oldest first
+ * @returns undefined if the readings span less than three hours
  */
 export function forecast(readings: readonly BalanceAt[]): Forecast | undefined {
   const last = readings.at(-1);

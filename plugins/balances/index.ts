@@ -30,12 +30,12 @@ const daysGauge = gaugeBy(
   async (host) => leastDays(await recentBalances(host)),
 );
 
-/** For `/readyz?verbose`. */
+/** Shape of the limits in `/readyz?verbose`. */
 function tellLimits({ upstream, at, requests, tokens }: ToldLimits) {
   return { upstream, at: new Date(at).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
 }
 
-/** What is left in the accounts at vendors, as they report it or as the operator says, and how long it lasts. */
+/** Balances of the accounts at vendors, reported by them or given by the operator, and how long they last. */
 export const plugin: GatewayPlugin = {
   name: 'balances',
   register({ gateway }) {

@@ -7,7 +7,7 @@ import { countUsage, startOfHour, type UsageCounts, usageHour } from '#core/gate
 import { week } from './forecast.ts';
 import { balancesSection } from './section.ts';
 
-/** What is left of an operator's own figure. */
+/** The remainder of an operator's own figure. */
 interface OwnFigure {
   readonly upstream: string;
   readonly amount: number;
@@ -18,11 +18,11 @@ interface OwnFigure {
 
 type FigureHost = Pick<Host, 'section' | 'database' | 'now'>;
 
-/** Ms. Months of hours are added up once in this time; records that come late for them count after it. */
+/** Ms between two sums over months of hours; late records of these hours count from the next sum on. */
 const settledFor = 3_600_000;
 const deadline = 30_000;
 
-/** What an upstream has cost until the hour in which it was added up. */
+/** Costs by upstream up to the hour of the sum. */
 interface Settled {
   readonly until: number; // epoch ms
   readonly used: ReadonlyMap<string, number>;
@@ -31,7 +31,7 @@ interface Settled {
 
 const settled = sharedReading({ maxAge: settledFor, staleFor: settledFor, deadline }, readSettled);
 
-/** Own figures less what was used since. Estimates: prices are not rounded as vendors do. */
+/** Own figures minus the use since. These are estimates: vendors round prices in other ways. */
 export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
   const { section, now } = host;
   const own = Object.entries(section(balancesSection).own);
@@ -55,7 +55,7 @@ export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
 }
 
 async function readSettled(host: FigureHost): Promise<Settled> {
-  // Records of the last hour are still on their way.
+  // Records of the last hour may not have reached the database yet.
   const until = startOfHour(host.now() - usageHour);
   const costsSince = onceFor((since) => costsBetween(host, since, until));
   const used = new Map<string, number>();
@@ -68,7 +68,7 @@ async function readSettled(host: FigureHost): Promise<Settled> {
   return { until, used, usedInWeek };
 }
 
-/** Several figures are as of one day. */
+/** Caches a reading by its start, because several figures share a day. */
 function onceFor<T>(read: (since: number) => Promise<T>): (since: number) => Promise<T> {
   const known = new Map<number, Promise<T>>();
   return (since) => {
@@ -78,7 +78,7 @@ function onceFor<T>(read: (since: number) => Promise<T>): (since: number) => Pro
   };
 }
 
-/** By upstream. */
+/** Sums costs by upstream. */
 async function costsBetween({ section, database }: FigureHost, since: number, until?: number) {
   const priced = section(upstreams);
   const ofRoutes = new Map(

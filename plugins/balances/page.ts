@@ -7,10 +7,10 @@ import { countActivePasses, lowBalances, readBalances } from './balances.ts';
 import { describeEffect } from './problems.ts';
 import { balances, balancesPath } from './resource.ts';
 
-/** Accounts on the page. */
+/** Maximum number of accounts on the page. */
 const listed = 200;
 
-/** `/operator/balances`: what is left in the accounts at vendors, and what stops without it. */
+/** `/operator/balances`: the balances of the accounts at vendors, and the models that depend on them. */
 export const balancesPage = tablesPage({
   path: balancesPath,
   title: 'balances.title',
@@ -33,7 +33,7 @@ export const balancesPage = tablesPage({
   },
 });
 
-/** What vendors tell in headers, as this instance has seen it last. */
+/** Limits from vendors' response headers, as last seen by this instance. */
 function limitsTable(request: PageRequest) {
   const { t, host, format } = request;
   const show = (one: { readonly limit: number; readonly left: number } | undefined) =>

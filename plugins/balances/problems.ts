@@ -5,16 +5,16 @@ import { daysOf, describeDays, recentBalances } from './state.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** An account at a vendor ends within days, or has ended. At most once a day. */
+    /** An account at a vendor runs out within days, or has run out. Sent at most once a day. */
     'balance.low': { readonly day: string; readonly since: string };
   }
 }
 
-/** Accounts that are listed, and models that are named. */
+/** Maximum number of listed accounts, and of named models. */
 const listed = 10;
 const named = 3;
 
-/** Accounts at vendors that end soon. */
+/** Accounts at vendors that run out soon. */
 export const balanceProblems: ProblemKind = {
   name: 'balance',
   order: 30,
@@ -79,7 +79,7 @@ function describeBalance(balance: Balance, { t, format }: ProblemReader): string
   return t(amount === undefined || amount > 0 ? 'balances.problem.refused' : 'balances.problem.spent', values);
 }
 
-/** What stops when it ends: `212 passes lose 4 models`. @param passes accounts with paid time */
+/** Effect of the balance running out: `212 passes lose 4 models`. @param passes accounts with paid time */
 export function describeEffect(
   { lost, backed }: Pick<Balance, 'lost' | 'backed'>,
   passes: number,

@@ -4,7 +4,7 @@ import type { Balance } from './balances.ts';
 
 export const balancesPath = '/operator/balances';
 
-/** An amount of a vendor's currency, which may be none that money is formatted in. */
+/** Formats an amount of a vendor's currency, which the money formatter may not know. */
 function amountOf(amount: number | undefined, currency: string | undefined): string {
   return amount === undefined ? '' : `${amount.toFixed(2)} ${currency}`;
 }
@@ -13,7 +13,7 @@ function shownAmount(amount: number | undefined, currency: string | undefined, {
   return amount === undefined ? '' : `${format.number(Math.round(amount * 100) / 100)} ${currency}`;
 }
 
-/** What is left in accounts at vendors. */
+/** Remaining balances of accounts at vendors. */
 export const balances = defineResource({
   name: 'balance',
   summary: 'list what is left in the accounts at vendors, and for how many days, the one that ends first first',

@@ -10,10 +10,10 @@ import { balancesPath } from './resource.ts';
 const maxAge = 60_000;
 const deadline = 10_000;
 
-/** Balances for pages that are updated every few seconds. */
+/** Caches balances for pages that are updated every few seconds. */
 const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>();
 
-/** As they were a minute ago at most. */
+/** Returns balances that are at most a minute old. */
 export function recentBalances(host: Host): Promise<readonly Balance[]> {
   const options = { maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read: () => readBalances(host) };
   const reading = readings.get(host) ?? new FreshValue<readonly Balance[]>(options);
@@ -21,13 +21,13 @@ export function recentBalances(host: Host): Promise<readonly Balance[]> {
   return reading.get();
 }
 
-/** Asks the vendors; pages of this instance show at once what they say. */
+/** Asks the vendors; pages of this instance show the answers at once. */
 export async function renewBalances(host: Host): Promise<void> {
   await askVendors(host);
   readings.delete(host);
 }
 
-/** How long the accounts of routes last, where that is not long. */
+/** Notes on routes whose accounts run out soon. */
 export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   const low = lowBalances(host, await recentBalances(host));
   return low.flatMap((balance) => {
@@ -42,7 +42,7 @@ export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   });
 };
 
-/** By upstream. One with keys of several accounts has the days of the first that ends: metrics add up equal labels. */
+/** Days by upstream. With keys of several accounts, the shortest counts: metrics would add up equal labels. */
 export function leastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
   const least = new Map<string, number>();
   for (const { upstreams, days = Infinity } of balances)
@@ -50,7 +50,7 @@ export function leastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>
   return least;
 }
 
-/** Whole days, or tenths of the last one. */
+/** Whole days, or tenths of a day if less than one is left. */
 export function daysOf(balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>): number {
   const { days = 0 } = isOver(balance) ? {} : balance;
   return days < 1 ? Math.floor(days * 10) / 10 : Math.floor(days);

@@ -1,27 +1,27 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** What is left in a vendor's account, as the vendor reports it. */
+/** The remaining balance of an account, as its vendor reports it. */
 export interface ReportedBalance {
   readonly amount: number;
   readonly currency: string;
-  /** False where the vendor says that calls are refused. */
+  /** False if the vendor reports that calls are refused. */
   readonly isAvailable?: boolean;
 }
 
-/** How a vendor reports the balance of the account of a key. */
+/** A vendor's endpoint that reports the balance of a key's account. */
 interface BalanceEndpoint {
   readonly vendor: string;
-  /** Presets of the upstreams that have it; and hosts, for upstreams without a preset. */
+  /** Presets of upstreams with this endpoint, and hosts for upstreams without a preset. */
   readonly presets: readonly string[];
   readonly hosts: readonly string[];
-  /** From the host of the upstream's base URL. */
+  /** Path on the host of the upstream's base URL. */
   readonly path: string;
   /** @returns undefined for a key without a balance, such as one without a limit */
   read(answer: JsonObject, host: string): ReportedBalance | undefined;
   /** The vendor's page about it. */
   readonly source: string;
-  /** Day on which it was read. */
+  /** Day on which that page was read. */
   readonly seen: string;
 }
 
@@ -49,7 +49,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     hosts: ['openrouter.ai'],
     path: '//api/v1/key',
     read(answer) {
-      // Null for a key without a limit; the credits of the account take a management key.
+      // Null for a key without a limit; reading the account's credits takes a management key.
       const amount = numberOf(member(answer['data'], 'limit_remaining'));
       return amount === undefined ? undefined : { amount, currency: 'USD' };
     },
@@ -96,7 +96,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
   },
 ];
 
-/** The endpoint for an upstream; undefined where its vendor reports no balance to keys of the API. */
+/** The endpoint for an upstream; undefined if its vendor reports no balance to API keys. */
 export function endpointOf({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'baseUrl'>): BalanceEndpoint | undefined {
   const { hostname } = new URL(baseUrl);
   return balanceEndpoints.find(
@@ -112,7 +112,7 @@ function objects(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** A number, or one in a text. */
+/** Reads a number or a numeric string. */
 function numberOf(value: JsonValue | undefined): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;

@@ -10,21 +10,21 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
-/** In an order that never changes: keys of stored replies have their values. */
+/** The order must not change: cache keys of stored replies contain these headers' values. */
 const versionHeaders = Object.values(dialects)
   .toReversed()
   .flatMap((dialect) => dialect.versionHeaders);
 
 /**
- * Requests are identical when account, address, format, its version, the model and the meaning of the body are. A short
- * name and a public one are the same model; an alias is not, because its answers carry the alias.
+ * Requests are identical if account, address, format, format version, model and the meaning of the body are equal. A short
+ * name and a public name are the same model; an alias is not, because its answers carry the alias.
  *
  * @throws GatewayError for a body that is not a JSON object
  */
 export async function cacheKey(exchange: Exchange, catalog: Catalog, accountId: string): Promise<string> {
   const { endpoint, format, headers, params, query } = exchange;
   const versions = versionHeaders.map((name) => headers[name] ?? null);
-  // Some formats have the model, and whether to stream, in the address.
+  // Some formats carry the model and the choice to stream in the path.
   const { id: inPath, ...otherParams } = params;
   const { model: inBody, ...otherMembers } = await exactBody(exchange);
   const models = [inPath, inBody].map((requested) => identify(requested, catalog));
@@ -46,7 +46,7 @@ export async function calledModel(
   { body, params }: Exchange,
   catalog: Catalog,
 ): Promise<Pick<CachedCall, 'model' | 'modelName'> | undefined> {
-  // Some formats have the model in the address.
+  // Some formats carry the model in the path.
   const requested = params['id'] ?? (await body.json())['model'];
   if (typeof requested !== 'string') return undefined;
   const model = catalog.resolve(requested);
@@ -56,7 +56,7 @@ export async function calledModel(
 function identify(requested: unknown, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
   if (model === undefined) return requested;
-  // A reload may send a model elsewhere: its answers are those of another one then.
+  // A reload may route a model to another upstream, whose answers differ.
   const served = model.routes.map(({ id, upstream }) => [id, upstream.baseUrl]);
   return [model.id, nameInReply(model, requested as string), served];
 }
@@ -76,7 +76,7 @@ async function hashOf(text: string): Promise<string> {
 function canonical(value: unknown): string {
   if (typeof value === 'string') return value.isWellFormed() ? `${value.length}"${value}` : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);
-  // As it was written: as numbers, 2⁵³ and 2⁵³ + 1 would be equal.
+  // Kept as written: as doubles, 2⁵³ and 2⁵³ + 1 would be equal.
   if (JSON.isRawJSON(value)) return value.rawJSON;
   let text = '';
   if (Array.isArray(value)) {

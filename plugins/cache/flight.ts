@@ -9,7 +9,7 @@ const extendInterval = 5;
 const pollInterval = 500;
 const maxWait = 120_000;
 
-/** Held by the leader: the one of several identical exchanges that calls the upstream, while its followers wait. */
+/** Held by the leader, the only one of several identical exchanges that calls the upstream while its followers wait. */
 export interface FlightLead {
   /** Stores the reply and wakes the followers; frees them when the store fails. */
   store(value: Buffer, seconds: number): Promise<void>;
@@ -47,7 +47,7 @@ export async function joinFlight(
   );
   try {
     while (!signal.aborted && performance.now() < until) {
-      // Before the lookup, so that a signal during it is not missed.
+      // Created before the lookup, so that a signal during it is not missed.
       leaderSignal = Promise.withResolvers();
       const later = await lookUp(shared, key, owner);
       if (later !== undefined) return later;
@@ -77,7 +77,7 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
 }
 
 function takeLead(shared: Shared, key: string, owner: string): FlightLead {
-  // Another exchange takes a claim that could not be extended. Two leaders cost one more call, nothing else.
+  // Another exchange takes over a claim that could not be extended. Two leaders only cost an additional call.
   const extend = () => {
     shared.cache.extend(key, owner, claimLifetimeSeconds).catch(() => undefined);
   };

@@ -4,7 +4,7 @@ import { cacheStage } from './stage.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Answers that clients ask to be kept. */
+/** Caches replies at a client's request. */
 export const plugin: GatewayPlugin = {
   name: 'cache',
   register(server) {

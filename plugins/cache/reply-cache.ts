@@ -30,8 +30,8 @@ const heldLead = defineFact<HeldLead>('cache_lead');
 const warnIntervalMs = 60_000;
 
 /**
- * The cached replies. An exchange that finds none takes the lead: identical ones wait for its reply until it has stored it
- * or given the lead up.
+ * The cached replies. An exchange without a cached reply takes the lead: identical exchanges wait until it has stored its reply
+ * or given up the lead.
  */
 export class ReplyCache {
   readonly #options: ReplyCacheOptions;
@@ -64,12 +64,12 @@ export class ReplyCache {
     return undefined;
   }
 
-  /** Passes the reply on, and stores it once it is complete; undefined when it is not to be cached. */
+  /** Passes the reply on and stores it once it is complete; undefined if it must not be cached. */
   store(exchange: Exchange, reply: Reply): Reply | undefined {
     const held = exchange.find(heldLead);
     if (held === undefined) return undefined;
     if (reply.status !== 200) {
-      // Also when the client disconnected during the lookup: `release` ran before the exchange got the lead.
+      // Needed if the client disconnected during the lookup: `release` ran before the exchange got the lead.
       this.#endLead(exchange, held);
       return undefined;
     }
@@ -88,7 +88,7 @@ export class ReplyCache {
     return { ...reply, headers };
   }
 
-  /** Ends the lead of an exchange that is over. */
+  /** Ends the lead of a finished exchange. */
   release(exchange: Exchange): void {
     const held = exchange.find(heldLead);
     if (held !== undefined) this.#endLead(exchange, held);
@@ -109,14 +109,14 @@ export class ReplyCache {
     });
   }
 
-  /** Logs that the store is down and continues without it: it fails at once until it is back. @throws any other error */
+  /** Logs that the store is down and continues without it; its calls fail at once until it is back. @throws any other error */
   #skipStore(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#warning.pass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
   }
 }
 
-/** Undefined for an answer that a stage has changed: its content is read each time it is sent. */
+/** Undefined if a stage has changed the answer: its content is then read each time it is sent. */
 function digestsOf(exchange: Exchange): AnswerDigests | undefined {
   return exchange.find(changedContent) === undefined ? exchange.find(answerDigests) : undefined;
 }

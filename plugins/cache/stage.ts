@@ -51,14 +51,14 @@ export const cacheStage = defineStage({
         if (exchange.format === undefined || !exchange.endpoint.isMetered || isForm(exchange)) return;
         return cache.find(exchange, seconds);
       },
-      // The client of a detached exchange has its answer already, and it is another one.
+      // The client of a detached exchange has already received another answer.
       leave: (exchange, reply) => (exchange.taker === undefined ? cache.store(exchange, reply) : reply),
       done: (exchange) => cache.release(exchange),
     };
   },
 });
 
-/** Uploads are not cached: two are rarely equal. */
+/** True for uploads, which are not cached because they are rarely identical. */
 function isForm({ headers }: Exchange): boolean {
   return headers['content-type']?.toLowerCase().startsWith('multipart/') === true;
 }

@@ -11,7 +11,7 @@ export const storedVersion = 1;
 interface StoredHead {
   readonly version: number;
   readonly contentType: string;
-  /** Missing where they are not known. */
+  /** Absent if they are unknown. */
   readonly digests?: AnswerDigests | undefined;
 }
 
@@ -25,7 +25,7 @@ export function encodeStored(contentType: string, body: Buffer, digests?: Answer
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
-/** The stored reply; undefined when another version of the gateway has written it, or it is malformed. */
+/** The stored reply; undefined if another gateway version wrote it or it is malformed. */
 export function decodeStored(stored: Buffer): StoredReply | undefined {
   const end = stored.indexOf(0x0a);
   try {
@@ -63,7 +63,7 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
     if (!passing.push(chunk)) source.pause();
   });
   source.once('end', () => {
-    // A destroyed source may still end. Its client has disconnected, and only a part would be cached.
+    // A destroyed source may still end: the client has disconnected, and a partial body would be cached.
     if (passing.destroyed) return;
     if (collected !== undefined) onEnd(collected.take());
     passing.push(null);

@@ -4,20 +4,20 @@ import { countUsage, sharesOfCache, startOfHours, type UsageCounts, usageHour } 
 
 /** Both periods need at least this much for a fall to be reported. */
 const least = { calls: 200, inputTokens: 2_000_000 };
-/** Part of the input by which the share must fall. */
+/** Minimum fall of the share, as a fraction of the input. */
 const leastFall = 0.15;
 
 const dayHours = 24;
 const weekHours = 7 * dayHours;
 
-/** Something whose prompts vendors read from their caches less often than before. */
+/** A route, model or client whose prompts vendors read from their caches less often than before. */
 export interface FallenShare {
   readonly of: 'route' | 'model' | 'client';
   readonly name: string;
-  /** Parts of the input, from 0 to 1: the week before, and the last day. */
+  /** Share of the input, from 0 to 1, in the week before and on the last day. */
   readonly before: number;
   readonly now: number;
-  /** Input tokens of the day that were read from the cache a week ago, and no longer are. */
+  /** Input tokens of the day that would have been read from the cache at the week's share. */
   readonly lostTokens: number;
 }
 
@@ -31,15 +31,15 @@ export interface CallCounts {
   readonly counts: Counts;
 }
 
-/** The counts of a time, over all clients and by client. */
+/** Counts of a period, over all clients and by client. */
 export interface Times {
   readonly byRoute: readonly CallCounts[];
   readonly byClient: readonly CallCounts[];
 }
 
 /**
- * Routes whose share has fallen; models whose share has, on other routes than these; and clients, on other routes and models. The largest
- * loss first.
+ * Finds routes whose share has fallen, then models outside these routes, then clients outside these routes and models. The largest
+ * loss comes first.
  */
 export function findFallen(week: Times, day: Times): FallenShare[] {
   const routes = fallenBy('route', week.byRoute, day.byRoute);
@@ -62,10 +62,10 @@ function fallenBy(of: FallenShare['of'], week: readonly CallCounts[], day: reado
   });
 }
 
-/** Undefined where there are too few calls. */
+/** Undefined if there are too few calls. */
 function shareOf(counts: Counts | undefined): number | undefined {
   if (counts === undefined) return undefined;
-  // Answers from the gateway's own cache asked no vendor.
+  // Answers from the gateway's own cache involve no vendor.
   const isEnough = counts.answered - counts.cached >= least.calls && counts.inputTokens >= least.inputTokens;
   return isEnough ? sharesOfCache(counts)?.read : undefined;
 }
@@ -119,7 +119,7 @@ function callsOf(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[]): C
 const maxAge = 300_000; // ms
 const deadline = 10_000; // ms
 
-/** What has fallen, read every five minutes at most. */
+/** Fallen shares, read every five minutes at most. */
 export const fallenReading = sharedReading({ maxAge, staleFor: maxAge, deadline }, ({ database, now }) =>
   readFallen(database.records, now()),
 );

@@ -3,7 +3,7 @@ import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import { countUsage, sharesOfCache, startOfHours, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { knownClient } from './known-clients.ts';
 
-/** Hours of a share. */
+/** Hours that a share covers. */
 const hours = 24;
 const maxAge = 60_000; // ms
 const deadline = 5_000; // ms
@@ -17,7 +17,7 @@ interface Line {
   readonly written: number;
 }
 
-/** Shares of the last day, read once a minute at most: both metrics, and all scrapers, get the same. */
+/** Shares of the last day, read once a minute at most, so both metrics and all scrapers agree. */
 const shares = sharedReading({ maxAge, staleFor: maxAge, deadline }, async (host) =>
   (await Promise.all(dimensions.map((by) => readLines(host, by)))).flat(),
 );
@@ -33,7 +33,7 @@ async function readLines({ database, now, catalog }: Host, by: Line['by']): Prom
   });
 }
 
-/** A name of gateway.yaml or of the code: what clients send makes no series. */
+/** Returns only names from gateway.yaml or the code: client input must not create series. */
 function nameOf(by: Line['by'], name: string | null | undefined, { models }: Host['catalog']): string | undefined {
   if (name === null || name === undefined) return undefined;
   if (by === 'client') return knownClient(name);

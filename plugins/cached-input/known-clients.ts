@@ -1,4 +1,4 @@
-/** Programs and SDKs as they name themselves in the user agent, in lower case. Others are `other` in metrics. */
+/** Names of programs and SDKs in the user agent, in lower case. All others count as `other` in metrics. */
 const known: ReadonlySet<string> = new Set([
   'ai-sdk',
   'aider',

@@ -4,12 +4,12 @@ import { type FallenShare, fallenReading } from './fallen-shares.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** Vendors read much less of the prompts from their caches than in the week before. At most once a day. */
+    /** Vendors read much less of the prompts from their caches than in the week before. Sent at most once a day. */
     'cached_input.fell': { readonly day: string; readonly since: string };
   }
 }
 
-/** Shares that are listed. */
+/** Maximum number of listed shares. */
 const listed = 5;
 
 /** Routes, models or clients whose prompts are cached much less than in the week before: the same use costs several times as much. */
@@ -59,7 +59,7 @@ function describeFallen({ of, name, before, now }: FallenShare, { t, format }: P
     severity: 'warn',
     title: t('cached_input.problem'),
     subject: name,
-    // The name stands apart: an asterisk in it would end the emphasis.
+    // The name is a piece of its own, because an asterisk in it would end the emphasis.
     pieces: [{ text: name, isStrong: true }, ...readEmphasis(`: ${t(`cached_input.problem.${of}`, shares)}`)],
     step: { path: '/operator/routes', label: t('cached_input.problem.label', { name }) },
   };

@@ -9,7 +9,7 @@ const cachedInputQuery = object({
   by: { enum: ['route', 'model', 'client', 'account'], description: 'Default: route. Clients name themselves.' },
   span: { enum: ['24h', '7d', '30d'], description: 'With the running hour. Default: 24h.' },
 });
-/** Groups that are listed. */
+/** Maximum number of listed groups. */
 const largestList = 1_000;
 
 export const cachedInputReading: OperatorReading = {

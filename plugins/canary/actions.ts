@@ -9,11 +9,11 @@ import { VariantRefused } from '#core/extension/validation/variant-rules.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /*
- * Actions on canaries. A token brings no configuration along: it names a file that a person with access to the machine has put
- * next to gateway.yaml, because a configuration decides where prompts and the keys of vendors go.
+ * Actions on canaries. A token cannot supply a configuration: it names a file that a person with access to the machine has put
+ * next to gateway.yaml, because a configuration decides where prompts and vendor keys go.
  */
 
-/** Minutes before a canary may become full by itself. */
+/** Minutes before a canary may be promoted automatically. */
 const usualMinutes = 10;
 
 const number = integer({ minimum: 1 }, 'Number of the canary, so that no other one is meant.');

@@ -9,7 +9,7 @@ import { canarySource } from './source.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** A new configuration that is tried on a share of the accounts, and ends by itself where it is worse. */
+/** Tries a new configuration on a share of the accounts, and rolls it back automatically if it is worse. */
 export const plugin: GatewayPlugin = {
   name: 'canary',
   register({ gateway }) {

@@ -17,7 +17,7 @@ export function canariesOf(registry: Registry, { database }: Pick<PageRequest['h
   return new Canaries(database, new ConfigHistory(database, registry));
 }
 
-/** `/operator/configuration/canary`: the canary that runs, or has ended within a day, beside the other accounts. */
+/** `/operator/configuration/canary`: compares the canary that runs, or ended within a day, with the other accounts. */
 export const canaryPage = (registry: Registry): Page => ({
   path,
   role: 'operator',
@@ -39,7 +39,7 @@ export const canaryPage = (registry: Registry): Page => ({
   forms: [canaryForm],
 });
 
-/** The same in a sentence or two, with a link to the page. */
+/** Summary of the canary in a sentence or two, with a link to its page. */
 export async function noticeOf(registry: Registry, request: PageRequest): Promise<VariantNotice | undefined> {
   const canary = await readShown(registry, request);
   return canary && { ...statusOf(canary, request), action: { path, label: request.t('operator.canary_show') } };
@@ -53,7 +53,7 @@ async function readShown(registry: Registry, { host }: PageRequest): Promise<Can
 
 const kinds = { running: 'info', full: 'ok', worse: 'bad', ended: 'warn' } as const;
 
-/** Its state, and the reason for its end or the verdict so far. */
+/** State of the canary, with the reason for its end or the verdict so far. */
 function statusOf(canary: Canary, { t, format, host }: PageRequest): Omit<VariantNotice, 'action'> {
   const { end, id: number, share, operator, until } = canary;
   const values = {
@@ -103,7 +103,7 @@ function tableOf(canary: CanarySide, others: CanarySide, { t, format }: PageRequ
   };
 }
 
-/** Ends the canary, or serves it to everybody. */
+/** Ends the canary or promotes it to all accounts. */
 const canaryForm: PageForm = defineForm({
   fields: object(['number', 'to'], {
     number: integer({ minimum: 1 }),

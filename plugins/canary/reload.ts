@@ -17,10 +17,10 @@ import { startCanary } from './run/start-canary.ts';
 /** Ms for which the command waits for an instance that cannot serve the canary. */
 const settleTime = 3_000;
 const settleTick = 250;
-/** Seconds before a canary may become full by itself. */
+/** Seconds before a canary may be promoted automatically. */
 const usualTime = 600;
 
-/** As `canarySource` declares them. */
+/** Options as declared by `canarySource`. */
 interface ReloadOptions {
   readonly canary?: number;
   readonly for?: number;
@@ -39,7 +39,7 @@ interface Parts {
   readonly options: ReloadOptions;
 }
 
-/** `daypass reload` with options of canaries. @returns false without them */
+/** Handles `daypass reload` with canary options. @returns false without any */
 export async function reload(
   registry: Registry,
   context: ReloadContext,
@@ -88,7 +88,7 @@ async function makeFull({ context, documents, canaries, options: { note } }: Par
   if (canary.digest !== digest) context.print('gateway.yaml is behind: write the change into it.');
 }
 
-/** Fails for a canary that an instance has refused meanwhile. */
+/** Waits `settleTime`, and fails if an instance has refused the canary by then. */
 async function untilSettled(canaries: Canaries, { id }: Canary): Promise<void> {
   for (let waited = 0; waited < settleTime; waited += settleTick) {
     await setTimeout(settleTick);

@@ -5,7 +5,7 @@ import { CanaryRun } from './run/canary-run.ts';
 import { describeCanary, describeEnd } from './run/describe.ts';
 import { canariesOf, noticeOf } from './page.ts';
 
-/** Canaries that `daypass history` lists below the configurations. */
+/** Maximum number of canaries that `daypass history` lists below the configurations. */
 const listed = 5;
 
 /** Canaries as core's variants. */

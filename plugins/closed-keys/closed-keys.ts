@@ -15,9 +15,9 @@ declare module '#core/gateway/events/events.ts' {
 
 /** PostgreSQL channel that notifies every instance when a key is closed, tried again or accepted. */
 export const closedKeyChannel = 'daypass_closed_key';
-/** Days between two tries of a closed key. */
+/** Days between two attempts with a closed key. */
 const retryDays = 1;
-/** Days since the last possible try of a key, after which one that is not in gateway.yaml is forgotten. */
+/** Days since the last possible attempt, after which a key that is not in gateway.yaml is forgotten. */
 const forgottenAfterDays = 7;
 const longestWords = 300;
 
@@ -32,14 +32,14 @@ interface StoredClosure {
   readonly source: string;
   readonly closedAt: number; // epoch ms
   readonly retryAt: number; // epoch ms
-  /** Ms until a request may try it, by the clock of the database; not positive once one may. */
+  /** Ms by the database's clock until a request may try the key; zero or negative once it may. */
   readonly left: number;
   readonly refusals: number;
 }
 
-/** The same, with the place of the key in gateway.yaml. */
+/** A stored closure with the places of its key in gateway.yaml. */
 export interface ClosedKey extends StoredClosure {
-  /** `key 2 of 3`; of every upstream that has it. */
+  /** `key 2 of 3`, for every upstream that has the key. */
   readonly places: readonly { readonly upstream: string; readonly position: number; readonly of: number }[];
 }
 
@@ -53,7 +53,7 @@ export async function readClosures(database: Queries): Promise<StoredClosure[]> 
   );
 }
 
-/** Those of keys that gateway.yaml still has, the oldest first. */
+/** Lists closures of keys that are still in gateway.yaml, the oldest first. */
 export async function listClosedKeys({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<ClosedKey[]> {
   const stored = await readClosures(database);
   if (stored.length === 0) return [];
@@ -64,7 +64,7 @@ export async function listClosedKeys({ database, catalog }: Pick<Host, 'database
   });
 }
 
-/** Where keys are in gateway.yaml, by their digests. */
+/** Places of keys in gateway.yaml, by key digest. */
 function placesOf(catalog: Host['catalog']): Map<string, ClosedKey['places'][number][]> {
   const places = new Map<string, ClosedKey['places'][number][]>();
   for (const upstream of catalog.upstreams) {
@@ -78,7 +78,7 @@ function placesOf(catalog: Host['catalog']): Map<string, ClosedKey['places'][num
   return places;
 }
 
-/** Deletes closures of keys that gateway.yaml no longer has, and that no instance with another one has tried for a week. */
+/** Deletes closures of keys that are not in this gateway.yaml and that no instance with another file has tried for a week. */
 export async function forgetClosures({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<void> {
   const known = [...placesOf(catalog).keys(), ''];
   await database.query(
@@ -87,7 +87,7 @@ export async function forgetClosures({ database, catalog }: Pick<Host, 'database
   );
 }
 
-/** @returns true if it was open before, on all instances */
+/** @returns true if the key was open on all instances before */
 export function storeClosure(
   { database }: Pick<Host, 'database'>,
   digest: string,
@@ -117,7 +117,7 @@ export function storeClosure(
   });
 }
 
-/** The vendor accepts the key. @returns false if it was not closed any more */
+/** Removes the closure of a key that its vendor accepts again. @returns false if the key was not closed */
 export async function removeClosure({ database }: Pick<Host, 'database'>, digest: string): Promise<boolean> {
   const rows = await database.query(
     `with gone as (delete from closed_key where digest = ? returning digest)

@@ -1,13 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** An API key that its vendor has closed. The row goes when the vendor accepts the key again. */
+/** An API key that its vendor has closed. The row is deleted when the vendor accepts the key again. */
 export const ClosedKeyRow = defineEntity({
   name: 'ClosedKeyRow',
   tableName: 'closed_key',
   properties: {
     id: p.uuid().primary(),
-    /** Of the key and its host, by which instances know it. */
+    /** Digest of the key and its host; identifies the key on all instances. */
     digest: impersonal(p.text()),
     /** The upstream whose request was refused. */
     upstream: impersonal(p.text()),
@@ -18,7 +18,7 @@ export const ClosedKeyRow = defineEntity({
     /** The vendor's page about such messages. */
     source: impersonal(p.text()),
     closedAt: p.datetime(),
-    /** From then on, a request may try it. */
+    /** Time from which a request may try the key. */
     retryAt: p.datetime(),
     refusals: p.integer().default(1),
   },

@@ -5,15 +5,15 @@ import { closedKeyChannel, readClosures, removeClosure, retryAfter, storeClosure
 
 type KeeperHost = Pick<Host, 'database' | 'log' | 'keep' | 'monotonic'>;
 
-/** Keeps closed keys in the database, from which every instance knows them. No request waits for it. */
+/** Keeps closed keys in the database, which all instances read. No request waits for it. */
 export class ClosedKeyKeeper implements AsyncDisposable {
   readonly #host: KeeperHost;
-  /** The reading that has begun last, and one that waits for its end. */
+  /** The running reading, and the next one, which waits for its end. */
   #reading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
-  /** Keys of which this instance is writing that they were closed or opened. */
+  /** Keys whose closing or opening this instance is writing. */
   readonly #writing = new Set<string>();
-  /** Those of the running reading: what this instance has seen by itself is newer than the record. */
+  /** Keys that changed on this instance during the running reading, so the record of them is older. */
   #newer = new Set<string>();
   #unlisten: (() => void) | undefined;
 
@@ -55,13 +55,13 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     inBackground(this.#host.log, what, () => write().finally(() => this.#writing.delete(id)));
   }
 
-  /** Adopts what is on record. Readings follow each other: the answer to an earlier one must not come after that to a later one. */
+  /** Adopts the stored closures. Readings never overlap, so an old result cannot overwrite a newer one. */
   read(): Promise<void> {
     if (this.#reading === undefined) {
       this.#reading = this.#adopt().finally(() => (this.#reading = undefined));
       return this.#reading;
     }
-    // One that begins later serves all that ask until then.
+    // The next reading serves all callers that ask before it begins.
     this.#next ??= this.#reading
       .catch(() => undefined)
       .then(() => {
@@ -82,9 +82,9 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     for (const { digest, left } of stored) {
       if (this.#newer.has(digest)) continue;
       const closure = closures.named(digest);
-      // Here, too, answers to requests from before are on their way: they must not open it for all.
+      // Responses to requests sent before the closure may still arrive; they must not open the key for all instances.
       if (closure.until === 0 && left > 0) closure.since = now;
-      // One that may be tried stays known, so that its acceptance is noted.
+      // A key that may be tried stays known, so that its acceptance is noted.
       closure.until = Math.max(1, now + Math.min(left, retryAfter));
     }
   }
@@ -95,7 +95,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   }
 }
 
-/** Starts it once in a process that serves. */
+/** Starts the keeper once in a serving process. */
 export async function keepClosedKeys(host: Host): Promise<void> {
   await host.keep('closed-keys/keeper', () => new ClosedKeyKeeper(host)).start();
 }

@@ -10,7 +10,7 @@ import { closedKeys, closedKeysPath } from './resource.ts';
 
 const listed = 50;
 
-/** `/operator/closed-keys`: keys that vendors have closed, and the way to try one again. */
+/** `/operator/closed-keys`: keys that vendors have closed, and how to try one again. */
 export const closedKeysPage = tablesPage({
   path: closedKeysPath,
   title: 'closed-keys.title',

@@ -3,10 +3,10 @@ import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/pr
 import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 import { closedKeysPath } from './resource.ts';
 
-/** Closed keys that are listed. */
+/** Maximum number of listed keys. */
 const listed = 10;
 
-/** Keys and accounts that vendors have closed. Only the operator can mend it. */
+/** Keys and accounts that vendors have closed. Only the operator can fix this. */
 export const closedKeyProblems: ProblemKind = {
   name: 'closed_key',
   order: 15,
@@ -55,7 +55,7 @@ function placesOf({ places }: ClosedKey, { t }: ProblemReader): string {
   return places.map((place) => t('closed-keys.place', place)).join(', ');
 }
 
-/** What it stops: the models of upstreams that have no other key. */
+/** Effect of the closure: models of upstreams without another key stop. */
 function describeEffect(key: ClosedKey, all: readonly ClosedKey[], { host, t }: ProblemReader): string {
   const closedOf = (name: string) =>
     new Set(all.flatMap(({ places }) => places.flatMap((one) => (one.upstream === name ? [one.position] : [])))).size;

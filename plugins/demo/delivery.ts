@@ -38,7 +38,7 @@ export class DemoDelivery {
     }
   }
 
-  /** Sends an answer that is no conversation. */
+  /** Sends the answer of an endpoint without conversations. */
   async sendOther(type: string, body: string | Buffer, fault: DemoFault | undefined): Promise<void> {
     if (fault?.kind === 'status') return this.#refuse(fault.status);
     if (fault?.kind === 'html') return this.#body(502, { 'content-type': 'text/html' }, page);

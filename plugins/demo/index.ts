@@ -19,7 +19,7 @@ const demo: Vendor = {
   start: async ({ log }) => (await import('./server.ts')).startDemoUpstream({ log }),
 };
 
-/** An upstream without keys or network that makes its answers up and fails on request. See README.md in this folder. */
+/** An upstream without keys or network that generates its own answers and fails on request. See README.md in this folder. */
 export const plugin: GatewayPlugin = {
   name: 'demo',
   register(server) {

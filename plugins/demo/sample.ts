@@ -6,10 +6,10 @@ interface Hints {
   readonly numbers: readonly number[];
 }
 
-/** From this depth on, only required members are made; one deeper, none, since schemas may be recursive. */
+/** From this depth on only required members are made; one level deeper none at all, because schemas may be recursive. */
 const plainDepth = 5;
 const maxDepth = 40;
-/** Subschemas that are resolved: a short schema can expand to millions. */
+/** Maximum number of resolved subschemas: a short schema can expand to millions. */
 const maxSteps = 5_000;
 const maxStringLength = 1_000;
 const maxItems = 100;
@@ -163,7 +163,7 @@ function typeOf(schema: JsonObject): string {
   return 'string';
 }
 
-/** The second's members win; properties and required names are united. */
+/** Merges two schemas: members of the second win; properties and required names are united. */
 function merge(first: JsonObject, second: JsonObject): JsonObject {
   const properties = [first['properties'], second['properties']].filter(isJsonObject);
   const required = [first['required'], second['required']].filter(Array.isArray).flat();

@@ -12,9 +12,9 @@ import { findFault, modelNames } from './fault.ts';
 import { type OtherAnswer, otherEndpoints, readForm, textsIn } from './other-answers.ts';
 
 export interface DemoUpstream extends AsyncDisposable {
-  /** With a path that is known to this process only. */
+  /** URL with a secret path that only this process knows. */
   readonly url: string;
-  /** With the version segment: `/chat/completions` is appended. */
+  /** URL with the version segment, to which `/chat/completions` is appended. */
   readonly baseUrl: string;
 }
 

@@ -5,12 +5,12 @@ import { printable } from '#core/platform/logger.ts';
 /** The output of `--json`. */
 export interface ShownAccount {
   readonly id: string;
-  /** The same, until 0.7. */
+  /** Equal to `id`; kept until 0.7. */
   readonly account: string;
   readonly name: string;
   readonly email: string | null;
   readonly created_at: string;
-  /** The key itself, only from the command that has created it. */
+  /** The key itself; present only in the output of the command that created it. */
   readonly key?: string;
   readonly hint: string | null;
   readonly rotated_at: string | null;
@@ -66,7 +66,7 @@ function showTime({ startsAt, endsAt }: PeriodRecord): ShownTime {
   return { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** The same for people: one field per line. */
+/** Human-readable output: one field per line. */
 export function showFields(account: ShownAccount): string[] {
   const { key, name, email } = account;
   const fields: [string, string | undefined][] = [

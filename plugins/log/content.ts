@@ -6,7 +6,7 @@ import { startOf } from './record-line.ts';
 /** Read past the limit, so that a key is recognised before truncation splits it. */
 const slackBytes = 128;
 
-/** Digits after the prefix: of a whole key, and of the shortest fragment that is redacted. */
+/** Number of digits after the prefix: in a whole key, and in the shortest fragment that is redacted. */
 const keyDigits = { whole: 49, fewest: 16 };
 
 /** Collects the beginning of a reply as it is sent, as a copy of bounded size. */
@@ -35,7 +35,7 @@ export class Excerpt {
 
 /**
  * Writes the `content` lines of the journal: one for the request, if a stage has read its body, and one for the reply. Bodies
- * are base64, so that a line is ASCII and its length bounded.
+ * are in base64, so a line is ASCII and has a bounded length.
  */
 export class ContentLines {
   readonly #maxBytes: number;
@@ -74,7 +74,7 @@ export class ContentLines {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isOver });
     const clean = text.replaceAll('\0', '\ufffd').replace(this.#key, (found, index: number) => {
       if (isApiKey(found, this.#prefix)) return hintOfApiKey(found, this.#prefix);
-      // The prefix is part of a longer name.
+      // A letter or digit before the prefix means that it is part of a longer name.
       return index > 0 && /[0-9A-Za-z]/.test(text.charAt(index - 1)) ? found : '[key]';
     });
     return isOver ? clean.replace(this.#keyAtEnd, '[key]') : clean;

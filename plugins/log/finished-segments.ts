@@ -16,7 +16,7 @@ export interface FinishedSegment {
 }
 
 const noteIntervalMs = 10_000;
-/** On shutdown, for a disk that does not answer while the database is down as well. */
+/** Maximum wait on shutdown for a silent disk while the database is down as well. */
 const diskTimeoutMs = 3_000;
 
 /** The segments of this instance that wait for the database, oldest first. They stay open until shipped, up to a bound. */
@@ -42,7 +42,7 @@ export class FinishedSegments {
     return this.#segments[0];
   }
 
-  /** The oldest that can be read now: those in memory, while the disk does not answer. */
+  /** The oldest segment that can be read now; while the disk is silent, only segments in memory can. */
   get next(): FinishedSegment | undefined {
     return this.#disk.isSilent ? this.#segments.find(({ segment }) => segment.isInMemory) : this.oldest;
   }
@@ -51,7 +51,7 @@ export class FinishedSegments {
     return this.#segments.length;
   }
 
-  /** Segments that can be shipped now. */
+  /** Number of segments that can be shipped now. */
   get ready(): number {
     if (!this.#disk.isSilent) return this.#segments.length;
     return this.#segments.filter(({ segment }) => segment.isInMemory).length;
@@ -93,7 +93,7 @@ export class FinishedSegments {
     this.#takenOver = this.#segments.map(({ segment }) => segment);
   }
 
-  /** Writes the oldest segment without a file to the folder again. @throws DiskSilent */
+  /** Rewrites the oldest segment without a file to the folder. @throws DiskSilent */
   async restoreOldest(): Promise<void> {
     for (const { segment } of this.#segments.slice()) {
       if (!segment.isHeld || (await segment.isIntact())) continue;
@@ -106,7 +106,7 @@ export class FinishedSegments {
 
   /** Closes all segments, and counts the records that cannot be left for the next start. */
   async close(): Promise<void> {
-    // Lines that exist only in memory are worth a wait.
+    // Lines that exist only in memory justify the wait.
     if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.answers(diskTimeoutMs);
     for (const { segment, records } of this.#segments.splice(0)) {
       const failure = await this.#leave(segment);
@@ -115,19 +115,19 @@ export class FinishedSegments {
     }
   }
 
-  /** @returns why its records are not on disk */
+  /** @returns reason why the records are not on disk; undefined if they are */
   async #leave(segment: OwnSegment): Promise<string | undefined> {
     const isInMemory = segment.isInMemory;
     try {
       const result = (await segment.isIntact()) || (await this.#restore(segment));
       return typeof result === 'string' ? result : undefined;
     } catch (error) {
-      // Written lines exist, whether the disk answers or not.
+      // Lines in a file persist even if the disk does not answer.
       return isInMemory ? (error as Error).message : undefined;
     }
   }
 
-  /** @returns true once it is in a file, or the reason against it */
+  /** @returns true once the segment is in a file, else the reason for the failure */
   async #restore(segment: OwnSegment): Promise<boolean | string> {
     try {
       return await segment.restore(() => this.#folder.ensure(this.#disk), this.#folder.underlying);

@@ -1,6 +1,6 @@
 const maxDelayMs = 5;
 
-/** Calls a function at the end of a turn of the event loop or, where that is not urgent, with the next call or some milliseconds later. */
+/** Calls a function at the end of the turn of the event loop or, if not urgent, with the next urgent call or some milliseconds later. */
 export class FlushSchedule {
   readonly #flush: () => void;
   readonly #timer: NodeJS.Timeout;
@@ -9,7 +9,7 @@ export class FlushSchedule {
 
   constructor(flush: () => void) {
     this.#flush = flush;
-    // One for all requests.
+    // One timer serves all requests.
     this.#timer = setTimeout(() => this.#isLater && this.#run(), maxDelayMs).unref();
   }
 
@@ -25,7 +25,7 @@ export class FlushSchedule {
     this.#timer.refresh();
   }
 
-  /** Calls it no later than this turn any more. */
+  /** Cancels the delayed call; a call at the end of this turn still happens. */
   stop(): void {
     this.#isLater = false;
     clearTimeout(this.#timer);

@@ -10,7 +10,7 @@ export class GoneFiles {
   readonly #disk: Disk;
   readonly #log: Logger;
   readonly #notes = new Throttle(noteIntervalMs);
-  /** Closed while the disk did not answer, so its state is unknown. */
+  /** Segment that was closed while the disk was silent, so its state is unknown. */
   #unknown: OwnSegment | undefined;
   #wereGone = false;
 
@@ -19,7 +19,7 @@ export class GoneFiles {
     this.#log = log;
   }
 
-  /** Looks whether a file that is left was at its path: now, or when the disk answers again. */
+  /** Checks whether a file no longer written was still at its path: now, or when the disk answers again. */
   look(segment: OwnSegment): void {
     if (segment.isInMemory) return;
     if (this.#disk.isSilent) {
@@ -34,14 +34,14 @@ export class GoneFiles {
     );
   }
 
-  /** The disk answers again. */
+  /** Repeats the pending check once the disk answers again. */
   lookAgain(): void {
     const segment = this.#unknown;
     this.#unknown = undefined;
     if (segment !== undefined) this.look(segment);
   }
 
-  /** True when files were found gone since the last call. */
+  /** True if files were found gone since the last call. */
   take(): boolean {
     const wereGone = this.#wereGone;
     this.#wereGone = false;

@@ -10,13 +10,13 @@ interface Running {
   readonly request: string;
   caller: string;
   isOnFile: boolean;
-  /** Position after its queued `begin` line; undefined before. */
+  /** Position behind the queued `begin` line; undefined until it is queued. */
   position: number | undefined;
 }
 
 const runningFact = defineFact<Link<Running>>('log_running');
 
-/** The recorded requests in flight, and the lines of the journal that they need. */
+/** The recorded requests in flight, and their journal lines. */
 export class RequestsInFlight {
   readonly #running = new LinkedList<Running>();
   /** Requests without a queued `begin` line; emptied within the current turn of the event loop. */
@@ -33,12 +33,12 @@ export class RequestsInFlight {
     return this.#fresh.length > 0;
   }
 
-  /** Behind the `begin` line of a request; undefined where none is on its way to the disk. */
+  /** Position behind the `begin` line of a request; undefined if no such line is on its way to the disk. */
   positionOf(exchange: Exchange): number | undefined {
     return exchange.find(runningFact)?.item.position;
   }
 
-  /** Returns the `enter` line; undefined where the `begin` line will include it, or nothing is recorded. */
+  /** Returns the `enter` line; undefined if the `begin` line will include it or the request is not recorded. */
   enter(exchange: Exchange): string | undefined {
     const running = exchange.find(runningFact)?.item;
     if (running === undefined) return undefined;
@@ -46,7 +46,7 @@ export class RequestsInFlight {
     return running.isOnFile ? `${startOf.enter}"id":"${exchange.id}"${running.caller}}` : undefined;
   }
 
-  /** Returns the `end` line, after which the request is no longer in flight; undefined where nothing is recorded. */
+  /** Returns the `end` line, after which the request is no longer in flight; undefined if the request is not recorded. */
   end(exchange: Exchange, outcome: Outcome): string | undefined {
     const link = exchange.find(runningFact);
     if (link === undefined) return undefined;
@@ -58,9 +58,9 @@ export class RequestsInFlight {
   }
 
   /**
-   * Takes a request out without a record.
+   * Removes a request without recording it.
    *
-   * @returns the `skip` line, where a `begin` line is on file and would be found without an end
+   * @returns the `skip` line, if a `begin` line is on file and would otherwise lack its end
    */
   skip(exchange: Exchange): string | undefined {
     const link = exchange.find(runningFact);
@@ -72,10 +72,10 @@ export class RequestsInFlight {
   }
 
   /**
-   * Writes the `begin` lines that are due. A request that is over already has its `end` line alone, as has one that is already known
-   * to be of no account: those take no place in the journal while the database is away.
+   * Writes the `begin` lines that are due. A request that has already ended gets only its `end` line, and so does a request known to
+   * belong to no account, so that such requests take no room in the journal while the database is unavailable.
    *
-   * @param write writes some lines, and returns the position behind them; undefined where they are not on their way to the disk
+   * @param write writes some lines and returns the position behind them; undefined if they are not on their way to the disk
    */
   writeFresh(write: (lines: readonly string[]) => number | undefined): void {
     const due = this.#fresh.splice(0).filter(({ exchange, isOnFile }) => !isOnFile && !isUnauthenticated(exchange));
@@ -85,7 +85,7 @@ export class RequestsInFlight {
     for (const running of due) running.position = position;
   }
 
-  /** The `begin` lines of all requests in flight, with which a segment starts. */
+  /** The `begin` lines of all requests in flight, which start a segment. */
   beginLines(): Buffer {
     const lines = this.#running
       .items()
@@ -94,7 +94,7 @@ export class RequestsInFlight {
     return Buffer.from(lines.join(''), 'latin1');
   }
 
-  /** Stops recording. @returns an `end` line for each request in flight, as interrupted */
+  /** Stops recording. @returns an `end` line for each request in flight, marked as interrupted */
   interrupt(): string[] {
     this.#fresh.length = 0;
     return this.#running

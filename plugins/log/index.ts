@@ -34,7 +34,7 @@ const usageRetentionJob: JobDefinition = {
   },
 };
 
-/** Records every request, maintains the partitions of the table, sums usage by hour, and has commands for both. */
+/** Records every request, maintains the table's partitions, sums usage by hour, and adds commands for requests and usage. */
 export const plugin: GatewayPlugin = {
   name: 'log',
   register(server) {

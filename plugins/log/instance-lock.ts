@@ -9,12 +9,12 @@ import { operations } from './disk/operations.ts';
 
 /*
  * Several instances can share one journal folder. Each holds `<instance>.lock` and touches it every five seconds; no other
- * instance uses the segments of one that is alive. An instance is dead when
- * - it has no lock: it has stopped before everything was shipped, or
+ * instance uses the segments of a live instance. An instance is dead if
+ * - it has no lock: it stopped before all its segments were shipped, or
  * - its process ran on this machine and no longer exists, or
  * - its lock was not touched for thirty seconds of observation. Clocks are not compared, so that neither a clock change nor
  *   another machine's clock makes an instance dead.
- * An instance that was paused for that long notices that its lock is gone, takes a new one and begins a new segment. Its
+ * An instance that was paused for that long notices that its lock is gone, takes a new lock and begins a new segment. Its
  * requests of that time are recorded as interrupted.
  */
 const touchEvery = 5_000; // ms
@@ -28,15 +28,15 @@ interface Owner {
 }
 
 export interface LockEvents {
-  /** Prepares the folder before the lock is taken again. @throws Error when that is not possible */
+  /** Prepares the folder before the lock is taken again. @throws Error if that fails */
   prepare(): Promise<void>;
   /**
-   * The lock was gone and is taken again.
+   * Called when the lock was gone and has been taken again.
    *
-   * @param wasPaused true when this process did not touch it for so long that another instance has considered it dead
+   * @param wasPaused true if this process did not touch the lock for so long that another instance considered it dead
    */
   onLost(wasPaused: boolean): void;
-  /** The lock cannot be taken again, for example on a full disk. Called once until it can. */
+  /** Called once when the lock cannot be taken again, for example on a full disk, until it can. */
   onFailure(error: unknown): void;
 }
 
@@ -58,7 +58,7 @@ export class InstanceLock implements AsyncDisposable {
   #isReleased = false;
   #keptAt = performance.now();
 
-  /** Takes it. Waits for the disk, as a start does. @throws Error when the folder cannot be written */
+  /** Takes the lock. Blocks on the disk, as startup may. @throws Error if the folder is not writable */
   constructor(parts: LockParts) {
     this.#parts = parts;
     this.#path = lockPath(parts.folder, parts.instance);
@@ -67,7 +67,7 @@ export class InstanceLock implements AsyncDisposable {
     this.#timer = setInterval(keep, touchEvery).unref();
   }
 
-  /** Leaves it where the disk does not answer: the next start sees that this process is gone. */
+  /** Releases the lock. If the disk is silent the lock stays: the next start sees that this process is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#isReleased = true;
@@ -158,7 +158,7 @@ export function instanceOfLock(name: string): string | undefined {
   return /^(.+)\.lock$/.exec(name)?.[1];
 }
 
-/** True if the owner ran on this machine and no longer exists; false if that is unknown. */
+/** True if the owner ran on this machine and no longer exists; false if it may still exist. */
 function isGone(lock: string): boolean {
   // Undefined when the owner has not finished writing it.
   const owner = parseJson(lock) as Owner | undefined;

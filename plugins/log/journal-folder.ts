@@ -12,7 +12,7 @@ export class JournalFolder {
   /** Devices on which the folder would be if its volume, or one above it, were unmounted. */
   readonly underlying: readonly number[];
 
-  /** Makes it. Waits for the disk, as a start does. */
+  /** Creates the folder. Blocks on the disk, as startup may. */
   constructor(path: string) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     this.path = path;
@@ -21,7 +21,7 @@ export class JournalFolder {
   }
 
   /**
-   * Makes the folder again if it is gone.
+   * Recreates the folder if it is gone.
    *
    * @throws Error with the reason why the folder cannot be used, and the remedy
    */
@@ -29,7 +29,7 @@ export class JournalFolder {
     return disk.ask('ensureFolder', this.path, this.underlying);
   }
 
-  /** The same at a start, which waits for the disk. */
+  /** Recreates the folder at startup, blocking on the disk. */
   ensureNow(): void {
     operations.ensureFolder(this.path, this.underlying);
   }

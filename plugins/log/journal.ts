@@ -26,7 +26,7 @@ export interface JournalOptions {
   readonly segmentBytes?: number;
   /** Ms after which a segment with records is finished; default one second. */
   readonly segmentAge?: number;
-  /** Ms without a failure after which the journal counts as written again; default ten seconds. */
+  /** Ms without a failure after which the journal counts as writable again; default ten seconds. */
   readonly calmAfter?: number;
 }
 
@@ -44,16 +44,16 @@ const restoreAfterMs = 3_000;
  *
  * - The `begin` lines of one turn of the event loop go to the thread that writes them together, at its end. No byte of a reply is sent
  *   before the `begin` line of its request is in its file (`written`): a killed process loses no answered request.
- * - A request that reaches its upstream in one turn has one line, which includes what `enter` adds. Other `enter` lines, and `end`
- *   lines, for which nothing waits, go with the next `begin`, or some milliseconds later: each wake of the thread costs as much as a few
+ * - A request that reaches its upstream in one turn has one line, which includes the members of `enter`. Other `enter` and `end`
+ *   lines, which block no one, go with the next `begin` or some milliseconds later: each wake of the thread costs as much as a few
  *   writes.
- * - Nothing else waits for the disk, and `begin` at most 200 ms. From then on lines are kept in memory, until the disk has answered.
+ * - Only `begin` waits for the disk, at most 200 ms. From then on lines are kept in memory until the disk answers.
  * - There is no fsync: a machine that loses power loses its last seconds.
  * - Size or age finishes a segment. The next one begins with the `begin` lines of the requests in flight, so that a finished
  *   segment can be shipped and deleted on its own.
- * - Over `maxBytes` of unshipped segments, new requests are not recorded but counted.
- * - Segments stay open until they are shipped, so that removed files lose nothing. While no file can be made or written, segments are in
- *   memory; over their bound, requests are not recorded but counted (decision 30).
+ * - Beyond `maxBytes` of unshipped segments, new requests are only counted, not recorded.
+ * - Segments stay open until they are shipped, so that removed files lose no records. While no file can be created or written, segments
+ *   are in memory; beyond their bound, requests are only counted, not recorded (decision 30).
  */
 export class Journal implements AsyncDisposable {
   /** The most bytes that can wait on disk. */
@@ -104,8 +104,8 @@ export class Journal implements AsyncDisposable {
   }
 
   /**
-   * Settles once a crash would not lose the request: its `begin` line is in its file, or the disk does not answer. Undefined where
-   * no caller has to wait. Never rejects.
+   * Settles once the `begin` line of the request is in its file, so that a crash does not lose it, or the disk is silent. Undefined if
+   * no wait is needed. Never rejects.
    */
   written(exchange: Exchange): Promise<void> | undefined {
     if (this.#inFlight.hasFresh) this.#guard(this.#flush);
@@ -130,13 +130,13 @@ export class Journal implements AsyncDisposable {
     for (const body of content) {
       if (!this.#writer.add(body)) this.#contentLosses.add(logReason('log.reason.unwritable'));
     }
-    // A few bodies fill the ring: the next ones would make the event loop wait for room.
+    // A few bodies fill the ring, and the next ones would block the event loop until there is room.
     if (content.length > 0) this.#schedule.soon();
     else this.#schedule.later();
     this.#ageTimer ??= this.#startAging();
   }
 
-  /** Ends a request that is not recorded. */
+  /** Ends a request without a record. */
   skip(exchange: Exchange): void {
     const line = this.#inFlight.skip(exchange);
     if (line === undefined || this.#isClosed) return;
@@ -154,13 +154,13 @@ export class Journal implements AsyncDisposable {
     return this.finished.records + this.#records;
   }
 
-  /** Age of the oldest of them in ms; 0 without any. */
+  /** Age in ms of the oldest waiting record; 0 without any. */
   get oldestAge(): number {
     const firstAt = this.finished.oldest?.firstAt ?? this.#firstAt;
     return firstAt === undefined ? 0 : performance.now() - firstAt;
   }
 
-  /** Requests not recorded since the process started, and the latest of them. */
+  /** Number of unrecorded requests since the process started, and the latest loss. */
   get losses(): Pick<Losses, 'total' | 'latest'> {
     return this.#losses;
   }
@@ -175,17 +175,17 @@ export class Journal implements AsyncDisposable {
     this.#losses.add(reason);
   }
 
-  /** Finishes the current segment and continues in a new one. Returns false when that is not possible now. */
+  /** Finishes the current segment and continues in a new one. Returns false if that is not possible now. */
   roll(): Promise<boolean> {
     this.#rolling ??= this.#roll().finally(() => (this.#rolling = undefined));
     return this.#rolling;
   }
 
   /**
-   * Checks whether the files are still at their paths. If not, continues in a new one and, while the database is unavailable,
-   * writes the held segments again.
+   * Checks whether the files are still at their paths. If not, continues in a new segment and, while the database is unavailable,
+   * rewrites the held segments.
    *
-   * @returns true when files were found gone since the last check
+   * @returns true if files were found gone since the last check
    */
   async check(): Promise<boolean> {
     if (this.#isClosed || this.#disk.isSilent) return false;
@@ -354,7 +354,7 @@ export class Journal implements AsyncDisposable {
     try {
       for (const each of lines) segment.append(each, 0, each.length);
     } catch {
-      // Its memory is full: the file may still get the others.
+      // Memory is full; the remaining lines may still reach the file.
     }
     this.finished.add({ segment, records: countLines(startOf.end, lines), firstAt: performance.now() });
     this.onFinished();

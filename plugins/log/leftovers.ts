@@ -59,16 +59,16 @@ export class Leftovers {
     let files = await this.#files();
     if (await this.#adopt(files.parts)) files = await this.#files();
     const { byInstance, locked, parts } = files;
-    // An instance that was killed after it had shipped everything has left only its lock.
+    // An instance that was killed after it had shipped all segments has left only its lock.
     for (const instance of locked)
       if (instance !== this.#self && !byInstance.has(instance) && (await this.#isDead(instance)))
         await this.forget(instance);
-    // Open files are given back when the disk stops answering in the middle.
+    // Closes the opened files if the disk stops answering during the search.
     using opened = new DisposableStack();
     let held = 0; // files
     const found: Leftover[] = [];
     for (const [instance, own] of byInstance) {
-      // Requests may have ended in a segment that is not found yet.
+      // Skipped for now: requests may have ended in a segment that is not found yet.
       if (parts.has(instance) || !(await this.#isDead(instance))) continue;
       const left: LeftoverSegment[] = [];
       for (const { path } of own.toSorted((a, b) => a.number - b.number))
@@ -85,12 +85,12 @@ export class Leftovers {
     return this.#watch.forget(instance);
   }
 
-  /** Obstacle to shipping or removing a file; undefined if the last search met none. */
+  /** Obstacle to shipping or removing a file; undefined if the last search had none. */
   get obstacle(): LeftoverObstacle | undefined {
     return this.#obstacle;
   }
 
-  /** Notes the obstacle to shipping or removing a file, and logs it once. The others are shipped meanwhile. */
+  /** Notes the obstacle to shipping or removing a file, and logs it once. Other files are still shipped. */
   reportObstacle(reason: string): void {
     this.#obstacle = { reason, since: this.#obstacle?.since ?? performance.now() };
     this.#isFoundAgain = true;

@@ -4,7 +4,7 @@ const newline = 0x0a;
 
 /** Target of appended lines. */
 export interface LineSink {
-  /** @returns how many of the bytes it took. @throws Error when it takes none now */
+  /** @returns number of bytes taken. @throws Error if it can take none now */
   append(bytes: Buffer, offset: number, length: number): number;
 }
 
@@ -19,7 +19,7 @@ export class LineWriter {
   #used = 0;
   #sink: LineSink;
 
-  /** @param replace returns the sink that takes the lines instead of one that has failed; undefined when there is none now */
+  /** @param replace returns the sink that replaces a failed one; undefined if there is none now */
   constructor(sink: LineSink, replace: (error: unknown) => LineSink | undefined) {
     this.#sink = sink;
     this.#replace = replace;
@@ -37,7 +37,7 @@ export class LineWriter {
 
   /**
    * @param line ASCII, without a line break
-   * @returns false when there is no room
+   * @returns false if there is no room
    */
   add(line: string): boolean {
     if (!this.#hasRoomFor(line) && (!this.flush() || !this.#hasRoomFor(line))) return false;
@@ -83,7 +83,7 @@ export class LineWriter {
   }
 }
 
-/** Lines that begin with this text, in pieces of whole lines. */
+/** Counts the lines that begin with this text, in pieces of whole lines. */
 export function countLines(start: string, pieces: readonly Buffer[]): number {
   const lines = pieces.flatMap((piece) => piece.toString('latin1').split('\n'));
   return lines.filter((line) => line.startsWith(start)).length;

@@ -17,7 +17,7 @@ export class MemoryBlocks {
     this.#budget = budget;
   }
 
-  /** @throws Error when the budget has no room for all of them; none is taken then */
+  /** @throws Error if the budget has no room for all bytes; none are taken then */
   append(bytes: Buffer, offset: number, length: number): void {
     this.#reserve(length);
     const end = offset + length;
@@ -41,7 +41,7 @@ export class MemoryBlocks {
     return Buffer.concat(this.#blocks, this.#used);
   }
 
-  /** Returns its bytes to the budget. A reader may still finish. */
+  /** Returns the bytes to the budget. A reader may still finish. */
   release(): void {
     this.#budget.free += this.#blocks.length * blockBytes;
   }

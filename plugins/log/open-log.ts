@@ -15,7 +15,7 @@ export function openLog(host: Pick<Host, 'keep'>): OpenLog {
 
 const journalOf = (host: Host) => openLog(host).requestLog?.journal;
 
-/** No readings before a stage has opened the journal. */
+/** Gauges without readings until a stage has opened the journal. */
 export const journalGauges = [
   gauge(
     'journal_waiting_bytes',

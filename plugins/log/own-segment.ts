@@ -33,7 +33,7 @@ export class OwnSegment implements Segment, LineSink {
     return new OwnSegment(disk, path, opened);
   }
 
-  /** @param path of the file that `restore` makes */
+  /** @param path of the file that `restore` creates */
   static inMemory(disk: Disk, path: string, budget: MemoryBudget): OwnSegment {
     return new OwnSegment(disk, path, undefined, new MemoryBlocks(budget));
   }
@@ -46,7 +46,7 @@ export class OwnSegment implements Segment, LineSink {
     return this.#memory !== undefined;
   }
 
-  /** The descriptor of its file while that is open. */
+  /** The descriptor of the file while it is open. */
   get file(): number | undefined {
     return this.#file;
   }
@@ -62,12 +62,12 @@ export class OwnSegment implements Segment, LineSink {
     for (let offset = 0; offset < lines.length;) offset += this.#append(lines, offset, lines.length - offset);
   }
 
-  /** Appended bytes that are not in its file. */
+  /** Subtracts appended bytes that did not reach the file. */
   retract(bytes: number): void {
     this.#bytes = Math.max(0, this.#bytes - bytes);
   }
 
-  /** True while its file is at its path, so that a crash would lose nothing. @throws DiskSilent */
+  /** True while the file is at its path, so that a crash loses no lines. @throws DiskSilent */
   async isIntact(): Promise<boolean> {
     return this.#identity !== undefined && this.#disk.ask('isAt', this.path, this.#identity);
   }
@@ -95,24 +95,24 @@ export class OwnSegment implements Segment, LineSink {
     }
   }
 
-  /** False where its file was closed, after which only the file at its path has its lines. */
+  /** False once the file was closed; the lines are then only in the file at the path. */
   get isHeld(): boolean {
     return this.#memory !== undefined || this.#file !== undefined;
   }
 
   /**
-   * Writes its lines to its path again, unless its file is there or `remove` was called. Several calls at a time are one.
+   * Rewrites the lines to the path, unless the file is there or `remove` was called. Concurrent calls share one run.
    *
-   * @param prepare makes its folder
-   * @param foreign devices on which it must not be
-   * @returns true when it has written them
-   * @throws Error when that is not possible; no file is left then
+   * @param prepare creates the folder
+   * @param foreign devices on which the file must not be
+   * @returns true if the lines were written
+   * @throws Error if that fails; no file is left then
    */
   restore(prepare: () => Promise<void>, foreign: readonly number[] = []): Promise<boolean> {
     return (this.#restoring ??= this.#restore(prepare, foreign).finally(() => (this.#restoring = undefined)));
   }
 
-  /** Closes its file after the last reader; later it is read by its path. No lines are appended any more. */
+  /** Closes the file after the last reader; later reads open it by its path. No more lines can be appended. */
   close(): void {
     this.#isClosing = true;
     if (this.#readers > 0) return;
@@ -122,18 +122,18 @@ export class OwnSegment implements Segment, LineSink {
     this.#memory = undefined;
   }
 
-  /** The same while its file is at its path. */
+  /** Closes the file if it is at its path. */
   async closeIfIntact(): Promise<void> {
     if (await this.isIntact()) this.close();
   }
 
-  /** Closes it without a trace; a file that cannot be removed has no record. */
+  /** Closes the segment and removes its file; a file that cannot be removed contains no record. */
   discard(): void {
     if (this.#identity !== undefined) this.#disk.post('removeOwn', this.path, this.#identity);
     this.close();
   }
 
-  /** Removes its file, also one that is just being written: once the disk answers, where it does not now. */
+  /** Removes the file, even one that is just being written. If the disk is silent, it is removed once the disk answers. */
   async remove(): Promise<void> {
     this.#isRemoved = true;
     await this.#restoring?.catch(() => undefined);
@@ -143,7 +143,7 @@ export class OwnSegment implements Segment, LineSink {
   async #restore(prepare: () => Promise<void>, foreign: readonly number[]): Promise<boolean> {
     if (await this.isIntact()) return false;
     await prepare();
-    // It may have been shipped meanwhile.
+    // The segment may have been shipped during `prepare`.
     if (this.#isRemoved) return false;
     const from = this.#memory?.copy() ?? this.#file;
     if (from === undefined) throw new Error(`${this.path} was closed and has been removed`);

@@ -21,7 +21,7 @@ const partitionsOf = (table: Table) => `
 
 /** Retention of records: written by the stage, read by the job. */
 export interface Retention {
-  /** Undefined while no pipeline has a `log` stage: nothing is dropped then. */
+  /** Undefined while no pipeline has a `log` stage; no partitions are dropped then. */
   keepDays: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export function createRetention(): Retention {
   return { keepDays: undefined };
 }
 
-/** Idempotent, also when it runs twice at once. Partitions exist for a week ahead, and an insert creates a missing one. */
+/** Idempotent, even if two runs overlap. Partitions exist for a week ahead, and an insert creates a missing one. */
 export const partitionJob: JobDefinition = {
   name: 'log-partitions',
   description: 'Creates partitions of request records for the coming days and drops expired ones.',
@@ -40,7 +40,7 @@ export const partitionJob: JobDefinition = {
   async run(_data, host) {
     const { keepDays } = host.keep(retentionKey, createRetention);
     const today = dayOf(host.now());
-    // Dropping is final, so the earlier of both clocks counts: a clock that is ahead drops nothing.
+    // Dropping is final, so the earlier of both clocks counts: a clock that is ahead must not drop partitions.
     const latest = Math.min(today, dayOf(await databaseTimeMs(host.database)));
     const dropped = new Set<string>();
     for (const table of tables) {
@@ -63,15 +63,15 @@ async function databaseTimeMs(database: Database): Promise<number> {
   return Number(row?.now);
 }
 
-/** Creates the partition of a day when it is missing: as a separate table that is then attached, which blocks no query. */
+/** Creates a day's missing partition as a separate table and then attaches it, which blocks no query. */
 export async function ensurePartition(database: Database, start: Day, table: Table = 'request_log'): Promise<void> {
   if ((await partitionNames(database, table)).includes(partitionName(table, start))) return;
   await database.query(creation(table, start));
 }
 
 /**
- * Creates the partition of a day when it is missing, and keeps it from being dropped until the transaction ends. A lock that is
- * not free within a second fails it.
+ * Creates the partition of a day if it is missing, and protects it from being dropped until the transaction ends. Fails if a lock
+ * is not free within a second.
  */
 export async function holdPartition(transaction: EntityManager, start: Day, table: Table): Promise<void> {
   await transaction.execute(creation(table, start));
@@ -110,8 +110,8 @@ function partitionName(table: Table, start: Day): string {
 }
 
 /**
- * Runs statements in one transaction, on one instance at a time. It stops waiting for a lock after a second, since all later
- * queries would wait behind it; the job runs again later.
+ * Runs statements in one transaction, on one instance at a time. It stops waiting for a lock after a second, because all later
+ * queries would queue behind it; the job runs again later.
  */
 function guarded(statements: string): string {
   return `DO $$ BEGIN

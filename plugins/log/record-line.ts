@@ -8,8 +8,8 @@ import { literal } from './text.ts';
  * A line of the journal is a JSON object that begins with its kind:
  * - `begin` when a request arrives, `enter` when it is about to go upstream, `end` when it is over. An `end` is the whole
  *   record; the other two count only if it is missing.
- * - `skip` in place of the `end` of a request that is counted but not recorded, where its `begin` is on file.
- * - `content` for the bodies of request and reply, behind the `end`, when the operator records them.
+ * - `skip` in place of the `end` of a request that is counted but not recorded, if its `begin` is on file.
+ * - `content` for the bodies of request and reply, after the `end`, if the operator records them.
  *
  * Members are the columns of request_log (core/gateway/records/columns.ts); unknown values are left out. Every request waits for
  * its lines, so they are concatenated: JSON.stringify takes 1.4 times as long, without bounds. A line is ASCII. The bounds of
@@ -38,7 +38,7 @@ function sourcesAt(moment: Moment): readonly Source[] {
 }
 
 /**
- * Makes the function that writes the members of some sources. It is compiled from text, as Ajv compiles a validator, so that
+ * Creates the function that writes the members of some sources. It is compiled from text, as Ajv compiles a validator, so that
  * V8 inlines the `read` of each column: a loop over functions takes 1.3 times as long. Only names and numbers of the table of
  * columns go into the text.
  *

@@ -20,7 +20,7 @@ export interface RecordStore {
   insertContent(lines: readonly string[]): Promise<void>;
   /** Adds counts of requests of no account. */
   addUnauthenticated(counts: readonly UnauthenticatedCount[]): Promise<void>;
-  /** Stores nothing, and fails where `insert` would. */
+  /** Stores no records, and fails if `insert` would fail. */
   probe(): Promise<void>;
 }
 
@@ -86,12 +86,12 @@ export class PostgresRecordStore implements RecordStore {
   async #insert(table: Table, sql: string, lines: readonly string[], first: readonly string[] = []): Promise<void> {
     const json = () => `[${lines.join()}]`;
     try {
-      // As bytes: the driver scans a text twice, and V8 keeps one of this length until the next full collection of garbage.
+      // Sent as bytes: the driver scans a text twice, and V8 keeps such a long text until the next full garbage collection.
       await this.#database.query(sql, [...first, Buffer.from(json())]);
     } catch (error) {
       if (sqlState(error) !== '23514') throw error;
-      // A partition is missing: the journal is old, or the job that creates partitions has not run. In one transaction, because
-      // the job may drop an old day again before the records are in it.
+      // A partition is missing: the journal is old, or the job that creates partitions has not run. One transaction, because the job
+      // may drop an old day again before its records are inserted.
       await this.#database.fork().transactional(async (transaction) => {
         for (const day of daysOf(lines)) await holdPartition(transaction, day, table);
         await transaction.execute(sql, [...first, json()]);
@@ -106,7 +106,7 @@ function daysOf(records: readonly string[]): Set<number> {
 }
 
 /**
- * True when the database refuses the content of a record: it will refuse it again (SQLSTATE classes 22 and 23, PostgreSQL
+ * True if the database refuses the content of a record and would refuse it again (SQLSTATE classes 22 and 23, PostgreSQL
  * manual, appendix A).
  */
 export function isRefused(error: unknown): boolean {
@@ -114,8 +114,8 @@ export function isRefused(error: unknown): boolean {
 }
 
 /**
- * True when the database answers and refuses, so that waiting does not help: it is read-only (class 25), a table is missing or may
- * not be written (42), or its disk is full (53100).
+ * True if the database responds with a refusal, so that waiting does not help: it is read-only (class 25), a table is missing or
+ * not writable (42), or its disk is full (53100).
  */
 export function isPersistent(error: unknown): boolean {
   return /^(25|42|53100)/.test(sqlState(error) ?? '');

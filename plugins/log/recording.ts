@@ -13,18 +13,18 @@ import { isUnauthenticated } from './unauthenticated-counts.ts';
 
 const replyExcerpt = defineFact<Excerpt>('log_reply_excerpt');
 
-/** What the stage `log` does in one pipeline. Commands, which serve nothing, do not load it. */
+/** Implementation of the stage `log` in one pipeline. Commands, which serve no requests, do not load it. */
 export function createRecording(options: LogOptions, host: Host): Stage {
   const requestLog = host.keep('log/journal', () => createRequestLog(host));
   const { journal } = requestLog;
-  /** True when the request is only counted; true for all but a few of those that belong to no account. */
+  /** True if the request is only counted, as are all but a few of the requests without an account. */
   const skips = (exchange: Exchange, { status }: Outcome): boolean => {
     if (!isUnauthenticated(exchange) || requestLog.unauthenticated.count(exchange.remoteAddress, status)) return false;
     journal.skip(exchange);
     return true;
   };
   const recording: Stage = {
-    // The journal bounds its waits itself.
+    // No timeout: the journal bounds its own waits.
     timeout: Infinity,
     activate() {
       Object.assign(openLog(host), { requestLog, lateAfter: options.late_after * 1000 });
@@ -33,7 +33,7 @@ export function createRecording(options: LogOptions, host: Host): Stage {
       host.keep(retentionKey, createRetention).keepDays = options.keep_days;
     },
     start: (exchange) => journal.begin(exchange),
-    // Its line is written while the upstream works on it; `hold` waits for that.
+    // The line is written while the upstream works on the request; `hold` waits for the write.
     enter: (exchange) => journal.enter(exchange),
     hold: (exchange) => journal.written(exchange),
     done(exchange, outcome) {

@@ -4,7 +4,7 @@ import { openLog } from './open-log.ts';
 import { logReason } from './log-reason.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** A lost record fails the check this long; it stays in the metric and on the operator pages. */
+/** Ms for which a lost record fails the check; it stays in the metric and on the operator pages. */
 const lossShownMs = 300_000;
 
 interface Wrong {
@@ -12,7 +12,7 @@ interface Wrong {
   readonly since: number;
 }
 
-/** Checks whether records reach the database, by the waiting ones and the last attempt: a ping proves nothing about writing. */
+/** Checks whether records reach the database, by waiting records and the last attempt: a ping does not prove that writing works. */
 export const recordsCheck: HealthCheck = {
   name: 'records',
   runbook: 'records-waiting',

@@ -19,11 +19,11 @@ import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 const defaultStopDeadlineMs = 5_000;
 
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk'> {
-  /** Default: a thread of its own. */
+  /** Default: a disk with a thread of its own. */
   readonly disk?: Disk & Partial<AsyncDisposable>;
   readonly dataFolder: string;
   readonly store: RecordStore;
-  /** Bytes of records that may wait for a collector; without it, none are kept for one. */
+  /** Maximum bytes of records that wait for a collector; undefined keeps none. */
   readonly spoolBytes?: number | undefined;
   /** Epoch ms; default the system's clock. */
   readonly now?: () => number;
@@ -36,11 +36,11 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk
 /** Journal, lock and shipper of this instance. Lives as long as the process, across reloads. */
 export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
-  /** Files of dead instances. */
+  /** Segments of dead instances. */
   readonly leftovers: Leftovers;
-  /** Records that the database has, for a collector. */
+  /** Stored records on their way to a collector. */
   readonly spool: FileSpool | undefined;
-  /** Counts of requests without an account, most of which are not recorded. */
+  /** Counts of requests without an account; most of these requests are not recorded. */
   readonly unauthenticated: UnauthenticatedCounts;
   readonly #disk: Disk & Partial<AsyncDisposable>;
   readonly #lock: InstanceLock;
@@ -105,7 +105,7 @@ export class RequestLog implements AsyncDisposable {
     await this.#disk[Symbol.asyncDispose]?.();
   }
 
-  /** If files were removed, the lock may be too: without it, other instances would ship segments that this one still writes. */
+  /** If files were removed, the lock may be gone too; other instances would then ship segments that this one still writes. */
   async #check(): Promise<void> {
     this.unauthenticated.store();
     if (await this.journal.check()) await this.#lock.keep();
@@ -120,7 +120,7 @@ export class RequestLog implements AsyncDisposable {
   }
 }
 
-/** Creates the log of this instance, with its records in the database. There is one per process. */
+/** Creates this instance's log, which stores its records in the database. There is one per process. */
 export function createRequestLog(
   host: Pick<Host, 'instance' | 'dataFolder' | 'log' | 'now' | 'database' | 'shared' | 'keep' | 'section'>,
 ): RequestLog {

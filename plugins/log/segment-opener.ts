@@ -9,9 +9,9 @@ import { OwnSegment } from './own-segment.ts';
 import { segmentName } from './segment.ts';
 
 const retryAfterMs = 1_000;
-/** Time without a failure that ends a trouble: a full disk accepts a few lines now and then. */
+/** Ms without a failure that end a trouble: a full disk accepts a few lines now and then. */
 const defaultCalmMs = 10_000;
-/** The disk must accept this much before files are used again. */
+/** Bytes that the disk must accept before files are used again. */
 const requiredRoomBytes = 64 * 1024;
 
 /** Reason why the journal is not in files. */
@@ -35,7 +35,7 @@ export class SegmentOpener {
   readonly #memory = new MemoryBudget();
   #number = 0;
   #trouble: JournalTrouble | undefined;
-  // When a file was last opened, and when one could last not be opened or written; on the clock of performance.now().
+  // Times of the last opened file and of the last failure to open or write one; on the clock of performance.now().
   #openedAt = 0;
   #failedAt = Number.NEGATIVE_INFINITY;
 
@@ -48,14 +48,14 @@ export class SegmentOpener {
     return this.#trouble;
   }
 
-  /** The first segment, in a file. A start waits for the disk. @throws Error when it cannot be made */
+  /** Creates the first segment, in a file. Blocks on the disk. @throws Error if the file cannot be created */
   createFirst(): OwnSegment {
     this.#parts.folder.ensureNow();
     const path = this.#nextPath();
     return OwnSegment.inFile(this.#parts.disk, path, operations.create(path, 0));
   }
 
-  /** The next segment in a file; undefined when it cannot be created now. */
+  /** Opens the next segment in a file; undefined if it cannot be created now. */
   async openFile(): Promise<OwnSegment | undefined> {
     const { disk, folder } = this.#parts;
     if (disk.isSilent || performance.now() < this.#failedAt + retryAfterMs) return undefined;
@@ -72,7 +72,7 @@ export class SegmentOpener {
     }
   }
 
-  /** Without `begin` lines: a crash would lose them too. */
+  /** Opens a segment in memory, without `begin` lines, because a crash would lose those too. */
   openMemory(): OwnSegment {
     return OwnSegment.inMemory(this.#parts.disk, this.#nextPath(), this.#memory);
   }

@@ -7,11 +7,11 @@ import type { OpenFile } from './disk/operations.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
 export interface Segment {
-  /** Its file, which may be gone. */
+  /** Path of the file, which may be gone. */
   readonly path: string;
   /**
-   * Reads its lines, some hundred at a time. A last line that a crash has truncated is left out; the `begin` line of its
-   * request is there.
+   * Reads the lines, some hundred at a time. A last line that a crash has truncated is left out; the `begin` line of its
+   * request is still there.
    *
    * @throws UnreadableSegment
    */
@@ -20,7 +20,7 @@ export interface Segment {
   remove(): Promise<void>;
 }
 
-/** The lines of a segment cannot be read: a fault of the disk, not of the database. A disk that does not answer throws DiskSilent. */
+/** The lines of a segment cannot be read: a fault of the disk, not of the database. A silent disk throws DiskSilent instead. */
 export class UnreadableSegment extends Error {
   /** False when a later attempt may succeed, such as after running out of descriptors. */
   readonly isGone: boolean;
@@ -48,7 +48,7 @@ export function parseSegmentName(path: string): { instance: string; number: numb
   return groups && { instance: groups['instance'] ?? '', number: Number(groups['number']) };
 }
 
-/** The segment that a file was to become when it was complete, see `restore`, and its instance; undefined for other files. */
+/** Instance and final segment of an incomplete file, see `restore`; undefined for other files. */
 export function parsePartName(part: string): { instance: string; segment: string } | undefined {
   const segment = part.endsWith(partOf('')) ? part.slice(0, -partOf('').length) : '';
   const parsed = parseSegmentName(segment);
@@ -69,7 +69,7 @@ export class LeftoverSegment implements Segment, Disposable {
 
   /** @param isHeld keeps the file open, so that nothing is lost when it is removed before it is shipped */
   static async find(disk: Disk, path: string, isHeld: boolean): Promise<LeftoverSegment> {
-    // Where it cannot be opened, reading it reports the reason.
+    // If it cannot be opened, reading it reports the reason.
     const opened = isHeld ? await disk.ask('open', path).catch(unlessSilent) : undefined;
     return new LeftoverSegment(disk, path, opened?.file);
   }
@@ -94,7 +94,7 @@ export function readFrom(disk: Disk, file: number): ReadAt {
   return (position) => disk.ask('read', file, position, chunkBytes);
 }
 
-/** Reads the lines of a file; none when it does not exist. */
+/** Reads the lines of a file; none if it does not exist. */
 export async function* readSegment(disk: Disk, path: string): AsyncGenerator<string[]> {
   const opened = await openToRead(disk, path).catch((error: unknown) => {
     if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return undefined;

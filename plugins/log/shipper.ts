@@ -18,7 +18,7 @@ interface ShipperParts {
   readonly leftovers: Leftovers;
   readonly store: RecordStore;
   readonly rejected: Rejected;
-  /** Gets all records that the database has; undefined without a collector. */
+  /** Receives all records that were stored; undefined without a collector. */
   readonly spool?: FileSpool | undefined;
   isSilent(): boolean;
   readonly log: Logger;
@@ -41,7 +41,7 @@ const reminderIntervalMs = 60_000;
 /** Reason why records do not reach the database. */
 export interface ShippingFailure {
   readonly reason: string;
-  /** Of the first failed attempt, on the clock of performance.now(). */
+  /** Time of the first failed attempt, on the clock of performance.now(). */
   readonly since: number;
   /** True when waiting does not help: the database responds with a refusal. */
   readonly isPersistent: boolean;
@@ -85,7 +85,7 @@ export class Shipper {
     this.#isStopping = true;
     this.#wake();
     await firstOrTimeout([this.#loop], deadline);
-    // Counted now: the journal lets go of them next, also while the database still does not answer.
+    // Counted now, because the journal releases them next even if the database still does not respond.
     const { journal, log } = this.#parts;
     if (journal.finished.length > 0) log.warn(`${journal.finished.length} journal segments remain for the next start`);
   }
@@ -102,7 +102,7 @@ export class Shipper {
         const hasShipped = await this.#shipNext();
         if (hasShipped) this.#noteSuccess();
         else if (this.#isStopping) {
-          // The next start finds files that the disk cannot read now.
+          // The next start ships files that cannot be read from the disk now.
           if (journal.finished.next === undefined) return;
         } else {
           await this.#probe();
@@ -202,7 +202,7 @@ export class Shipper {
   async #shipSegment(segment: Segment): Promise<void> {
     const { path } = segment;
     for await (const lines of segment.read()) await this.#shipLines(path, lines);
-    // A file that cannot be removed is shipped again by the next start, which changes nothing.
+    // A file that cannot be removed is shipped again by the next start, which has no effect.
     await segment
       .remove()
       .catch((error: unknown) =>
@@ -283,7 +283,7 @@ function isKnown(line: string): boolean {
   return line === '' || Object.values(startOf).some((start) => line.startsWith(start));
 }
 
-/** First line of an error; the following statements and values do not belong in the log. */
+/** First line of an error; the SQL and values that follow do not belong in the log. */
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1).join().slice(0, 200);
 }

@@ -12,7 +12,7 @@ import { parseSegmentName, readSegment, segmentName } from './segment.ts';
 const searchIntervalMs = 10_000;
 const reminderIntervalMs = 60_000;
 
-/** Records that wait for the collector together: in a file or, if none can be written, in memory. */
+/** A batch of records that waits for the collector, in a file or, if none can be written, in memory. */
 interface Part {
   readonly path: string;
   readonly bytes: number;
@@ -30,8 +30,8 @@ interface SpoolOptions {
 }
 
 /**
- * Files next to the journal, each with lines that the database has committed. Instances that share the folder send their own. What the
- * disk does not take is in memory meanwhile.
+ * Files next to the journal, each with lines that the database has committed. Instances that share the folder send their own files.
+ * Lines that the disk does not accept wait in memory.
  */
 export class FileSpool implements RecordSpool, AsyncDisposable {
   onAdded: () => void = () => {};
@@ -101,18 +101,18 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return this.#parts.filter(({ lines }) => lines !== undefined);
   }
 
-  /** @returns why lines are still in memory */
+  /** @returns reason why lines are still in memory; undefined if none are */
   async #writeHeld(): Promise<string | undefined> {
     for (const part of this.#held) {
       const failure = await this.#write(part);
       if (failure !== undefined) return failure;
-      // It may have been sent meanwhile.
+      // The part may have been sent during the write.
       if (!this.#parts.includes(part)) await this.#options.disk.ask('remove', part.path).catch(() => undefined);
     }
     return undefined;
   }
 
-  /** @returns why it failed */
+  /** @returns reason for the failure; undefined on success */
   async #write(part: Part): Promise<string | undefined> {
     const { disk } = this.#options;
     const isAsked = !disk.isSilent;
@@ -121,7 +121,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
       part.lines = undefined;
       return undefined;
     } catch (error) {
-      // It may still be written, and would be sent again by the next start.
+      // The file may still be written, and the next start would send it again.
       if (error instanceof DiskSilent && isAsked) disk.post('remove', part.path);
       return error instanceof Error ? error.message : String(error);
     }

@@ -2,8 +2,8 @@ import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { logOptions } from './options.ts';
 
 /**
- * Records every request, however it ends; those of no account are counted, and a few of them recorded. It is the last stage: at its `enter` the request is about to go upstream, and at
- * its `done` every other stage has written its facts.
+ * Records every request, however it ends. Requests without an account are counted, and only a few of them recorded. It is the last
+ * stage: at its `enter` the request is about to go upstream, and at its `done` every other stage has written its facts.
  */
 export const logStage = defineStage({
   name: 'log',

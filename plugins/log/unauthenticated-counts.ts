@@ -9,7 +9,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 
 const batchSize = 1_000;
-/** Ms between log lines about counts that are not stored, and between attempts to store them. */
+/** Ms between log lines about unstored counts, and between attempts to store them. */
 const reminderIntervalMs = 60_000;
 const retryEvery = 3_000;
 
@@ -27,8 +27,8 @@ export function isUnauthenticated(exchange: Exchange): boolean {
 }
 
 /**
- * Counts the requests of no account by minute, block of addresses and status, and chooses the few of them that are recorded. A minute
- * is stored when it is over. Counts are in memory until then: a killed process loses those of a minute.
+ * Counts requests without an account by minute, address block and status, and selects the few of them to record. A minute is stored
+ * when it is over. Its counts are in memory until then, so a killed process loses those of one minute.
  */
 export class UnauthenticatedCounts {
   readonly #options: UnauthenticatedCountsOptions;
@@ -46,7 +46,7 @@ export class UnauthenticatedCounts {
     this.#options = options;
   }
 
-  /** @returns true for one of those that are recorded */
+  /** @returns true if the request is to be recorded */
   count(address: string | undefined, status: number | undefined): boolean {
     this.#turn();
     const counting = this.#countOf(addressBlockOf(address), status);
@@ -58,7 +58,7 @@ export class UnauthenticatedCounts {
     return true;
   }
 
-  /** Begins to store the minutes that are over. Counts that cannot be stored wait. */
+  /** Starts to store the finished minutes. Counts that cannot be stored wait. */
   store(): void {
     this.#turn();
     if (this.#storing !== undefined || this.#waiting.length === 0 || !this.#attempts.pass()) return;
@@ -66,13 +66,13 @@ export class UnauthenticatedCounts {
   }
 
   /**
-   * Stores what was counted so far, the current minute too, or logs how many requests are not counted.
+   * Stores all counts, including the current minute, or logs how many requests are missing in them.
    *
    * @param deadline ms
    */
   async finish(deadline: number): Promise<void> {
     this.#close();
-    // What is being stored may have begun before the last minute was over.
+    // A running store may have begun before the last minute was over.
     const isStored = Promise.resolve(this.#storing).then(() => this.#storeWaiting());
     await firstOrTimeout([isStored], deadline);
     const lost = this.#requestCount - this.#stored;
@@ -125,7 +125,7 @@ export class UnauthenticatedCounts {
     return counting;
   }
 
-  /** Ends the minute: its largest counts are kept apart, the others are merged. */
+  /** Ends the minute: its largest counts stay separate, the others are merged. */
   #close(): void {
     const counts = [...this.#current.values()].toSorted((a, b) => b.requests - a.requests);
     this.#current.clear();

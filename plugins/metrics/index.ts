@@ -23,8 +23,8 @@ export const plugin: GatewayPlugin = {
     gateway.gauge(healthGauge(gateway));
     gateway.gauge(problemGauge(gateway));
     gateway.gauge(modelGauge(gateway));
-    // Before the first request. Every plugin has registered its gauges by then, and commands that serve nothing do not
-    // load what counts.
+    // Runs before the first request, when every plugin has registered its gauges. Commands that serve nothing do not load the
+    // counters.
     server.ext('onPreStart', async () => {
       const { Metrics } = await import('./metrics.ts');
       const opened = new Metrics(gateway.gauges.values(), () => server.host());

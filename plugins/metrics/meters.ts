@@ -8,7 +8,7 @@ type ValuesOf<Labels extends Names> = { readonly [Index in keyof Labels]: LabelV
 
 interface MeterDescription<Labels extends Names> {
   readonly name: string;
-  /** One line. */
+  /** Help text of one line. */
   readonly help: string;
   readonly labels: Labels;
   readonly registry: Registry;
@@ -25,8 +25,8 @@ interface Branch<Reading> {
 }
 
 /**
- * A metric that each request adds to. prom-client validates and joins the labels at every observation, which costs more than the
- * counting; here each label value is one look-up, and prom-client gets the series when it is scraped.
+ * A metric that each request updates. prom-client validates and joins the labels at every observation, which costs more than the
+ * counting; here each label value is one look-up, and prom-client gets the series at a scrape.
  */
 abstract class Meter<Reading, Labels extends Names> {
   abstract readonly type: MetricFamily['type'];
@@ -40,11 +40,11 @@ abstract class Meter<Reading, Labels extends Names> {
     this.name = name;
     this.help = help;
     this.labelNames = labels;
-    // It uses the name and `get` of a metric, and no other member.
+    // The registry uses only the name and `get` of a metric.
     registry.registerMetric(this as unknown as Metric);
   }
 
-  /** Has its series in the order of their first observations. */
+  /** Returns the series in the order of their first observations. */
   async get(): Promise<MetricFamily> {
     const { name, help, type } = this;
     return { name, help, type, values: this.#series.flatMap((series) => this.read(series)) };
@@ -96,7 +96,7 @@ export class CountMeter<const Labels extends Names> extends Meter<Count, Labels>
 }
 
 interface Distribution {
-  /** Observations up to each bound and above the one before it. */
+  /** Observations per bucket: up to its bound and above the previous bound. */
   readonly buckets: number[];
   sum: number;
   count: number;

@@ -6,7 +6,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { prefix, RequestMeters } from './request-meters.ts';
 
-/** Readings of a gauge that are taken in one turn: of thousands of routes, for example. */
+/** Maximum number of a gauge's readings taken in one turn; thousands of routes have one each. */
 const readingsPerTurn = 2_000;
 
 /** All metrics of this process, in the text format of Prometheus. */
@@ -24,13 +24,13 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** The same, for others than Prometheus. */
+  /** All metrics, for consumers other than Prometheus. */
   families(): Promise<readonly MetricFamily[]> {
     // prom-client types the names of its kinds as a number, and its values as those of a gauge.
     return this.#registry.getMetricsAsJSON() as unknown as Promise<readonly MetricFamily[]>;
   }
 
-  /** Those who ask at the same time get the same: readings are replaced in several turns of the event loop. */
+  /** Concurrent callers share one result, because readings are replaced over several turns of the event loop. */
   read(): Promise<string> {
     this.#reading ??= this.#registry.metrics().finally(() => (this.#reading = undefined));
     return this.#reading;
@@ -47,7 +47,7 @@ export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host)
     registers: [metrics],
     async collect() {
       exposed.reset();
-      // A gauge that fails must not take the other metrics away.
+      // A failing gauge must not remove the other metrics.
       try {
         let count = 0;
         for (const { labels = {}, value } of await gauge.read(host())) {

@@ -4,18 +4,17 @@ import type { Delivery } from '#core/gateway/facts.ts';
 interface TimedExchange {
   readonly firstByteAfter: number | undefined;
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;
-  /** Ms for which the client was waited for while its body arrived. */
+  /** Ms spent waiting for the client's body. */
   readonly bodyWait: number | undefined;
-  /** Ms for which it has waited for a slot of its key. */
+  /** Ms spent waiting for a slot of the key. */
   readonly slotWaited: number | undefined;
 }
 
 /**
- * Ms until the first byte of the reply that the gateway took for itself: without the time in which the body arrived, and
- * without that of attempts, which is spent on connections and answers of upstreams, and without that spent waiting for slots of
- * its key and of upstreams. Attempts that overlap count once.
+ * The gateway's own ms until the first byte of the reply: excludes waiting for the body, waiting for slots of the key and of
+ * upstreams, and attempts, whose time goes into connections and answers of upstreams. Overlapping attempts are subtracted once.
  *
- * @returns undefined when no byte was sent
+ * @returns undefined if no byte was sent
  */
 export function overheadOf({
   firstByteAfter,
@@ -27,7 +26,7 @@ export function overheadOf({
   const until = Math.min(firstByteAfter, delivery?.firstContentAfter ?? Infinity);
   let waited = bodyWait + slotWaited + (delivery?.queuedFor ?? 0);
   let reached = 0;
-  // In the order in which they started.
+  // Attempts are in the order of their starts.
   for (const { startedAt, duration } of delivery?.attempts ?? []) {
     const end = Math.min(startedAt + duration, until);
     waited += Math.max(0, end - Math.max(startedAt, reached));

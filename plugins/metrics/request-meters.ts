@@ -25,8 +25,8 @@ const tokenKinds = {
 type CountedUsage = keyof typeof tokenKinds;
 
 /**
- * Counts exchanges and their attempts when they end. Labels hold names of endpoints, models and routes and fixed words
- * only: nothing that a client sends creates a series.
+ * Counts exchanges and their attempts when they end. Labels hold only names of endpoints, models and routes, and fixed words:
+ * client input never creates a series.
  */
 export class RequestMeters implements Observer {
   readonly name = 'metrics';

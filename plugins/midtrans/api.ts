@@ -19,7 +19,7 @@ interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' |
 const maxIdempotencyKey = 46;
 
 /**
- * Calls the Core API. The code is in the body, as text; HTTP says 200 for most failures.
+ * Calls the Core API. The code is in the body, as text; most failures have HTTP status 200.
  *
  * @throws PaymentError sorted by that code
  */
@@ -41,7 +41,7 @@ export function idempotent(key: string): Record<string, string> {
   return key.length > maxIdempotencyKey ? {} : { 'idempotency-key': key };
 }
 
-/** The body's code; that of HTTP for an error without one, as proxies answer. */
+/** The code of the body, or the HTTP status of an error without one, such as a proxy's. */
 export function codeOf({ status, body }: Pick<ProviderAnswer, 'status' | 'body'>): number | undefined {
   const code = body['status_code'];
   if (typeof code === 'string' && /^\d{3}$/.test(code)) return Number(code);
@@ -62,7 +62,7 @@ function kindOf(code: number | undefined, call: MidtransCall): PaymentError['kin
   return code === undefined || code >= 500 ? failureOf(call) : 'rejected';
 }
 
-/** A member that is text and not empty. */
+/** Reads a non-empty text member. */
 export function textOf(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   return typeof value === 'string' && value !== '' ? value : undefined;

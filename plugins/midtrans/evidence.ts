@@ -29,9 +29,9 @@ const states: Readonly<Record<string, PaymentState>> = {
 };
 
 /**
- * What a status answer proves about a charge.
+ * Reads what a status response proves about a charge.
  *
- * @throws PaymentError when it is about another charge or merchant, or in a state that is not known
+ * @throws PaymentError if it is about another charge or merchant, or the state is unknown
  */
 export function readEvidence(body: JsonObject, asked: ChargeReference, settings: MidtransSettings): PaymentEvidence {
   const code = codeOf({ status: 200, body });
@@ -44,7 +44,7 @@ export function readEvidence(body: JsonObject, asked: ChargeReference, settings:
   const refunds = refundsIn(body);
   return {
     ...evidence,
-    // A fraction of a rupiah was never charged: the operator must look at it.
+    // The gateway never charges a fraction of a rupiah, so the operator must review this.
     state: amount === undefined ? 'disputed' : stateWith(refunds, amount, body, state),
     ...(refunds !== undefined && { refunds }),
     paymentId: evidence.providerReference,
@@ -54,7 +54,7 @@ export function readEvidence(body: JsonObject, asked: ChargeReference, settings:
   };
 }
 
-/** A list of refunds shows the refunded amount and the part that the bank has confirmed; it omits chargebacks. */
+/** Takes refunds into account. A list of refunds has the refunded and the bank-confirmed amount; it omits chargebacks. */
 function stateWith(
   refunds: readonly StatedRefund[] | undefined,
   paid: number,
@@ -82,7 +82,7 @@ function readIdentity(body: JsonObject, asked: ChargeReference, settings: Midtra
   );
 }
 
-/** Paid: a settlement with code 200 that no fraud check has stopped. */
+/** A charge is paid if it is a settlement with code 200 that passed the fraud check. */
 function stateOf(body: JsonObject, code: number | undefined): PaymentState {
   const status = (textOf(body, 'transaction_status') ?? '').toLowerCase();
   const state = Object.hasOwn(states, status) ? states[status] : undefined;

@@ -1,6 +1,6 @@
 /**
- * Reads a time of Midtrans, `2026-01-02 10:00:00`, which means GMT+7 and does not say so. One that names its zone is read
- * as it says.
+ * Reads a time of Midtrans, `2026-01-02 10:00:00`, which is in GMT+7 without saying so. A time with a zone is read in that
+ * zone.
  */
 export function readLocalTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
@@ -10,7 +10,7 @@ export function readLocalTime(value: unknown): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** Writes the same with its zone, as requests have it: `2026-01-02 10:00:00 +0700`. */
+/** Formats a time with its zone, as requests need it: `2026-01-02 10:00:00 +0700`. */
 export function writeLocalTime(time: Date): string {
   const local = new Date(time.getTime() + 7 * 3_600_000).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 19)} +0700`;

@@ -21,7 +21,7 @@ export function readMidtransNotification(
   return {
     reference: textOf(content, 'order_id') as string,
     providerReference: textOf(content, 'transaction_id'),
-    // All of it: with one signature, bodies of any state can be written, and none of them may hide a true one.
+    // The key covers the whole body: one signature fits bodies of any state, and a forged one must not suppress a genuine one.
     eventKey: createHash('sha256').update(body).digest('hex'),
     ...(refundKey !== undefined && { refundKey }),
   };

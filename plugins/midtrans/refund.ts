@@ -18,7 +18,7 @@ export async function refundMidtrans(
   return readRefund(answer, key, 'pending');
 }
 
-/** Reads it from the status of its charge. @throws PaymentError */
+/** Reads a refund from the status of its charge. @throws PaymentError */
 export async function readMidtransRefund(
   settings: MidtransSettings,
   { reference, key }: RefundRequest,
@@ -34,7 +34,7 @@ function readRefund(body: JsonObject, key: string, unlisted: Refund['state']): R
   return { state: refund?.state ?? unlisted, at: refund?.at, raw: body };
 }
 
-/** The refunds of a charge; undefined when its status does not list them. One is done when the bank has confirmed it. */
+/** The refunds of a charge; undefined if its status does not list them. A refund is done once the bank has confirmed it. */
 export function refundsIn(body: JsonObject): StatedRefund[] | undefined {
   if (!Array.isArray(body['refunds'])) return undefined;
   return body['refunds'].filter(isJsonObject).flatMap((refund) => {
@@ -43,7 +43,7 @@ export function refundsIn(body: JsonObject): StatedRefund[] | undefined {
     const confirmedAt = readLocalTime(refund['bank_confirmed_at']);
     const createdAt = readLocalTime(refund['created_at']);
     const isDone = textOf(refund, 'bank_confirmed_at') !== undefined;
-    // A key is unique in its charge only.
+    // A key is unique only within its charge.
     const id = `${textOf(body, 'transaction_id') ?? ''}/${key}`;
     return [{ id, key, amount, state: isDone ? 'done' : 'pending', at: confirmedAt ?? createdAt }];
   });

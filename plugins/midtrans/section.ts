@@ -70,7 +70,7 @@ export function requireKey({ server_key }: MidtransSettings): string {
   return server_key;
 }
 
-/** True for a key of the sandbox, in which no money moves. */
+/** True for a key of the sandbox, where no money moves. */
 export function isTestMode({ server_key = '' }: Pick<MidtransSettings, 'server_key'>): boolean {
   return sandboxKey.test(server_key);
 }

@@ -2,7 +2,7 @@ import { currencySection, plansSection } from '#core/business/accounts/plans.ts'
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { plan } from './stage.ts';
 
-/** The plans that are sold, and the stage that requires one. */
+/** The plans for sale, and the stage that requires an active plan. */
 export const plugin: GatewayPlugin = {
   name: 'plan',
   register(server) {

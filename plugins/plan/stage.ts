@@ -7,14 +7,14 @@ import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /**
- * Seconds for which an account that is refused counts as read: the clock of the database may have been set back since, and an
- * account that has paid must not be rejected by the earlier time.
+ * Seconds for which a refused account's record counts as fresh: the database's clock may have been set back since, and an account
+ * that has paid must not be refused because of the earlier time.
  */
 const refusedMaxAge = 1;
 
 /**
- * Refuses model calls by accounts without an active period. Counting tokens needs one too, because it uses the operator's
- * vendor key. The check runs once, when the request comes: a plan that ends during a stream does not cut it.
+ * Refuses model calls by accounts without an active period. Counting tokens needs a period too, because it uses the operator's
+ * vendor key. The check runs once, when the request arrives: a plan that ends during a stream does not cut it off.
  *
  * @throws GatewayError `plan_inactive` with the end of the last period and where to renew
  */
@@ -57,7 +57,7 @@ function apply(exchange: Exchange, current: Entitlement): void {
   exchange.set(entitlement, current);
 }
 
-/** Lists, the key and stored responses stay readable without a plan. */
+/** False for lists, the key and stored responses, which stay readable without a plan. */
 function needsPlan({ format, method, isMetered }: Endpoint): boolean {
   return isMetered || (format !== undefined && method === 'POST');
 }

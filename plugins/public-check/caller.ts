@@ -22,7 +22,7 @@ interface PublicCall {
   readonly signal: AbortSignal;
 }
 
-/** Proxies may answer with anything. */
+/** Bound for the body, because proxies may respond with anything. */
 const maxKeptBytes = 100_000;
 
 /** Calls the public address as clients do, over HTTP/1.1 and on a new connection for each call. Follows no redirects. */
@@ -47,7 +47,7 @@ export class PublicCaller {
       kept += chunk.length;
       if (kept <= maxKeptBytes) pieces.push({ at: performance.now(), text: chunk.toString() });
     });
-    // A body that is cut off is an error of the response, which is seen by `complete`.
+    // A truncated body raises an error on the response; `complete` shows it.
     response.on('error', () => undefined);
     await new Promise((resolve) => response.once('close', resolve));
     return {
@@ -60,7 +60,7 @@ export class PublicCaller {
     };
   }
 
-  /** Of a path, with the headers that each request has. */
+  /** URL of a path, with the headers of every request. */
   addressOf(path: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
     const headers = { authorization: `Bearer ${this.#pass}`, 'user-agent': 'daypass-doctor' };
     return { url: new URL(this.#base + path), headers };
@@ -71,7 +71,7 @@ export class PublicCaller {
     const { url, headers: own } = this.addressOf(path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const isSecure = url.protocol === 'https:';
-    // As in core/gateway/http/listener.ts, and only for a call: both are large.
+    // Loaded as in core/gateway/http/listener.ts, and only when a call is made: both modules are large.
     const { request: send } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
     const length = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
     const request = send(url, {
@@ -80,7 +80,7 @@ export class PublicCaller {
       signal,
       headers: { ...own, ...length, ...headers },
     });
-    // Errors before a response are thrown by `once`; later ones are of a call that is over.
+    // `once` throws errors before a response; later errors concern a finished call.
     request.on('error', () => undefined);
     request.end(body);
     return request;

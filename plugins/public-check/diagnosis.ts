@@ -38,7 +38,7 @@ function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterab
   const isSecure = new URL(url).protocol === 'https:';
   const bytes = Math.min(longBodyBytes, host.section(listen).max_body_bytes);
   yield { subject: 'encryption', run: async () => describeEncryption(url) };
-  // The others would delay its events.
+  // Checks that could delay the events of the stream wait for its end.
   yield define('stream', timeoutsSeconds.usual, (to, signal) => checkStream(to, signal).finally(endStream));
   const later =
     (check: Check): Check =>

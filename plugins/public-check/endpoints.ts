@@ -30,7 +30,7 @@ export function publicCheckEndpoints(host: () => Host): Endpoint[] {
     define(publicPaths.arrived, describeArrival),
     define(`${publicPaths.arrived}/{rest*}`, describeArrival),
     define(publicPaths.upgrade, describeUpgrade),
-    // WebSockets open where a POST would be served.
+    // WebSockets use the endpoint that would serve a POST.
     { ...define(publicPaths.upgrade, describeUpgrade, 'POST'), name: echoEndpoint },
     define(
       publicPaths.body,
@@ -99,7 +99,7 @@ function streamed(exchange: Exchange, host: Host, events: Events): Reply {
   return { status: 200, headers, body: waiting(exchange, host, events), isAwaited: true };
 }
 
-/** A response that sends nothing before its time: the head goes with the first bytes. */
+/** A response that sends nothing before its time, because the head is sent with the first bytes. */
 function waited(exchange: Exchange, host: Host, seconds: number): Reply {
   const body = waiting(exchange, host, async function* (signal) {
     await setTimeout(seconds * 1000, undefined, { signal });

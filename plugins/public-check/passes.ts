@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 
-/** The longest check and its preparation. */
+/** Covers the longest check and its preparation. */
 const validitySeconds = 900;
 const form = /^Bearer (check_[\w-]{32})$/;
 

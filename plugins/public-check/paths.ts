@@ -1,31 +1,31 @@
 /** On the operator listener: issues a pass. */
 export const passPath = '/public-check/pass';
 
-/** Of the public listener; each needs a pass. */
+/** Paths of the public listener; each needs a pass. */
 export const publicPaths = {
   /** Echoes the received request. A further path may follow. */
   arrived: '/v1/public-check/arrived',
-  /** A WebSocket that sends messages back; for other requests what arrives, with status 426. */
+  /** A WebSocket that echoes messages; other requests get the echo of the request, with status 426. */
   upgrade: '/v1/public-check/upgrade',
-  /** The length of a body. */
+  /** Responds with the length of the body. */
   body: '/v1/public-check/body',
-  /** Events at a known pace. */
+  /** Sends events at a known rate. */
   stream: '/v1/public-check/stream',
   /** An event stream that is silent for `?seconds`. */
   silence: '/v1/public-check/silence',
   /** A response that is not streamed, after `?seconds`. */
   wait: '/v1/public-check/wait',
-  /** The same as the last two for a minute, under `?id`: its client leaves. */
+  /** Like the last two, for a minute and under `?id`: the client leaves during the call. */
   leaveSilence: '/v1/public-check/leave-silence',
   leaveWait: '/v1/public-check/leave-wait',
-  /** State of the client of `?id`: whether it has left. */
+  /** Reports whether the client of `?id` has left. */
   left: '/v1/public-check/left',
 } as const;
 
 /** Name of the endpoint that opens WebSockets. */
 export const echoEndpoint = 'public_check_echo';
 
-/** Events of `stream`, and ms between two. */
+/** Number of events of `stream`, and ms between two. */
 export const pace = { events: 20, interval: 100 } as const;
 
 /** Seconds that `silence` and `wait` may take. */
@@ -34,7 +34,7 @@ export const longestWait = 600;
 /** Response of `arrived`. */
 export interface Arrival {
   readonly path: string;
-  /** Of the client, as the gateway takes it from the proxies that it trusts. */
+  /** Address of the client, according to the proxies that the gateway trusts. */
   readonly address: string;
   readonly headers: Readonly<Record<string, string>>;
 }

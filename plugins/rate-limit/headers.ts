@@ -30,7 +30,7 @@ function rfc3339(time: number): string {
   return `${new Date(Math.ceil(time / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** The configured limits, and the headers that report how much is left. Plans and keys may have others. */
+/** Documents the configured limits and the headers with the remaining allowance. Plans and keys may have other limits. */
 export function describeLimits(options: RateLimitOptions): StageDocumentation {
   const { limit, period, burst, concurrent } = options;
   const others = limitsOfOthers(options.other, options);

@@ -5,7 +5,7 @@ import { rateLimitStage } from './stage.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Limits how much each key may send. */
+/** Limits the requests of each key. */
 export const plugin: GatewayPlugin = {
   name: 'rate-limit',
   register(server) {

@@ -6,7 +6,7 @@ import { type CallLimits, limitsOfCalls, type RateLimitOptions } from './options
 const longPeriodSeconds = 60;
 const maxRequestSeconds = 3_600;
 
-/** Limits of rate-limit and of plans of which one contradicts another. */
+/** Warns about limits of rate-limit and of plans that contradict each other. */
 export function limitNotices(options: RateLimitOptions, all: SectionValues): string[] {
   const plans = all.get(plansSection).filter(({ limits }) => limits !== undefined);
   return [

@@ -6,9 +6,9 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 const warnIntervalMs = 60_000;
 
 /**
- * Limits by the shared store, and by this instance alone while the store is unavailable. Each instance then grants its
- * share of the limit, from where the store's last answer for the key has left it. The store itself decides when it is
- * asked again; while it is down it refuses at once.
+ * Limits by the shared store, and by this instance alone while the store is unavailable. Each instance then grants its share of
+ * the limit, starting from the store's last answer for the key. The store itself decides when it can be asked again; its calls
+ * fail at once while it is down.
  */
 export class LocalFallback implements Limiter {
   readonly #shared: Limiter;
@@ -38,7 +38,7 @@ export class LocalFallback implements Limiter {
     return this.#ask('peek', key, limits);
   }
 
-  /** The limiter that granted the slot takes it back; the other one has only followed. */
+  /** Releases the slot at the limiter that granted it; the other one only mirrored it. */
   release(key: string, lease: string): void {
     this.#shared.release(key, lease);
     this.#local.release(key, lease);
@@ -49,7 +49,7 @@ export class LocalFallback implements Limiter {
     let isWaiting = false;
     const share = () => shareOf(limits, this.#shared.instances);
     const local = () => this.#local[call](key, share());
-    // A late store has counted the request or will. The share may let it pass meanwhile; to refuse it is for the store.
+    // A late store has counted the request or will do so. The local share may let it pass now; only the store may refuse it.
     const fallback = () => {
       // A store whose replies are late calls this before it returns.
       if (call === 'take' && !this.#hasRoom(key, share(), isWaiting ? 0 : 1)) return undefined;
@@ -78,10 +78,10 @@ export class LocalFallback implements Limiter {
   }
 
   /**
-   * True when half of the share would be left with all requests that wait. Other instances may have used up what this one
-   * does not know of, so a key that is near its limit waits until the store answers or is down.
+   * True if half of the share would remain after all waiting requests. Other instances may have used allowance that this one
+   * does not know of, so a key near its limit waits until the store responds or is down.
    *
-   * @param more requests that do not wait yet
+   * @param more requests that are not waiting yet
    */
   #hasRoom(key: string, share: Limits, more: number): boolean {
     if (this.#shared.instances <= 1) return true;
@@ -101,7 +101,7 @@ export class LocalFallback implements Limiter {
     this.#isWarned = false;
   }
 
-  /** @throws errors that do not concern the store */
+  /** Logs that the store is unavailable. @throws errors of any other kind */
   #warn(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (!this.#warning.pass()) return;
@@ -110,7 +110,7 @@ export class LocalFallback implements Limiter {
   }
 }
 
-/** Share of each instance, so that together they grant the limit; at least one request each. */
+/** Share of one instance, so that all together grant the limit; at least one request each. */
 function shareOf(limits: Limits, instances: number): Limits {
   if (instances <= 1) return limits;
   const part = (whole: number) => Math.max(1, Math.floor(whole / instances));

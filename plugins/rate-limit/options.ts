@@ -33,7 +33,7 @@ export interface CallLimits extends Limits {
   readonly concurrent: number;
 }
 
-/** The limits of a key's model calls: each its own, else that of the running plan, else the configured one. */
+/** Limits of a key's model calls. Each comes from the key, else from the running plan, else from the configuration. */
 export function limitsOfCalls(
   options: RateLimitOptions,
   own: RateLimits | undefined,
@@ -49,8 +49,8 @@ export function limitsOfCalls(
 }
 
 /**
- * The limits of a key's other requests: as configured, and never narrower than those of its model calls, so that a client
- * may count the tokens of every call that it makes.
+ * Limits of a key's other requests: the configured ones, but never stricter than those of its model calls, so that a client can
+ * count the tokens of every call.
  */
 export function limitsOfOthers(configured: Limits, calls: Limits): Limits {
   const isNarrower = configured.limit / configured.period < calls.limit / calls.period;

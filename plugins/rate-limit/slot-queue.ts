@@ -2,12 +2,12 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Limiter, Limits, Take } from '#core/platform/shared/shared.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 
-/** Of the request that has waited longest: other instances release slots without notice. */
+/** Retry interval of the first waiting request, because other instances release slots without notice. */
 const retryIntervalMs = 500;
 
 /**
- * The requests that wait for a slot of their key, in the order in which they came. Only the first one of a key asks for a slot: when this
- * process has released one, and every half second.
+ * Requests that wait for a slot of their key, in order of arrival. Only the first request of a key asks for a slot: when this process
+ * has released a slot, and every half second.
  */
 export class SlotQueue {
   readonly #limiter: Limiter;
@@ -23,8 +23,8 @@ export class SlotQueue {
   /**
    * As `Limiter.take`, but waits while all slots of the key are in use.
    *
-   * @param milliseconds after which it returns the refusal
-   * @throws the reason why the exchange was aborted
+   * @param milliseconds maximum wait, after which the refusal is returned
+   * @throws the abort reason of the exchange
    */
   async take(key: string, limits: Limits, exchange: Exchange, milliseconds: number): Promise<Take> {
     const end = this.#now() + milliseconds;
@@ -32,7 +32,7 @@ export class SlotQueue {
       const take = await this.#limiter.take(key, limits);
       if (take.refusedBy !== 'concurrency') return take;
     }
-    // It would never be woken: the client left during the call to the limiter.
+    // The client left during the call to the limiter, so this request would never be woken.
     if (exchange.isAborted) throw exchange.abortReason;
     const waiter = new Waiter();
     const queue = this.#queues.get(key) ?? new Set();
@@ -43,7 +43,7 @@ export class SlotQueue {
         const left = Math.max(0, end - this.#now());
         exchange.isQueued = true;
         await waiter.pause(firstOf(queue) === waiter ? Math.min(left, retryIntervalMs) : left);
-        // From here on the store is waited for.
+        // From here on the request waits for the store, not for a slot.
         exchange.isQueued = false;
         if (exchange.isAborted) throw exchange.abortReason;
         const isOver = this.#now() >= end;

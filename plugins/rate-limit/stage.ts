@@ -79,13 +79,13 @@ export const rateLimitStage = defineStage({
       const state = { ...limits, ...leftOf(take) };
       exchange.set(rateLimitState, state);
       const { lease } = take;
-      // The client may have disconnected during the call to the store; the exchange may be over and its `done` has run.
+      // The client may have disconnected during the call to the store, in which case `done` may already have run.
       if (lease !== undefined && exchange.isAborted) slots.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
       refuse(exchange, take, limits, state);
     }
 
-    /** Takes from the other allowance. The state of the limits of model calls is for `GET /v1/key`. */
+    /** Takes from the allowance of other requests. `GET /v1/key` needs the state of the model call limits. */
     function enterOther(exchange: Exchange, keyId: string, calls: CallLimits): void | Promise<void> {
       const limits = limitsOfOthers(options.other, calls);
       const settle = (ofCalls: Take, take: Take): void => {
@@ -114,7 +114,7 @@ function leftOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remainin
   return { remaining, resetAfter };
 }
 
-/** @param isModelCall false for a request of the other allowance */
+/** @param isModelCall false for the allowance of other requests */
 function explainRefusal(
   { refusedBy, retryAfter }: Take,
   limits: Limits,

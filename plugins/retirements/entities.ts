@@ -1,24 +1,24 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** What the list of its vendor says of the model of a route. */
+/** State of a route's model on its vendor's list. */
 export const RetirementRoute = defineEntity({
   name: 'RetirementRoute',
   tableName: 'retirement_route',
   properties: {
     route: impersonal(p.text().primary()),
     checkedAt: p.datetime(),
-    /** When the vendor listed the model last; null: it never has. */
+    /** Time when the vendor last listed the model; null if it never has. */
     listedAt: p.datetime().nullable(),
-    /** Digest of the key whose list had it last: keys of one vendor may see other lists. */
+    /** Digest of the key whose list last had the model: lists may differ between keys of a vendor. */
     listedFor: impersonal(p.text().nullable()),
-    /** Since when a list that had the model lacks it. */
+    /** Time since which a list that had the model lacks it. */
     missingSince: p.datetime().nullable(),
-    /** First day (UTC) without the model, as the list says. */
+    /** First day (UTC) without the model, from the list. */
     endsOn: impersonal(p.text().nullable()),
     /** The model that the list recommends instead, or the latest of the family. */
     successor: impersonal(p.text().nullable()),
-    /** Reason for which the list could not be read. */
+    /** Reason why the list could not be read. */
     error: impersonal(p.text().nullable()),
   },
 });

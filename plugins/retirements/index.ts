@@ -19,7 +19,7 @@ const listJob: JobDefinition = {
   run: (_data, host) => readLists(host),
 };
 
-/** Says before a vendor retires a model, and suggests what may follow. It changes no route. */
+/** Warns before a vendor retires a model, and suggests a successor. It changes no routes. */
 export const plugin: GatewayPlugin = {
   name: 'retirements',
   register({ gateway }) {

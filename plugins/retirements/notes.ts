@@ -10,7 +10,7 @@ const deadline = 10_000;
 
 const readings = new WeakMap<Host, FreshValue<readonly Retirement[]>>();
 
-/** As they were a minute or two ago at most: pages that show them are updated every few seconds. */
+/** Retirements that are a minute or two old at most, cached because pages are updated every few seconds. */
 export function recentRetirements(host: Host): Promise<readonly Retirement[]> {
   const options = {
     maxAge,
@@ -24,7 +24,7 @@ export function recentRetirements(host: Host): Promise<readonly Retirement[]> {
   return reading.get();
 }
 
-/** On *Routes*: which models end. */
+/** Notes on *Routes* about models that end. */
 export const retiringRoutes: NoteSource = async ({ host, t, format }) =>
   (await recentRetirements(host)).map(({ route, state, endsOn }) => ({
     about: route,
@@ -33,7 +33,7 @@ export const retiringRoutes: NoteSource = async ({ host, t, format }) =>
     path: retirementsPath,
   }));
 
-/** For customers: models that nothing serves after a day, the last of those of their routes. */
+/** Notes for customers: models without any route after a day, which is the last end among their routes. */
 export const retiringModels: NoteSource = async ({ host, t, format }) => {
   const all = await recentRetirements(host);
   const lost = new Set(all.flatMap((one) => one.lost));
@@ -44,7 +44,7 @@ export const retiringModels: NoteSource = async ({ host, t, format }) => {
         .map(({ endsOn }) => endsOn ?? '')
         .toSorted()
         .at(-1) ?? '';
-    if (last === '') return []; // only a list lacks it
+    if (last === '') return []; // missing from a list, without a date
     const other = own.map((one) => servedSuccessor(host, one)).find((name) => name !== undefined && name !== about);
     const day = shownDay(last, format);
     const text = other === undefined ? t('retirements.ends_on', { day }) : t('retirements.ends_for', { day, other });

@@ -5,7 +5,7 @@ import { readRetirements } from './retirements.ts';
 
 const listed = 200;
 
-/** `/operator/retirements`: routes whose vendors retire their models, and what may follow. */
+/** `/operator/retirements`: routes whose vendors retire their models, and suggested successors. */
 export const retirementsPage = tablesPage({
   path: retirementsPath,
   title: 'retirements.title',

@@ -8,17 +8,17 @@ import { digestsOf, findListed, type KeyList, latestOfFamily, mostKeys, readVend
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** A vendor retires the model of a route, or has. Once when it is seen, and once a week before the end. */
+    /** A vendor retires, or has retired, the model of a route. Sent when it is first seen, and again a week before the end. */
     'model.retiring': { readonly route: string; readonly state: string };
   }
 }
 
 type ListHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Days before an end on which operators are told again. */
+/** Days before the end at which operators are notified again. */
 const lastNotice = 7;
 
-/** Reads the list of each vendor once, notes what it says of the models of routes, and records what is new for operators. */
+/** Reads each vendor's list once, stores the state of the routes' models, and records news for operators. */
 export async function readLists(host: ListHost): Promise<void> {
   const byUpstream = Map.groupBy(uniqueRoutes(host.catalog.models), ({ upstream }) => upstream);
   if (host.section(retirementsSection).ask)
@@ -44,8 +44,8 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
 }
 
 /**
- * Some vendors do not list all models, or not for all keys: one is missing from a list that had it, or from all if the key
- * of that list was replaced.
+ * Some vendors do not list all models, or not for all keys, so a model counts as missing if the list that had it lacks it, or if
+ * all lists do and that list's key was replaced.
  */
 async function note(
   { database, now }: ListHost,

@@ -4,7 +4,7 @@ import type { Retirement } from './retirements.ts';
 
 export const retirementsPath = '/operator/retirements';
 
-/** Routes of models that their vendors retire. */
+/** Routes whose models are retired by their vendors. */
 export const retirements = defineResource({
   name: 'retirement',
   summary: 'list routes whose vendor retires their model, the first end first',

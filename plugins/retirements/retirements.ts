@@ -8,17 +8,17 @@ import { retirementsSection } from './section.ts';
 /** A route whose vendor retires its model. */
 export interface Retirement {
   readonly route: string; // upstream/model
-  /** `ending`: within the days of notice. `missing`: a list that had it lacks it. */
+  /** `ending`: within the days of notice. `missing`: a list that had the model lacks it. */
   readonly state: 'ending' | 'ended' | 'missing';
-  /** First day (UTC) without the model; undefined where only the list lacks it. */
+  /** First day (UTC) without the model; undefined if it is only missing from the list. */
   readonly endsOn: string | undefined;
-  /** Epoch ms since when the list lacks it. */
+  /** Epoch ms since which the list lacks the model. */
   readonly missingSince: number | undefined;
-  /** The vendor's name of a model that may follow: a suggestion. */
+  /** The vendor's name of a suggested successor. */
   readonly successor: string | undefined;
-  /** Public names of the models that it serves. */
+  /** Public names of the models that the route serves. */
   readonly models: readonly string[];
-  /** Those of them that have no route to a model that stays. */
+  /** Public names without a route to a model that stays. */
   readonly lost: readonly string[];
 }
 
@@ -31,7 +31,7 @@ interface Row {
 
 type RetirementHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
 
-/** Routes of models that have ended or end soon, the first end first. By the vendor's list, or by the days that it publishes. */
+/** Routes of models that have ended or end soon, the earliest end first, by the vendor's list or its published dates. */
 export async function readRetirements(host: RetirementHost): Promise<Retirement[]> {
   const { catalog, database, section, now } = host;
   const routes = uniqueRoutes(catalog.models);
@@ -82,7 +82,7 @@ export function shownDay(day: string | undefined, format: Pick<Formatter, 'day'>
   return day === undefined ? '' : format.day(new Date(`${day}T12:00:00Z`)).text;
 }
 
-/** A model of the catalog that is served by the successor already: what customers may use instead. */
+/** A model of the catalog that already routes to the successor, as an alternative for customers. */
 export function servedSuccessor(
   { catalog }: Pick<Host, 'catalog'>,
   { successor }: Pick<Retirement, 'successor'>,

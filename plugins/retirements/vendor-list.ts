@@ -7,24 +7,24 @@ import { isDay } from '#core/platform/timing/time-zone.ts';
 /** A model on a vendor's list. */
 interface VendorModel {
   readonly id: string;
-  /** First day (UTC) without it, where the list says so. */
+  /** First day (UTC) without the model, if the list has it. */
   readonly endsOn: string | undefined;
-  /** What the vendor recommends instead, where the list says so. */
+  /** Replacement that the vendor recommends, if the list has it. */
   readonly successor: string | undefined;
-  /** Epoch s; 0 where the list does not say. */
+  /** Creation time in epoch seconds; 0 if the list lacks it. */
   readonly created: number;
 }
 
 interface VendorList {
   readonly models: readonly VendorModel[];
-  /** False where the vendor has more than it has sent: nothing is missing then. */
+  /** False if the vendor sent only a part, so absent models do not count as missing. */
   readonly isWhole: boolean;
 }
 
-/** Bytes of a list. */
+/** Maximum bytes of a list. */
 const longestList = 8_388_608;
 
-/** Members of entries in which vendors give the end of a model, and what follows it. */
+/** Members of an entry that hold the end of a model and its successor, by vendor. */
 const endMembers = [
   // Source: OpenAI API reference, "List models".
   { presets: ['openai'], end: 'shutdown_date', successor: undefined },
@@ -34,7 +34,7 @@ const endMembers = [
   { presets: ['mistral'], end: 'deprecation', successor: 'deprecation_replacement_model' },
 ] as const;
 
-/** Keys with which a vendor is asked: one of them may be refused, or see other models. */
+/** Maximum number of keys to ask a vendor with: a key may be refused, or see other models. */
 export const mostKeys = 3;
 
 function keysOf({ apiKeys }: Upstream): string[] {
@@ -46,16 +46,16 @@ export function digestsOf(upstream: Upstream): string[] {
   return keysOf(upstream).map((key) => keyDigest(upstream, key));
 }
 
-/** What a vendor lists for one of its keys. */
+/** A vendor's list for one of the keys. */
 export interface KeyList extends VendorList {
   /** Digest of the key. */
   readonly key: string;
 }
 
 /**
- * The lists for the keys of an upstream, each asked for when it is needed: the first one that answers has all models, as a rule.
+ * Yields the lists for an upstream's keys, each fetched on demand: usually the first one that arrives has all models.
  *
- * @throws LookupFailed of the last key, if none has answered
+ * @throws LookupFailed of the last key if all look-ups failed
  */
 export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyList> {
   let failure: LookupFailed | undefined;
@@ -73,14 +73,14 @@ export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyLi
   if (!isAnswered && failure !== undefined) throw failure;
 }
 
-/** Lists in pages are asked for in one. */
+/** Path of the list; a paginated list is requested as one page. */
 function pathOf({ formats, vendor }: Upstream): string {
   if (formats.includes('ollama')) return '/tags';
   if (formats.includes('gemini')) return '/models?pageSize=1000';
   return vendor === 'anthropic' ? '/models?limit=1000' : '/models';
 }
 
-/** Lists of OpenAI, Anthropic, Gemini and Ollama. */
+/** Reads lists in the formats of OpenAI, Anthropic, Gemini and Ollama. */
 export function toList(answer: JsonObject, preset: string | undefined): VendorList {
   const list = answer['data'] ?? answer['models'];
   const members = endMembers.find(({ presets }) => presets.some((one) => one === preset));
@@ -99,7 +99,7 @@ export function toList(answer: JsonObject, preset: string | undefined): VendorLi
   return { models, isWhole: answer['has_more'] !== true && answer['nextPageToken'] === undefined };
 }
 
-/** The day, such as `2026-12-11`, of a date or time; undefined for an invalid date, and for the zero that some vendors send for none. */
+/** The day, such as `2026-12-11`, of a date or time; undefined if it is invalid or zero, which some vendors send for no date. */
 function dayOf(value: JsonValue | undefined): string | undefined {
   const [day] = typeof value === 'string' ? (/^2\d{3}-\d\d-\d\d/.exec(value) ?? []) : [];
   return day !== undefined && isDay(day) ? day : undefined;
@@ -116,12 +116,12 @@ function createdAt({ created, created_at: at }: JsonObject): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-/** Ollama lists `name:latest` for what is called `name`. */
+/** Finds a model by name; Ollama lists `name` as `name:latest`. */
 export function findListed({ models }: VendorList, name: string): VendorModel | undefined {
   return models.find(({ id }) => id === name || id === `${name}:latest`);
 }
 
-/** The latest model of the same family on the list, as a suggestion; undefined where none is later, or the list has no times. */
+/** Suggests the latest model of the same family on the list; undefined if none is later or the list has no times. */
 export function latestOfFamily({ models }: VendorList, name: string): string | undefined {
   const family = familyOf(name);
   const own = models.find(({ id }) => id === name)?.created ?? 0;
@@ -133,7 +133,7 @@ export function latestOfFamily({ models }: VendorList, name: string): string | u
   return latest?.id;
 }
 
-/** The name without its versions and dates: `claude-sonnet` for all of them. */
+/** The name without versions and dates: `claude-sonnet` for all versions of it. */
 function familyOf(name: string): string {
   return name
     .toLowerCase()

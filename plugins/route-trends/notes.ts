@@ -13,7 +13,7 @@ const deadline = 30_000;
 
 const readings = new WeakMap<Host, FreshValue<readonly RouteTrend[]>>();
 
-/** As they were ten minutes ago: pages do not wait for them to be read again. */
+/** Returns trends that may be ten minutes old, so that pages do not wait for a reading. */
 export function recentTrends(host: Host): Promise<readonly RouteTrend[]> {
   const read = () => readTrends(host.database, host.now());
   const options = { maxAge, staleFor: maxAge, deadline, knownFor: 6 * maxAge, now: () => host.monotonic(), read };
@@ -22,7 +22,7 @@ export function recentTrends(host: Host): Promise<readonly RouteTrend[]> {
   return reading.get();
 }
 
-/** On *Routes*: what vendors let through less of than before. */
+/** Notes on *Routes* whose vendors let less through than before. */
 export const trendNotes: NoteSource = async (reader) =>
   (await recentTrends(reader.host)).flatMap(({ route, steps }) =>
     steps.map((step) => ({

@@ -11,7 +11,7 @@ import { speedOf } from './trends.ts';
 const hours = 48;
 const days = 14;
 
-/** `/operator/route-trends?route=…`: what the vendor of a route lets through, by hour and day. */
+/** `/operator/route-trends?route=…`: the course of a route by hour and day. */
 export const trendPage: Page = {
   path: trendPath,
   role: 'operator',

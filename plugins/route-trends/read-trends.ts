@@ -16,7 +16,7 @@ export interface RouteTrend {
   readonly steps: readonly StepDown[];
 }
 
-/** Routes on which vendors let less through in the last 24 hours than in the seven days before. @param now epoch ms */
+/** Finds routes that let less through in the last 24 hours than in the seven days before. @param now epoch ms */
 export async function readTrends(database: Queries, now: number): Promise<RouteTrend[]> {
   const middle = startOfHours(now, hoursOfDay);
   const first = startOfHours(now, hoursOfDay * (1 + daysBefore));
@@ -31,7 +31,7 @@ export async function readTrends(database: Queries, now: number): Promise<RouteT
   });
 }
 
-/** By route. @param until epoch ms; undefined for now */
+/** Sums counts by route. @param until epoch ms; undefined for now */
 async function readPassed(
   database: Queries,
   since: number,
@@ -73,7 +73,7 @@ async function readPassed(
   );
 }
 
-/** What a vendor let through on a route in one hour or day. */
+/** Counts of a route in one hour or day. */
 export interface PassedAt extends Passed {
   readonly at: number; // epoch ms of its start
 }
@@ -87,7 +87,7 @@ interface Row {
   readonly latency: LatencyHistogram | null;
 }
 
-/** One route over time, the latest first. Days are those of the time zone. */
+/** Reads one route over time, the latest first. Days are in the time zone. */
 export async function readCourse(
   database: Queries,
   route: string,
@@ -125,7 +125,7 @@ export async function readCourse(
   }));
 }
 
-/** One pair for each bucket: hours of a day have the same ones. */
+/** Merges the histograms of a day's hours into one pair per bucket. */
 function mergeEqual(pairs: LatencyHistogram): LatencyHistogram {
   const sums = new Map<number, number>();
   for (const [bucket, requests] of pairs) sums.set(bucket, (sums.get(bucket) ?? 0) + requests);

@@ -1,32 +1,32 @@
 import { type LatencyHistogram, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 
-/** What a vendor let through on a route in a time. */
+/** Counts of a vendor's results on a route in a period. */
 export interface Passed {
   readonly attempts: number;
-  /** Attempts that it throttled. */
+  /** Attempts that the vendor throttled. */
   readonly throttled: number;
   readonly firstContent: LatencyHistogram;
-  /** Tokens of streams that are long enough to tell a speed, and their ms. */
+  /** Tokens of streams that are long enough to measure a speed, and their ms. */
   readonly streamedTokens: number;
   readonly streamedMs: number;
 }
 
-/** A step down: what became worse, and by how much. */
+/** A figure that became worse, with its values before and now. */
 export type StepDown =
   | { readonly kind: 'throttled'; readonly before: number; readonly now: number } // shares
   | { readonly kind: 'first_token'; readonly before: number; readonly now: number } // ms, medians
   | { readonly kind: 'speed'; readonly before: number; readonly now: number }; // tokens per second
 
-/** Below these, the figures of a day say too little. */
+/** Minimum counts of a day for a comparison. */
 const least = { attempts: 200, answers: 100, tokens: 20_000 };
-/** What counts as a step down: vendors vary by a third from day to day. */
+/** Thresholds of a step down: vendors vary by a third from day to day. */
 const steps = {
   throttled: { share: 0.02, times: 3 },
   firstToken: { ms: 300, times: 1.5 },
   speed: { times: 0.7 },
 };
 
-/** Compares the last day of a route with the week before it. @returns what became worse */
+/** Compares the last day of a route with the week before it. @returns the figures that became worse */
 export function findSteps(before: Passed, now: Passed): StepDown[] {
   return [...throttledStep(before, now), ...firstTokenStep(before, now), ...speedStep(before, now)];
 }

@@ -10,22 +10,22 @@ import { exports, type Resource } from './otlp.ts';
 
 /** Result of a request to the collector. */
 export type Sent =
-  /** @property rejected items that it does not take, and why */
+  /** @property rejected number of items that the collector rejected; `reason` says why */
   | { readonly kind: 'taken'; readonly rejected: number; readonly reason: string }
-  /** It may take them later; @property after ms that it asks to wait. */
+  /** The collector may accept the items later. @property after ms that it asks to wait */
   | { readonly kind: 'later'; readonly reason: string; readonly after: number }
-  /** It will never take them. */
+  /** The collector will never accept the items. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 const compress = promisify(gzip);
-/** OTLP/HTTP, "Retryable Response Codes". */
+/** Source: OTLP/HTTP, "Retryable Response Codes". */
 const retryable = new Set([429, 502, 503, 504]);
-/** Ms; a collector that asks for longer is asked again after it. */
+/** Maximum ms to wait, even if the collector asks for longer. */
 const longestWait = 60_000;
-/** Bytes of an answer that are read for a reason. */
+/** Bytes of a response that are read to find a reason. */
 const answerLength = 4_096;
 
-/** A collector that takes OTLP over HTTP as JSON. */
+/** A collector that accepts OTLP over HTTP as JSON. */
 export class Collector {
   readonly #settings: Pick<TelemetrySettings, 'endpoint' | 'headers' | 'timeout'>;
   readonly #resource: Resource;
@@ -61,7 +61,7 @@ export class Collector {
   }
 }
 
-/** A longer answer, or one without an end, is not read any further. */
+/** Reads the beginning of a response; it may be long or endless. */
 async function readBeginning({ body }: Response): Promise<string> {
   const collected = new CollectedBytes();
   for await (const piece of body ?? []) {
@@ -90,7 +90,7 @@ function readPartialSuccess(text: string): { rejected: number; reason: string } 
     const [, rejected = 0] = Object.entries(partialSuccess).find(([name]) => name.startsWith('rejected')) ?? [];
     return { rejected: Number(rejected) || 0, reason: String(partialSuccess['errorMessage'] ?? '') };
   } catch {
-    // An empty answer, or one in another form: the status says enough.
+    // The response is empty or in another form; its status suffices.
     return { rejected: 0, reason: '' };
   }
 }

@@ -3,7 +3,7 @@ import { isSent, telemetrySection, telemetrySignals } from '#core/config/section
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** Sends traces, metrics and request records to an OpenTelemetry collector. Without one, nothing of it is loaded. */
+/** Sends traces, metrics and request records to an OpenTelemetry collector. Its modules are loaded only with a collector. */
 export const plugin: GatewayPlugin = {
   name: 'telemetry',
   register(server) {
@@ -26,7 +26,7 @@ export const plugin: GatewayPlugin = {
     gateway.gauge(
       gauge('telemetry_waiting_records', 'Request records that wait for the collector.', () => telemetry?.waiting),
     );
-    // Once there is a database: `daypass check` sends nothing.
+    // Starts once a database exists, so `daypass check` sends no telemetry.
     server.ext('onPreStart', async () => {
       const host = server.host();
       if (host.section(telemetrySection).endpoint === '') return;

@@ -4,10 +4,11 @@ import { attributesOf } from './otlp.ts';
 const cumulative = 2;
 
 /**
- * The metrics of `/metrics` as OTLP metrics, under the same names. Counters and histograms are sums since the start of the process,
- * so that a report that is lost loses nothing.
+ * The metrics of `/metrics` as OTLP metrics, under the same names. Counters and histograms are sums since the process started, so
+ * a lost report loses no counts.
  *
- * @param startedAt of the process, @param now ns as texts
+ * @param startedAt start of the process, in ns as text
+ * @param now in ns as text
  */
 export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: string, now: string): object[] {
   const times = { startTimeUnixNano: startedAt, timeUnixNano: now };
@@ -35,8 +36,8 @@ export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: stri
 }
 
 /**
- * UCUM, by the unit that names end with; '' for counts. The unit 1 means a ratio: behind a collector, Prometheus knows a gauge
- * of it by another name, `…_ratio`.
+ * UCUM unit by the ending of the name; '' for counts. The unit 1 means a ratio: behind a collector, Prometheus appends `_ratio` to
+ * the name of such a gauge.
  */
 function unitOf(name: string): string {
   const [, word = ''] = /_([a-z]+?)(?:_total)?$/.exec(name) ?? [];
@@ -63,7 +64,7 @@ function histogramPoints({ name, values }: MetricFamily, times: Times): object[]
       count: String(valueOf(own, `${name}_count`)),
       sum: valueOf(own, `${name}_sum`),
       explicitBounds: buckets.map(({ bound }) => bound).filter(Number.isFinite),
-      // Those of Prometheus include all smaller ones.
+      // Buckets of Prometheus are cumulative.
       bucketCounts: buckets.map(({ value }, index) => String(value - (buckets[index - 1]?.value ?? 0))),
     };
   });

@@ -47,7 +47,7 @@ export const spanKind = { internal: 1, server: 2, client: 3 } as const;
 export const statusError = 2;
 export const severity = { info: [9, 'INFO'], warn: [13, 'WARN'], error: [17, 'ERROR'] } as const;
 
-/** The attributes whose value is known: null and undefined are left out. */
+/** Attributes with a value; null and undefined are left out. */
 export function attributesOf(members: Readonly<Record<string, unknown>>): KeyValue[] {
   return Object.entries(members).flatMap(([key, value]) =>
     value === undefined || value === null ? [] : [{ key, value: anyValue(value) }],
@@ -71,7 +71,7 @@ export function nanoseconds(time: number): string {
   return `${whole}${String(Math.round((time - whole) * 1e6) % 1e6).padStart(6, '0')}`;
 }
 
-/** The paths of the signals, and what their requests are. */
+/** Paths and request shapes of the signals. */
 export const exports = {
   traces: {
     path: 'v1/traces',

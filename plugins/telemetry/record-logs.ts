@@ -10,10 +10,10 @@ interface Line extends Readonly<Record<string, unknown>> {
 
 /**
  * A line of the journal as an OTLP log record: `daypass.request` with the columns of the record as attributes (`daypass.status`), or
- * `daypass.request.content` with the text of a prompt or a response, which the journal has only where the operator records them.
+ * `daypass.request.content` with the text of a prompt or a response, which the journal has only if the operator records them.
  *
  * @param now epoch ms
- * @returns none for a line that is neither
+ * @returns an empty list for any other line
  */
 export function logRecordsOf(line: string, now: number): LogRecord[] {
   const parsed = parse(line);

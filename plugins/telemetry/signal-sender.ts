@@ -5,12 +5,12 @@ import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Collector } from './collector.ts';
 
-/** Ms between two attempts while the collector takes nothing. */
+/** Ms between two attempts while the collector accepts no items. */
 const retries = { first: 1_000, longest: 30_000 };
-/** Ms between two log lines about it. */
+/** Ms between two log lines about failed attempts. */
 const remindEvery = 60_000;
 
-/** Sends items of one signal until the collector has answered for them. */
+/** Sends items of one signal until the collector has accepted or refused them. */
 export class SignalSender {
   readonly #collector: Pick<Collector, 'send'>;
   readonly #signal: TelemetrySignal;
@@ -27,7 +27,7 @@ export class SignalSender {
     this.#log = log;
   }
 
-  /** Items that the collector did not get. */
+  /** Number of items that the collector did not get. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -40,21 +40,21 @@ export class SignalSender {
     this.#dropped += count;
   }
 
-  /** From now on each delivery is tried once more and no longer. */
+  /** From now on each delivery gets one more attempt. */
   close(): void {
     this.#isClosing = true;
     this.#closing.resolve();
   }
 
-  /** Resolves after some ms, or when this closes. */
+  /** Resolves after these ms, or when the sender closes. */
   async pause(milliseconds: number): Promise<void> {
     await firstOrTimeout([this.#closing.promise], milliseconds);
   }
 
   /**
-   * Waits for as long as the collector is away.
+   * Delivers the items, and retries while the collector is unavailable.
    *
-   * @returns false when this closed before it took them; then they are not counted as dropped
+   * @returns false if the sender closed before the collector accepted them; they do not count as dropped then
    */
   async deliver(items: readonly object[]): Promise<boolean> {
     for (;;) {

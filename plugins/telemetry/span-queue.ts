@@ -3,10 +3,10 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { SignalSender } from './signal-sender.ts';
 import type { OtlpSpan } from './otlp.ts';
 
-/** Spans that wait at most, in a request to the collector, and ms until they are sent. */
+/** Maximum number of waiting spans and of spans per request, and ms until waiting spans are sent. */
 const limits = { queue: 8_192, batch: 512, delay: 2_000 };
 
-/** Spans on their way to the collector. While it is away, as many wait as there is room for, and the others are dropped. */
+/** Spans on their way to the collector. While it is unavailable, spans wait up to the limit, and further ones are dropped. */
 export class SpanQueue implements AsyncDisposable {
   readonly #sender: SignalSender;
   readonly #log: Logger;

@@ -14,7 +14,7 @@ import { attemptSpanId, spanIdFrom, type Trace, traceOf } from '#core/gateway/tr
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { attributesOf, nanoseconds, type OtlpSpan, spanKind, statusError } from './otlp.ts';
 
-/** Beginnings of vendors' names, and the well-known values of `gen_ai.provider.name`. Others are named as they are. */
+/** Prefixes of vendor names with their well-known values of `gen_ai.provider.name`. Other vendors keep their names. */
 const providers: readonly (readonly [vendor: string, provider: string])[] = [
   ['gemini', 'gcp.gemini'],
   ['vertex', 'gcp.vertex_ai'],
@@ -28,7 +28,7 @@ const providers: readonly (readonly [vendor: string, provider: string])[] = [
   ['deepseek', 'deepseek'],
 ];
 
-/** `gen_ai.operation.name` by wire format; others, for which there is none, are named after the format. */
+/** `gen_ai.operation.name` by wire format; formats without a standard value use their own name. */
 const operations: Readonly<Record<string, string>> = {
   chat: 'chat',
   responses: 'chat',
@@ -41,10 +41,10 @@ const operations: Readonly<Record<string, string>> = {
 };
 
 /**
- * The spans of a request that is over: one for itself, one for each attempt, and one for each stage where the configuration asks for
- * them. HTTP semantic conventions 1.41, and those of generative AI as of November 2026, which are still in development.
+ * Spans of a finished request: one for the request, one for each attempt, and one for each stage if configured. They follow the HTTP
+ * semantic conventions 1.41, and those of generative AI as of November 2026, which are still in development.
  *
- * @returns none for a request that is not sampled
+ * @returns an empty list for a request that is not sampled
  */
 export function spansOf(exchange: Exchange, outcome: Outcome, sample: number): OtlpSpan[] {
   const trace = traceOf(exchange, sample);
@@ -65,7 +65,7 @@ export function spansOf(exchange: Exchange, outcome: Outcome, sample: number): O
 
 function requestSpan(exchange: Exchange, { kind, status, error, duration }: Outcome, trace: Trace): OtlpSpan {
   const { id, method, endpoint, receivedAt } = exchange;
-  // What a path without an endpoint holds is the client's, a key for example.
+  // An unknown path is client input and may contain a key.
   const route = endpoint.name === 'unknown' ? undefined : endpoint.path;
   const called = exchange.find(adapter) ?? exchange.find(cachedCall);
   return {

@@ -15,12 +15,12 @@ import { logRecordsOf } from './record-logs.ts';
 import { SpanQueue } from './span-queue.ts';
 import { spansOf } from './spans.ts';
 
-/** Ms that the last spans and metrics may take on a stop. Records wait on disk for the next start. */
+/** Maximum ms to send the last spans and metrics on shutdown. Records wait on disk for the next start. */
 const flushTimeout = 3_000;
-/** Ms between two looks for records of dead instances. */
+/** Ms between two searches for records of dead instances. */
 const searchEvery = 10_000;
 
-/** Telemetry of this process for the collector. There is one, from the start to the stop. */
+/** Telemetry of this process. There is one instance, from start to shutdown. */
 export class Telemetry implements AsyncDisposable {
   readonly #host: Host;
   readonly #senders: Readonly<Record<TelemetrySignal, SignalSender>>;
@@ -55,17 +55,17 @@ export class Telemetry implements AsyncDisposable {
     if (spans.length > 0) this.#spans.add(spans);
   }
 
-  /** Items that the collector did not get since the start. */
+  /** Number of items that the collector did not get since the start. */
   dropped(signal: TelemetrySignal): number {
     return this.#senders[signal].dropped + (signal === 'records' ? (this.#spool?.dropped ?? 0) : 0);
   }
 
-  /** Records on disk that wait for the collector. */
+  /** Number of records that wait for the collector. */
   get waiting(): number {
     return this.#spool?.waiting ?? 0;
   }
 
-  /** A report that comes while the last one still waits for the collector has what that one has. */
+  /** Skips a report while the last one still waits: the sums of the next one include it. */
   #report(): Promise<void> {
     this.#reporting ??= this.#sendMetrics().finally(() => (this.#reporting = undefined));
     return this.#reporting;
@@ -90,7 +90,7 @@ export class Telemetry implements AsyncDisposable {
     }
   }
 
-  /** @returns false when none waits */
+  /** @returns false if no records wait */
   async #shipOldest(spool: RecordSpool): Promise<boolean> {
     const oldest = spool.oldest();
     if (oldest === undefined) return false;

@@ -20,7 +20,7 @@ const version = { 'api-version': apiVersion };
 /**
  * Calls the API.
  *
- * @returns undefined when it does not exist (404)
+ * @returns undefined if the object does not exist (404)
  * @throws PaymentError for every other failure
  */
 export async function callXendit(settings: XenditSettings, call: XenditCall): Promise<JsonObject | undefined> {
@@ -53,13 +53,13 @@ function kindOf(status: number, code: string | undefined, call: XenditCall): Pay
   return status >= 500 || status < 400 ? failureOf(call) : 'rejected';
 }
 
-/** A member that is text and not empty. */
+/** Reads a non-empty text member. */
 export function textOf(body: JsonObject | undefined, name: string): string | undefined {
   const value = body?.[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** ISO 8601; UTC without a zone. */
+/** Reads an ISO 8601 time; without a zone it is UTC. */
 export function readTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const date = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);

@@ -33,7 +33,7 @@ export function connectXendit(host: Host): PaymentConnection {
   };
 }
 
-/** Test mode has no wallets: Xendit marks a payment request as paid on request. */
+/** Test mode has no wallets: Xendit marks a payment request as paid when asked to. */
 function simulationWith(settings: XenditSettings): NonNullable<PaymentConnection['simulation']> {
   return ({ providerReference = 'ID', amount }) =>
     [

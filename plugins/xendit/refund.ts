@@ -51,8 +51,8 @@ export async function readXenditRefund(
 }
 
 /**
- * The refunds of one payment of a request, which may have several payments; undefined when the list cannot be read. The
- * payment counts without it, and the next read may succeed.
+ * The refunds of one payment of a request, which may have several payments; undefined if the list cannot be read. The payment
+ * then counts without refunds, and the next read may succeed.
  */
 export async function listRefunds(
   settings: XenditSettings,
@@ -86,7 +86,7 @@ function timeOf(refund: JsonObject): Date | undefined {
   return readTime(refund['updated'] ?? refund['created']);
 }
 
-/** The effect of refunds on a payment: none, or returned entirely. */
+/** State of a payment after its refunds. */
 export function refundedOf(refunds: readonly StatedRefund[] | undefined, paid: number): PaymentState {
   const back = (refunds ?? []).filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
   return back > 0 && back >= paid ? 'refunded' : 'paid';

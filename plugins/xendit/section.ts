@@ -56,7 +56,7 @@ export function checkXendit(all: CheckContext, report: Report): void {
     );
 }
 
-/** @throws Error without it: no call and no notification could be trusted */
+/** @throws Error if the secret is missing: without it no call or notification can be trusted */
 export function requireSecret(settings: XenditSettings, name: 'secret_key' | 'webhook_token'): string {
   const value = settings[name];
   if (value === undefined || value === '') throw new Error(`xendit.${name} is missing`);
@@ -67,7 +67,7 @@ export function originOf({ base_url }: XenditSettings): string {
   return base_url ?? origin;
 }
 
-/** True for a key of the test mode, in which no money moves. */
+/** True for a key of the test mode, where no money moves. */
 export function isTestMode({ secret_key = '' }: XenditSettings): boolean {
   return testKey.test(secret_key);
 }

@@ -41,7 +41,7 @@ export async function readXenditStatus(
   const payment = await findPayment(settings, charge, textOf(request, 'latest_payment_id'), signal);
   if (payment !== undefined) return readPaid(settings, charge, payment, signal);
   const state = stateOf(request);
-  // The payment is not listed yet: a code for a fixed amount takes exactly the requested amount.
+  // The payment is not listed yet, but a code for a fixed amount accepts only the requested amount.
   if (state === 'paid') return readPaid(settings, charge, request, signal);
   return { ...asked, state, raw: request };
 }
@@ -78,7 +78,7 @@ async function readPaid(
   return {
     reference,
     providerReference,
-    // The gateway never charges a fraction of a rupiah: the operator must look at it.
+    // The gateway never charges a fraction of a rupiah, so the operator must review this.
     state: amount === undefined ? 'disputed' : refundedOf(refunds, amount),
     ...(paymentId !== undefined && { paymentId }),
     ...(amount !== undefined && { paid: { amount, currency: textOf(payment, 'currency') ?? 'IDR' } }),

@@ -5,24 +5,24 @@ import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts
 import type { ConfigurationCanary } from './entities.ts';
 import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
 
-/** Canaries that are kept, the newest. */
+/** Number of canaries kept; older ones are deleted. */
 const keptCanaries = 100;
-/** Seconds after which another instance judges a canary, if the one that began has not finished. */
+/** Seconds after which another instance may judge a canary if the claiming instance has not finished. */
 const judgeLease = 60;
-/** Seconds without a judgement after which a canary whose time is over has been left alone. */
+/** Seconds without a judgement after which an overdue canary counts as abandoned. */
 const abandonedAfter = 600;
 
 /** A configuration that serves a share of the accounts. */
 export interface Canary {
-  /** Counted from 1, for people. */
+  /** Sequential number from 1, shown to people. */
   readonly id: number;
-  /** Of the configuration that serves the others. */
+  /** Digest of the configuration that serves the other accounts. */
   readonly baseDigest: string;
   readonly text: string;
   readonly digest: string;
-  /** By which accounts are chosen. */
+  /** Salt of the hash that assigns accounts. */
   readonly salt: string;
-  /** Of the accounts, from 0 to 1. */
+  /** Share of the accounts, from 0 to 1. */
   readonly share: number;
   readonly operator: string;
   readonly note: string | undefined;
@@ -31,20 +31,20 @@ export interface Canary {
   readonly looks: number;
   readonly lateLooks: number;
   readonly nextLook: number;
-  /** Undefined before they are compared for the first time. */
+  /** Undefined before the first comparison. */
   readonly counts: CanaryCounts | undefined;
   readonly verdict: CanaryVerdict | undefined;
   /** Undefined while it runs. */
   readonly end: { readonly at: Date; readonly outcome: CanaryOutcome; readonly reason: string } | undefined;
 }
 
-/** Input for starting one. */
+/** Input for starting a canary. */
 interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 'salt' | 'share' | 'operator' | 'note'> {
   readonly seconds: number;
   readonly firstLook: number;
 }
 
-/** The canaries on a database, of which one runs at most, on all instances. */
+/** The canaries on a database. At most one runs at a time, on all instances. */
 export class Canaries {
   readonly #database: Pick<Database, 'query'>;
   readonly #history: Pick<ConfigHistory, 'record'>;
@@ -54,12 +54,12 @@ export class Canaries {
     this.#history = history;
   }
 
-  /** Another one for each canary, so that each serves other accounts. */
+  /** Returns a random salt, so that each canary serves other accounts. */
   newSalt(): string {
     return randomBytes(16).toString('base64url');
   }
 
-  /** @returns undefined when one runs already */
+  /** @returns undefined if a canary is already running */
   async start({ seconds, firstLook, ...canary }: CanaryStart): Promise<Canary | undefined> {
     const { baseDigest, text, digest, salt, share, operator, note } = canary;
     const [row] = await this.#database.query<CanaryRow>(
@@ -74,13 +74,13 @@ export class Canaries {
     return row && toCanary(row);
   }
 
-  /** The one that runs: the newest, if it has not ended. */
+  /** The running canary, which is the newest unless that has ended. */
   async running(): Promise<Canary | undefined> {
     const [last] = await this.list(1);
     return last?.end === undefined ? last : undefined;
   }
 
-  /** The newest first. */
+  /** Lists canaries, the newest first. */
   async list(limit: number): Promise<Canary[]> {
     const rows = await this.#database.query<CanaryRow>(
       `select ${columns} from configuration_canary order by id desc limit ?`,
@@ -89,12 +89,12 @@ export class Canaries {
     return rows.map(toCanary);
   }
 
-  /** Ends the one that runs; the others' configuration serves everybody. @returns false when it had ended */
+  /** Ends the running canary; the base configuration then serves all accounts. @returns false if it had already ended */
   end(id: number, outcome: Exclude<CanaryOutcome, 'full'>, reason: string): Promise<boolean> {
     return this.#end(id, outcome, reason, 'true');
   }
 
-  /** Ends one whose time is over, and that no instance has judged for long. @returns false where there is none such */
+  /** Ends an overdue canary that no instance has judged for long. @returns false if this canary is not abandoned */
   endAbandoned(id: number, reason: string): Promise<boolean> {
     const isAbandoned = `until <= clock_timestamp() and judge_after < clock_timestamp() - interval '${abandonedAfter} s'`;
     return this.#end(id, 'ended', reason, isAbandoned);
@@ -113,9 +113,10 @@ export class Canaries {
   }
 
   /**
-   * Serves it to everybody, in place of the file where that says something else.
+   * Serves the canary's configuration to all accounts, in place of the file if that differs.
    *
-   * @param fileDigest of the file @returns false when it had ended
+   * @param fileDigest digest of the file
+   * @returns false if the canary had already ended
    */
   async makeFull({ id, text, digest }: Canary, fileDigest: string, reason: string): Promise<boolean> {
     await this.#history.record({ text, digest }, variantName(id));
@@ -136,7 +137,7 @@ export class Canaries {
     return rows.length > 0;
   }
 
-  /** Lets this instance judge, unless another one does or has just done. @returns the canary as it is now, and whether its time is over */
+  /** Claims the next judgement, unless another instance judges or just has. @returns the current canary, and whether its time is over */
   async claim(id: number): Promise<{ readonly canary: Canary; readonly isOver: boolean } | undefined> {
     const [row] = await this.#database.query<CanaryRow & { is_over: boolean }>(
       `update configuration_canary set judge_after = clock_timestamp() + make_interval(secs => ?)
@@ -147,7 +148,7 @@ export class Canaries {
     return row && { canary: toCanary(row), isOver: row.is_over };
   }
 
-  /** @param wait seconds until it is judged again */
+  /** @param wait seconds until the next judgement */
   async judged(
     id: number,
     {

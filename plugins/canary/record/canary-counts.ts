@@ -1,12 +1,12 @@
-/** Requests of one side of a canary: model calls of accounts, as far as they are on record. */
+/** Requests of one side of a canary: the recorded model calls of its accounts. */
 export interface CanarySide {
   readonly accounts: number;
   readonly requests: number;
-  /** Answered 5xx, or broken off. */
+  /** Requests answered with 5xx, or whose answer broke off. */
   readonly failures: number;
-  /** Answered 4xx by the gateway. */
+  /** Requests answered with 4xx by the gateway. */
   readonly refusals: number;
-  /** Answers whose time to first token is known; of it, the median of the accounts' geometric means. */
+  /** Answers whose time to first token is known, and the median of the accounts' geometric means of that time. */
   readonly timed: number;
   readonly firstTokenMs: number | undefined;
 }

@@ -2,18 +2,18 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 import { type CanaryCounts, canaryOutcomes, canaryVerdicts } from './canary-counts.ts';
 
-/** A configuration that serves a share of the accounts, and those that did. */
+/** A configuration that serves, or has served, a share of the accounts. */
 export const ConfigurationCanary = defineEntity({
   name: 'ConfigurationCanary',
   properties: {
-    /** Counted from 1, for people. */
+    /** Sequential number from 1, shown to people. */
     id: p.integer().primary().autoincrement(false),
     baseDigest: impersonal(p.text()),
-    /** As in `ServedConfiguration`. */
+    /** Text of the configuration, as in `ServedConfiguration`. */
     text: impersonal(p.text()),
     digest: impersonal(p.text()),
     salt: impersonal(p.text()),
-    /** From 0 to 1. */
+    /** Share of the accounts, from 0 to 1. */
     share: p.double(),
     operator: impersonal(p.text()),
     note: impersonal(p.text().nullable()),
@@ -21,9 +21,9 @@ export const ConfigurationCanary = defineEntity({
     until: p.datetime(),
     looks: p.integer().default(0),
     lateLooks: p.integer().default(0),
-    /** Requests at which the next look is due. */
+    /** Number of requests at which the next look is due. */
     nextLook: p.integer(),
-    /** When an instance may judge it. */
+    /** Time from which an instance may judge the canary. */
     judgeAfter: p.datetime().defaultRaw('clock_timestamp()'),
     counts: impersonal(p.json<CanaryCounts>().nullable()),
     verdict: p.enum(canaryVerdicts).nullable(),

@@ -12,13 +12,13 @@ import { canaryState } from './state.ts';
 import { findTotalFailure } from './total-failure.ts';
 import { isLookDue, judge } from './verdict.ts';
 
-/** Ms between two attempts to judge. One instance does, for all. */
+/** Ms between two attempts to judge. One instance judges for all. */
 const tick = 2_000;
-/** Seconds between two judgements, at least; counting takes a twentieth of the time at most. */
+/** Minimum seconds between two judgements; counting takes at most a twentieth of the time. */
 const judgeInterval = 5;
 const timesCounting = 20;
 
-/** The canary on this instance: begins, is judged and ends with its row in the database, which all instances share. */
+/** The canary on this instance. Its start, judgement and end follow its row in the database, which all instances share. */
 export class CanaryRun implements VariantRun {
   readonly #hooks: VariantHooks;
   readonly #canaries: Canaries;
@@ -33,10 +33,11 @@ export class CanaryRun implements VariantRun {
   }
 
   /**
-   * Serves what the database says. A canary continues after a restart, and beside the same configuration loaded again. It ends on all
-   * instances where one has another configuration for the other accounts by now, cannot serve it, or finds it left alone after its time.
+   * Serves the canary that the database has. A canary survives a restart, and a reload of the same base configuration. It ends on all
+   * instances if one of them has another base configuration, cannot serve the canary, or finds it abandoned after its time.
    *
-   * @param base what serves now @throws Error while the database does not answer; then everything stays
+   * @param base the configuration that serves now
+   * @throws Error while the database does not respond; nothing changes then
    */
   async follow(base: Base): Promise<void> {
     const [last] = await this.#canaries.list(1);
@@ -60,7 +61,7 @@ export class CanaryRun implements VariantRun {
     await this.#running?.serving.pipeline.retire(within);
   }
 
-  /** @returns false when the canary has ended over it */
+  /** @returns false if the canary was ended instead */
   async #begin(canary: Canary, base: Base): Promise<boolean> {
     const canaries = this.#canaries;
     const { log } = this.#hooks.host();
@@ -72,7 +73,7 @@ export class CanaryRun implements VariantRun {
       await canaries.end(canary.id, 'ended', canaryReason('canary.reason.changed', { host: hostname() }));
       return false;
     }
-    // Without this plugin, a canary does not end: old counts must not make it full.
+    // While this plugin is off, a canary cannot end: its old counts must not promote it later.
     const isNew = this.#running?.canary.id !== canary.id;
     if (isNew && (await canaries.endAbandoned(canary.id, canaryReason('canary.reason.overdue')))) return false;
     let serving: Serving;
@@ -93,7 +94,7 @@ export class CanaryRun implements VariantRun {
     return true;
   }
 
-  /** @param ended the last one on record */
+  /** @param ended the newest stored canary */
   #drop(ended: Canary | undefined): void {
     const running = this.#running;
     clearInterval(this.#timer);
@@ -105,12 +106,12 @@ export class CanaryRun implements VariantRun {
     if (ended?.id === running.canary.id) this.#hooks.host().log.warn(describeEnd(ended));
   }
 
-  /** Waits for its last exchange, which may take as long as a stream does. */
+  /** Releases the pipeline after its last exchange, which may take as long as a stream. */
   #retire({ pipeline }: Serving): void {
     inBackground(this.#hooks.host().log, 'releasing the pipeline of a canary', () => pipeline.retire());
   }
 
-  /** Compares both sides, unless another instance does, and ends the canary where the counts say so. */
+  /** Compares both sides, unless another instance does, and ends the canary if the verdict is clear. */
   async judge(): Promise<void> {
     const running = this.#running;
     if (running === undefined || this.#isJudging) return;
@@ -151,7 +152,7 @@ export class CanaryRun implements VariantRun {
     if (verdict !== canary.verdict || (isOver && canary.lateLooks === 0)) log.info(describeCanary(current, isOver));
   }
 
-  /** Tells metrics, problems and the operator's pages. */
+  /** Updates metrics, problems and the operator pages. */
   #tell(canary: Canary | undefined): void {
     const host = this.#hooks.host();
     canaryState(host).last = canary;

@@ -3,11 +3,11 @@ import type { Canary } from '../record/canaries.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
 import { takesAccount } from './share.ts';
 
-/** Ms before a canary by which accounts are known, at least. */
+/** Minimum ms before a canary that give an account's baseline. */
 const shortestPast = 3_600_000;
-/** Ms after its begin at which nearly every request is on record. What comes later is counted with the next look. */
+/** Ms after its start at which nearly every request is recorded. Later records count at the next look. */
 const settleTime = 300_000;
-/** A time that no request has. */
+/** Epoch ms later than any request. */
 const never = 4_102_444_800_000;
 
 const nothing: Counts = { requests: 0, failures: 0, refusals: 0, timed: 0, logSum: 0 };
@@ -20,16 +20,17 @@ interface CountRow extends Counts {
 type Queries = Pick<Database, 'query'>;
 
 /**
- * What accounts have sent since a canary began, by records: model calls whose end is known. Requests of its accounts that an instance
- * served before it had begun there count for neither side.
+ * Counts the recorded model calls of accounts since a canary began, if their end is known. Requests of canary accounts that an
+ * instance served before it had started the canary count for neither side.
  *
- * However long a canary runs, the requests of the last minutes are read again and again, the others once, and all of them for each look.
+ * Between looks only the requests of the last minutes are read again, older ones once, so the cost does not grow with the canary's
+ * duration; each look reads all requests.
  */
 export class AccountCounter {
   readonly #database: Queries;
   readonly #canary: Canary;
   #before: ReadonlyMap<string, Counts> | undefined;
-  /** Of requests from the canary's begin until `#settledUntil`, epoch ms. */
+  /** Counts from the start of the canary until `#settledUntil`, epoch ms. */
   #settled: readonly CountRow[] = [];
   #settledUntil: number;
 
@@ -39,7 +40,7 @@ export class AccountCounter {
     this.#settledUntil = canary.startedAt.getTime();
   }
 
-  /** Without requests that came on record long after they began. @param now epoch ms */
+  /** Counts all but requests that were recorded long after they began. @param now epoch ms */
   async countRecent(now: number): Promise<ComparedAccount[]> {
     const until = Math.max(this.#settledUntil, now - settleTime);
     if (until > this.#settledUntil) {
@@ -49,7 +50,7 @@ export class AccountCounter {
     return this.#compare(sumRows([...this.#settled, ...(await this.#count(until, never))]));
   }
 
-  /** With all that is on record. @param now epoch ms */
+  /** Counts all recorded requests. @param now epoch ms */
   async countAll(now: number): Promise<ComparedAccount[]> {
     this.#settled = [];
     this.#settledUntil = this.#canary.startedAt.getTime();
@@ -68,7 +69,7 @@ export class AccountCounter {
   }
 }
 
-/** Requests of accounts before a canary began: for as long as it is to run, or for an hour. Does not change while it runs. */
+/** Counts requests before a canary began, over its planned duration and at least an hour. The result does not change while it runs. */
 async function countBefore(
   database: Queries,
   { startedAt, until }: Pick<Canary, 'startedAt' | 'until'>,
@@ -78,7 +79,7 @@ async function countBefore(
   return new Map(rows.map((row) => [row.account, row]));
 }
 
-/** @param from epoch ms, as `to` @param canary number of the one whose requests are apart */
+/** @param from epoch ms, like `to` @param canary number of the canary whose requests are counted separately */
 function count(database: Queries, from: number, to: number, canary: number): Promise<CountRow[]> {
   return database.query<CountRow>(
     `select account_id as account, canary is not distinct from ? as "isCanary", count(*)::float8 as requests,
@@ -93,7 +94,7 @@ function count(database: Queries, from: number, to: number, canary: number): Pro
   );
 }
 
-/** One row for each account and side. */
+/** Sums rows by account and side. */
 function sumRows(rows: readonly CountRow[]): CountRow[] {
   const sums = new Map<string, CountRow>();
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** Requests of an account in some time. */
+/** Requests of an account in a period. */
 export interface Counts {
   readonly requests: number;
   readonly failures: number;
@@ -8,7 +8,7 @@ export interface Counts {
   readonly logSum: number;
 }
 
-/** Requests of an account since the canary began, and in some time before. */
+/** Requests of an account since the canary began, and in a period before. */
 export interface ComparedAccount extends Counts {
   readonly isCanary: boolean;
   readonly before: Counts;

@@ -5,14 +5,14 @@ import type { ActiveAccounts } from './share.ts';
 import { totalFailure } from './total-failure.ts';
 import { canJudge, leastCounts } from './verdict.ts';
 
-/** A canary that runs, in one sentence for the log and the commands. */
+/** Describes a running canary in one sentence, for the log and the commands. */
 export function describeCanary(canary: Canary, isOver = canary.until.getTime() <= Date.now()): string {
   const { id, operator, until } = canary;
   const time = isOver ? `past its time, which ended at ${until.toISOString()}` : `until ${until.toISOString()}`;
   return `canary ${id} of ${operator} serves ${describeShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
 }
 
-/** Accounts that a new canary reaches, and its possible results. */
+/** Describes the accounts that a new canary reaches, and its possible results. */
 export function describeActive({ taken, active }: ActiveAccounts): string {
   const who = `It takes ${taken} of ${active} active accounts.`;
   if (canJudge(taken, active)) return who;
@@ -21,7 +21,7 @@ export function describeActive({ taken, active }: ActiveAccounts): string {
   return `${who} They are too few for a comparison: it goes on until "daypass reload --full" or "daypass rollback".`;
 }
 
-/** End of a canary in one sentence. */
+/** Describes the end of a canary in one sentence. */
 export function describeEnd({ id, end }: Canary): string {
   const { outcome, reason } = end ?? { outcome: 'ended', reason: 'it is no longer on record' };
   if (outcome === 'full') return `canary ${id} serves all accounts now: ${reason}`;
@@ -45,7 +45,7 @@ function describeVerdict({ verdict, counts }: Canary, isOver: boolean): string {
     : 'no clear difference so far';
 }
 
-/** Both sides, in a line. */
+/** Describes both sides in one line. */
 export function describeCounts({ canary, others }: CanaryCounts): string {
   return canaryReason('canary.reason.counts', { canary: describeSide(canary), others: describeSide(others) });
 }

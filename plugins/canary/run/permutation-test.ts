@@ -1,17 +1,18 @@
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 
-/** Draws as extreme as the observation after which more draws change nothing: the probability is then known to a third. */
+/** Draws as extreme as the observation after which drawing stops: the probability is then known to a third. */
 const enough = 10;
-/** Accounts that are drawn between two turns of the event loop. */
+/** Accounts drawn per turn of the event loop. */
 const drawnPerTurn = 20_000;
 
 /**
- * How likely it is by chance alone that a group of accounts has scores as high in sum as it has. Which accounts are in the group was
- * drawn at random, so the probability is exact for scores of any distribution, as long as they do not depend on who is in the group.
+ * Probability that the scores of a group of accounts reach their sum by chance alone. The group was drawn at random, so the
+ * probability is exact for scores of any distribution that do not depend on the draw.
  *
- * Besag and Clifford, "Sequential Monte Carlo p-values" (1991): the draws end early where the probability is not small.
+ * Besag and Clifford, "Sequential Monte Carlo p-values" (1991): drawing ends early if the probability is not small.
  *
- * @param group scores of the accounts in the group @param others those of all other accounts
+ * @param group scores of the accounts in the group
+ * @param others scores of all other accounts
  * @param smallest significance level; the probability is never reported as less than a third of it
  */
 export async function permutationTest(
@@ -22,7 +23,7 @@ export async function permutationTest(
 ): Promise<number> {
   const scores = Float64Array.from([...group, ...others]);
   const size = group.length;
-  // Less what rounding may add in another order.
+  // Minus the rounding error that another order of addition may cause.
   const observed = sumOf(scores, size) - 1e-9;
   const draws = Math.ceil(3 / smallest);
   let extreme = 0;
@@ -35,7 +36,7 @@ export async function permutationTest(
   return (extreme + 1) / (draws + 1);
 }
 
-/** The smallest probability that a group of this size can have: of all ways to draw it, only one has the highest sum. */
+/** The smallest possible probability for a group of this size: only one of all possible draws has the highest sum. */
 export function smallestProbability(size: number, all: number): number {
   let probability = 1;
   for (let index = 0; index < size; index++) probability *= (index + 1) / (all - index);

@@ -17,10 +17,12 @@ interface Parts {
 }
 
 /**
- * Begins a canary, on all instances.
+ * Starts a canary on all instances.
  *
- * @param file gateway.yaml @param next what the canary is to serve @param wish `seconds`: before it may become full by itself
- * @returns it, and the active accounts that it reaches
+ * @param file gateway.yaml
+ * @param next configuration that the canary serves
+ * @param wish `seconds`: time before it may be promoted automatically
+ * @returns the canary and the active accounts that it reaches
  * @throws VariantRefused, RollbackRefused, ConfigError: nothing has changed
  */
 export async function startCanary(

@@ -3,7 +3,7 @@ import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Ms for which operators see how a canary has ended. */
+/** Ms for which operators see the result of an ended canary. */
 export const toldFor = 86_400_000;
 
 /** State on this instance: the running canary, or the last one that has ended; undefined without any. */
@@ -33,7 +33,7 @@ export const canaryGauges = [
   ),
 ];
 
-/** A canary was taken back by itself, within a day. */
+/** A canary was rolled back automatically within the last day. */
 export const canaryWorse: ProblemKind = {
   name: 'canary_taken_back',
   order: 44,

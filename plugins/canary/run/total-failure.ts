@@ -1,28 +1,28 @@
 import type { ComparedAccount, Counts } from './counts.ts';
 
-/** Least failures of the canary for a total one, and the share of the others' requests that may fail meanwhile. */
+/** Minimum counts for a total failure, and the share of the others' requests that may fail in the same period. */
 export const totalFailure = { requests: 10, accounts: 2, othersRequests: 10, othersWrong: 0.2 } as const;
 
-/** Both sides of a canary of which nothing worked. */
+/** Both sides of a canary without a single successful request. */
 export interface TotalFailure {
   readonly canary: WrongCount;
   readonly others: WrongCount;
 }
 
 interface WrongCount {
-  /** Failed or refused. */
+  /** Failed or refused requests. */
   readonly wrong: number;
   readonly requests: number;
   readonly accounts: number;
 }
 
 /**
- * Finds that not one request of a canary has worked: at least 10 of at least 2 accounts that were well before, while four of five requests of the
- * others did. It needs fewer accounts than a comparison of rates, so a small shop is protected as well.
+ * Finds a total failure: all requests of the canary went wrong, at least 10 of at least 2 accounts that were well before, while four
+ * of five requests of the others succeeded. It needs fewer accounts than a comparison of rates, so it protects small shops as well.
  *
- * One request that works ends the matter for good, so looking often adds nothing: a canary that changes nothing is taken back
- * only where the first accounts in it, two at least, go wrong entirely and by themselves. Where a share q of the accounts does that, these are at
- * most q² of the canaries. What makes the others go wrong as well, such as a vendor that is down, does not count.
+ * One successful request rules it out for good, so frequent looks do not raise the error rate: a canary that changes nothing is
+ * rolled back only if its first accounts, at least two, fail entirely for reasons of their own. If a share q of the accounts does
+ * so, that affects at most q² of the canaries. Failures that also hit the others, such as a vendor outage, do not count.
  */
 export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFailure | undefined {
   const canary = accounts.filter(({ isCanary }) => isCanary);
@@ -36,8 +36,8 @@ export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFai
 }
 
 /**
- * A client that is broken, or has no pass, was so before the canary. Of one that is new, only failures count: its refusals may be its
- * own.
+ * A client that is broken or has no pass was so before the canary. For a new client only failures count, because its refusals may
+ * be its own fault.
  */
 function wasWell({ before, requests, failures }: ComparedAccount): boolean {
   return before.requests === 0 ? failures === requests : wrongOf(before) * 2 < before.requests;

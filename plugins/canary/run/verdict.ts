@@ -4,12 +4,12 @@ import type { ComparedAccount, Counts } from './counts.ts';
 import { permutationTest, smallestProbability } from './permutation-test.ts';
 import { findTotalFailure, type TotalFailure } from './total-failure.ts';
 
-/** Looks at the counts so far, see `lookFactor`. */
+/** Number of looks at the counts so far, see `lookFactor`. */
 export interface Looks {
   readonly looks: number;
-  /** Looks since the time was over. */
+  /** Number of looks since the canary's time was over. */
   readonly lateLooks: number;
-  /** Requests of all accounts at which the next one is due. */
+  /** Requests of all accounts at which the next look is due. */
   readonly nextLook: number;
 }
 
@@ -20,16 +20,16 @@ export interface Judgement extends Looks {
   readonly reason: string | undefined;
 }
 
-/** Least figures of the canary for any verdict; of accounts, the others must have as many. */
+/** Minimum counts of the canary for any verdict; the other side needs as many accounts. */
 export const leastCounts = { requests: 100, accounts: 5 } as const;
 
 /** Factor of requests between two looks: the number of looks grows with the logarithm of the requests. */
 const lookFactor = 1.5;
 
 /**
- * What is compared. `alpha`: the probability that a canary whose configuration makes no difference is taken back for it, over all looks
- * together; one percent in all. `worse`: the least difference that counts as clearly worse. `margin`: the difference that must be ruled
- * out for "no worse". Differences of rates, or of logarithms of times.
+ * The compared measures. `alpha`: the probability, over all looks, that the measure rolls back a canary that makes no difference; one
+ * percent in total. `worse`: the least difference that counts as clearly worse. `margin`: the difference that must be ruled out for
+ * "no worse". Differences are those of rates, or of logarithms of times.
  */
 const measures: readonly Measure[] = [
   { name: 'failures', alpha: 0.005, worse: 0.01, margin: 0.02, excessOf: rateExcess(({ failures }) => failures) },
@@ -37,7 +37,7 @@ const measures: readonly Measure[] = [
   { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), excessOf: timeExcess },
 ];
 
-/** The probability that a canary that is worse by the margins becomes full by itself, over all looks after its time. */
+/** Probability, over all looks after its time, that a canary that is worse by the margins is promoted automatically. */
 const lateAlpha = 0.1;
 
 interface Measure {
@@ -45,14 +45,14 @@ interface Measure {
   readonly alpha: number;
   readonly worse: number;
   readonly margin: number;
-  /** Accounts beside their expectations. @param margin added to the expectations of accounts in the canary */
+  /** Compares accounts with their expectations. @param margin added to the expectations of accounts in the canary */
   excessOf(accounts: readonly ComparedAccount[], margin: number): Excess[];
 }
 
-/** An account beside its expectation, which follows from its requests before the canary and the requests of all accounts now. */
+/** Deviation of an account from its expectation, which follows from its past requests and the current requests of all accounts. */
 interface Excess {
   readonly isCanary: boolean;
-  /** Score of the surprise, at most `largestScore`: a single odd account says only a little. */
+  /** Score of the deviation, capped at `largestScore` to bound the effect of a single odd account. */
   readonly score: number;
   readonly difference: number;
   readonly weight: number;
@@ -62,7 +62,7 @@ interface Excess {
 const largestScore = 4;
 const past = { requests: 20, timed: 2 };
 
-/** At so many requests of all accounts, the canary has about its least count. @param share of the accounts, from 0 to 1 */
+/** Requests of all accounts at which the canary has about its minimum count. @param share of the accounts, from 0 to 1 */
 export function firstLook(share: number): number {
   return Math.ceil(leastCounts.requests / share);
 }
@@ -70,9 +70,9 @@ export function firstLook(share: number): number {
 /**
  * Compares the accounts of a canary with all others. A look happens when the requests of all accounts have grown by half since the one
  * before, which does not depend on which side they are on; look number k may spend 1 / (k (k + 1)) of each alpha, so that any number of
- * looks spends all of it at most. A canary of which nothing works is found without a look, see `findTotalFailure`.
+ * looks spends at most all of it. A total failure is found without a look, see `findTotalFailure`.
  *
- * @param isOver its time is over: the first look is due at once
+ * @param isOver true once the canary's time is over: the first look is then due at once
  */
 export async function judge(
   accounts: readonly ComparedAccount[],
@@ -107,7 +107,7 @@ export async function judge(
   return say('no_worse');
 }
 
-/** True where `judge` looks: by fewer counts than there are by now, it is not. */
+/** True if `judge` looks at these counts. An undercount can only delay a look. */
 export function isLookDue(
   accounts: readonly ComparedAccount[],
   { lateLooks, nextLook }: Pick<Looks, 'lateLooks' | 'nextLook'>,
@@ -124,7 +124,7 @@ function spent(alpha: number, look: number): number {
   return alpha / (look * (look + 1));
 }
 
-/** False also where the accounts are so few that no counts could say anything at this look. */
+/** True if there are enough requests, and enough accounts for a significant result at this look. */
 function hasEnough({ canary, others }: CanaryCounts, alpha: number): boolean {
   const all = canary.accounts + others.accounts;
   return canary.requests >= leastCounts.requests && areEnough(canary.accounts, all, alpha);
@@ -134,12 +134,12 @@ function areEnough(taken: number, all: number, alpha: number): boolean {
   return Math.min(taken, all - taken) >= leastCounts.accounts && smallestProbability(taken, all) <= alpha;
 }
 
-/** True if counts of so many accounts in a canary, and in all, can give a verdict at the first look. */
+/** True if this many accounts in the canary, out of all, allow a verdict at the first look. */
 export function canJudge(taken: number, all: number): boolean {
   return areEnough(taken, all, spent(measures[0]?.alpha ?? 0, 1));
 }
 
-/** @returns the probability of a difference as large by chance, where it is small enough and the difference large enough */
+/** @returns the probability of such a difference by chance, if it is small enough and the difference large enough */
 async function isWorse(
   { excessOf, worse }: Measure,
   accounts: readonly ComparedAccount[],
@@ -153,7 +153,7 @@ async function isWorse(
   return probability <= alpha ? probability : undefined;
 }
 
-/** Rules out that the canary is worse by the margin: with the margin expected of it, it has lower scores than the others. */
+/** Rules out that the canary is worse by the margin: with the margin added to its expectations, it scores lower than the others. */
 async function isNoWorse(
   { excessOf, margin }: Measure,
   accounts: readonly ComparedAccount[],
@@ -168,7 +168,7 @@ async function isNoWorse(
   return (await permutationTest(...reversed, alpha, random)) <= alpha;
 }
 
-/** Of rates. The score is the signed root of the deviance of a Poisson count: five of sixty are more surprising than one of two. */
+/** Excess of rates. The score is the signed root of the deviance of a Poisson count: five of sixty deviate more than one of two. */
 function rateExcess(count: (counts: Counts) => number): Measure['excessOf'] {
   return (accounts, margin) => {
     const usual = (sumOf(accounts, count) + 0.5) / (sumOf(accounts, ({ requests }) => requests) + 1);
@@ -184,7 +184,7 @@ function rateExcess(count: (counts: Counts) => number): Measure['excessOf'] {
   };
 }
 
-/** Of logarithms of times. */
+/** Excess of logarithms of times. */
 function timeExcess(accounts: readonly ComparedAccount[], margin: number): Excess[] {
   const timed = accounts.filter((account) => account.timed > 0);
   const usual = sumOf(timed, ({ logSum, timed: count }) => logSum / count) / timed.length;

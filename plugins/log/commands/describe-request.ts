@@ -17,10 +17,10 @@ import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { statusOf } from './requests.ts';
 
-/** Characters of the axis that attempts are drawn on. */
+/** Width in characters of the axis that attempts are drawn on. */
 const axisLength = 32;
 
-/** A request, and how `requests show` prints it. */
+/** A request, and its lines in `requests show`. */
 export interface FoundRequest {
   readonly record: RequestRecord;
   describe(timeZone: string): string[];

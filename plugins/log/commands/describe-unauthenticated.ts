@@ -4,15 +4,15 @@ import { readUnauthenticated, type UnauthenticatedBlock } from '#core/gateway/re
 import type { UsageFilter } from '#core/gateway/records/usage.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 
-/** Blocks that a line names. */
+/** Maximum number of blocks that a line names. */
 const namedBlocks = 3;
 
-/** False where requests without an account cannot be among what is asked for. */
+/** False if the filter excludes requests without an account. */
 export function includesUnauthenticated({ accountId, model, route }: UsageFilter): boolean {
   return accountId === undefined && model === undefined && route === undefined;
 }
 
-/** Requests of no account in one sentence; no line without any, or where they cannot be meant. */
+/** Describes requests without an account in one sentence; no lines if there are none or the filter excludes them. */
 export async function describeUnauthenticated(
   { database }: Pick<Host, 'database'>,
   filter: UsageFilter,

@@ -5,32 +5,32 @@ import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { sharesOfCache, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
 import type { FiguredUsage, UsageFigures } from '#core/extension/commands/usage-figures.ts';
 
-/** By what usage is counted: as it is kept, or by the plan in which it was used. */
+/** Grouping of usage: a stored one, or the plan under which it was used. */
 export type UsageGrouping = UsageBy | 'plan';
 
 /** Groupings with times to the first token. */
 export const timed: readonly UsageGrouping[] = ['model', 'route', 'hour'];
 
-/** One line: what it counts, and the counts. */
+/** One line of the table: a group and its counts. */
 export interface UsageLine extends UsageCounts {
   /** Id of the account, name of the model or route, or start of the hour; null for requests without one. */
   readonly key: string | number | null;
   /** Name and e-mail address of the account. */
   readonly account?: string | undefined;
-  /** Ms; undefined where it is not read, or there are no answers. */
+  /** Ms; undefined if it is not read or there are no answers. */
   readonly firstContent: { readonly median: number | undefined; readonly slow: number | undefined };
-  /** All attempts on the route, whether it served the request or another one did. */
+  /** All attempts on the route, including those for requests that another route served. */
   readonly attempts?: RouteUsage | undefined;
   /** Additional columns of another plugin. */
   readonly figures?: FiguredUsage | undefined;
 }
 
-/** The lines of `daypass usage`, the most used first, and what they cover. */
+/** The lines of `daypass usage`, the most used first, and the period that they cover. */
 export interface UsageTable {
   readonly by: UsageGrouping;
   readonly lines: readonly UsageLine[];
   readonly since: number;
-  /** From when on usage is complete, epoch ms; undefined before the first request. */
+  /** Epoch ms from which usage is complete; undefined before the first request. */
   readonly reach: number | undefined;
   readonly figures: Pick<UsageFigures, 'titles' | 'legend' | 'json'> | undefined;
 }
@@ -70,7 +70,7 @@ const columns = defineView<UsageLine>()({
   last_fault: { type: 'text', print: printLastFault },
 });
 
-/** Columns that only some groupings show. */
+/** Groupings of the columns that only some groupings show. */
 const only: Readonly<Partial<Record<string, readonly UsageGrouping[]>>> = {
   name: ['account'],
   for_policy: ['account', 'route'],
@@ -100,7 +100,7 @@ function columnsOf({ by, figures }: UsageTable, timeZone: string): ShownField<Us
   return [...key.text, ...shown, ...defineView<UsageLine>()(Object.fromEntries(more)).text];
 }
 
-/** Usage as a table, with what it covers below. */
+/** Formats usage as a table, with the covered period below. */
 export function describeUsage(table: UsageTable, timeZone: string): string[] {
   const { by, lines, since, reach, figures } = table;
   const first = formatTime(new Date(Math.max(startOfHour(since), reach ?? 0)), timeZone, true);

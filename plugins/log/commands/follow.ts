@@ -25,8 +25,8 @@ interface FollowOptions extends CommandOutput {
 }
 
 /**
- * Prints the last requests, the newest last, then each one when it is recorded, until a signal arrives. Waits for a database
- * that stops responding, and then continues where it was.
+ * Prints the last requests, the newest last, then each new request when it is recorded, until a signal arrives. If the database
+ * stops responding, it waits and then resumes at the same position.
  */
 export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
   using interruption = interruptible(options.signal);

@@ -25,7 +25,7 @@ import type { Row } from '#core/platform/database/rows.ts';
 
 type UsageHost = Pick<Host, 'database' | 'section' | 'now'>;
 
-/** Blocks of addresses in JSON. */
+/** Maximum number of address blocks in JSON. */
 const listedBlocks = 100;
 
 async function readTable(
@@ -44,7 +44,7 @@ async function readTable(
   return { by, lines: all, since: filter.since, reach, figures };
 }
 
-/** Usage as commands and the API write it. */
+/** Reads usage in the JSON form of commands and the API. */
 export async function readUsageJson(...asked: Parameters<typeof readTable>): Promise<object> {
   const [{ database }, filter] = asked;
   const table = await readTable(...asked);
@@ -100,7 +100,7 @@ function addFigures(lines: readonly UsageLine[], groups: readonly FiguredUsage[]
   ];
 }
 
-/** A route with attempts, none of which served. */
+/** Counts of a route whose attempts served no request. */
 const unused: Omit<UsageLine, 'key'> = {
   ...countsOf(Object.fromEntries(storedCounts.map((name) => [name, 0])) as CountsRow),
   firstContent: { median: undefined, slow: undefined },
@@ -118,7 +118,7 @@ async function readAttempts(database: Host['database'], filter: UsageFilter): Pr
   return route === undefined ? all : all.filter((one) => one.route === route);
 }
 
-/** By account, only counts are read: computing response times of thousands of accounts is slow. Clients have none. */
+/** Reads counts only if grouped by account, because response times of thousands of accounts are slow to compute; clients have none. */
 function read(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<Counted[]> {
   return by === 'account' || by === 'client' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
 }

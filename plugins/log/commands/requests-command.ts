@@ -19,7 +19,7 @@ interface ListOptions extends Options {
   readonly follow?: true;
 }
 
-/** Earlier requests that `--follow` prints first, without `--limit`. */
+/** Default number of earlier requests that `--follow` prints first. */
 const usuallyFollowed = 10;
 
 const request = {
@@ -38,7 +38,7 @@ export const requestReading: OperatorReading = {
   read: async (host, id) => request.write(await request.read(host, id)),
 };
 
-/** `daypass requests …`: for the operator. Works beside a running gateway. */
+/** `daypass requests …`: for the operator. Works next to a running gateway. */
 export const requestsCommand: Command = {
   name: 'requests',
   define(parser, context) {

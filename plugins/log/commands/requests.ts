@@ -12,23 +12,23 @@ const query = object({
   status,
   failover: boolean('Only requests that more than one route was tried for.'),
   cached: boolean('Only replies from the cache.'),
-  // Of the years to 2527: no later time is one of a request.
+  // Ids of times up to the year 2527; later times cannot belong to a request.
   after: { ...text('The id of the last request of the page before.'), pattern: '^req_0[\\da-f]{11}7[\\da-f]{19}$' },
 });
 
 export type RequestQuery = Infer<typeof query>;
 
-/** A record as commands and the API write it. */
+/** A record in the form that commands and the API output. */
 type WrittenRequest = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
 
 export function writeRequest(record: RequestRecord): WrittenRequest {
   return { ...record, started_at: new Date(record.started_at) };
 }
 
-/** Columns of numbers. */
+/** Indexes of the numeric columns. */
 export const tableOptions = { numbers: [4, 5, 6, 7, 8] };
 
-/** Requests as commands and the API list them; those of a day unless `since` says otherwise. */
+/** Requests as listed by commands and the API; those of the last day unless `since` is given. */
 export const requests = defineResource({
   name: 'request',
   summary: 'list requests, the newest first; without since those of the last 24 hours',
@@ -69,7 +69,7 @@ export function statusOf({ status: code, outcome }: Pick<RequestRecord, 'status'
   return [...(code === null ? [] : [code]), ...word].join(' ');
 }
 
-/** `~` marks counts that the gateway has estimated. */
+/** Formats token counts; `~` marks the gateway's own estimates. */
 function printTokens(
   count: number | null,
   { usage_estimated: isEstimated }: WrittenRequest,

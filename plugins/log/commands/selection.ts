@@ -7,7 +7,7 @@ import { outcomes } from '#core/gateway/records/filter.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
 
-/** Without `since`, ms. */
+/** Selected period in ms without `since`. */
 const usualSpan = 86_400_000;
 
 /** Members of a query that select requests. */
@@ -23,7 +23,7 @@ export const status = {
   pattern: `^(?:error|[1-5][xX]{2}|[1-5]\\d\\d|${outcomes.join('|')})$`,
 };
 
-/** Requests to select: by these members, and those of the last 24 hours without `since`. */
+/** Selects requests by these members; without `since`, requests of the last 24 hours. */
 interface Selection {
   readonly account?: string | undefined;
   readonly model?: string | undefined;
@@ -56,7 +56,7 @@ export function parseRequestId(id: string): string {
   throw new InvalidArgumentError('It must be a request id: req_ and 32 hexadecimal digits.');
 }
 
-/** How a command prints. */
+/** Output options of a command. */
 export interface CommandOutput {
   print(line: string): void;
   readonly isJson: boolean;

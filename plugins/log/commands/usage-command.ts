@@ -28,11 +28,11 @@ async function readUsageFilter(host: Host, { by = 'model', ...selected }: Infer<
   return { by, filter };
 }
 
-/** `daypass usage …`: for the operator. Works beside a running gateway. */
+/** `daypass usage …`: for the operator. Works next to a running gateway. */
 export const usageCommand = (gateway: Costs): Command => ({
   name: 'usage',
   define(parser, context) {
-    // Plugins that are registered later may know what use has cost.
+    // The query is read late, because plugins that are registered later may know costs.
     const input = queryOf(gateway);
     addActionOptions(parser, { input })
       .description('count requests, errors, tokens and their cost by account, model, route, client, plan or hour')

@@ -12,7 +12,7 @@ export class DiskSilent extends Error {
 
 /** Writes the journal's lines, and does everything else in its folder. */
 export interface Disk {
-  /** True from the first timeout until the disk answers. Meanwhile no caller waits for it. */
+  /** True from the first timeout until the disk answers; callers do not wait for it during that time. */
   readonly isSilent: boolean;
   /** Called when it becomes silent. */
   onSilent: () => void;
@@ -21,27 +21,27 @@ export interface Disk {
   /** Called when it answers again. */
   onAnswer: () => void;
   /**
-   * Appends whole lines to a file; `wake` sends them on their way. Waits for room, in one turn of the event loop at most as long as for a
-   * line.
+   * Appends whole lines to a file; `wake` starts the write. Waits for room; all waits in one turn of the event loop take at most the
+   * timeout of one line.
    *
-   * @returns how many bytes it has taken
+   * @returns number of bytes taken
    * @throws DiskSilent
    */
   append(file: number, bytes: Buffer, offset: number, length: number): number;
-  /** Lets the thread write what was appended. */
+  /** Wakes the thread to write the appended lines. */
   wake(): void;
-  /** Behind the last line that was appended. */
+  /** Position behind the last appended line. */
   readonly position: number;
   /**
-   * Settles when all lines before a position are in their files, or the disk has become silent; undefined where that is so. Never
-   * rejects.
+   * Settles when all lines before a position are in their files or the disk becomes silent; undefined if either is already the case.
+   * Never rejects.
    *
    * @param position default: behind the last line
    */
   written(position?: number): Promise<void> | undefined;
-  /** Waits until it answers. @param patience ms @returns false when it does not */
+  /** Waits until the disk answers. @param patience ms @returns false if it does not answer in time */
   answers(patience: number): Promise<boolean>;
-  /** Copies of the lines that are not in their files. */
+  /** Copies of the lines that are not in their files yet. */
   unwritten(): Unwritten[];
   /** Runs an operation on the folder. @throws DiskSilent; the operation's error */
   ask<Name extends keyof Operations>(
@@ -52,7 +52,7 @@ export interface Disk {
   post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
 }
 
-/** Removes a file, at the latest once the disk answers again. @throws the operation's error */
+/** Removes a file now or, if the disk is silent, once it answers again. @throws the operation's error */
 export async function askOrPost<Name extends 'remove' | 'removeOwn'>(
   disk: Disk,
   name: Name,

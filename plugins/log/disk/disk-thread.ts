@@ -6,15 +6,15 @@ import type { Ring } from './ring.ts';
 import type { Failure, ThreadAnswer, ThreadQuestion } from './thread.ts';
 
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
-const restartDelaysMs = { first: 200, longest: 60_000 }; // longer each time, until a thread has lasted for `steadyAfter`
+const restartDelaysMs = { first: 200, longest: 60_000 }; // grow until a thread has run for `steadyAfter`
 const steadyAfter = 60_000; // ms
 
 interface DiskThreadEvents {
   onAnswer(answer: ThreadAnswer): void;
-  onEnd(error: Error): void; // of a thread that is started again
+  onEnd(error: Error): void; // called when a thread ends; another one is started
 }
 
-/** The thread of a ring. One that ends by itself, for want of memory, say, is started again. */
+/** The thread of a ring. It is restarted if it ends by itself, for example because memory is exhausted. */
 export class DiskThread {
   readonly #script: URL;
   readonly #ring: Ring;
@@ -54,7 +54,7 @@ export class DiskThread {
     else this.#worker?.unref();
   }
 
-  /** Ends it for good. */
+  /** Ends the thread without a restart. */
   async end(): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#restart);
@@ -70,13 +70,13 @@ export class DiskThread {
       // Files outlive the functions that open them.
       trackUnmanagedFds: false,
       execArgv: [],
-      // Agents that NODE_OPTIONS loads into every thread do not fit into this one.
+      // NODE_OPTIONS is cleared: agents that it loads into every thread do not fit into this one's memory.
       env: { ...process.env, ...compileCache(), NODE_OPTIONS: '' },
     });
     let reason: Error | undefined;
     worker.on('message', (answer: ThreadAnswer) => this.#events.onAnswer(answer));
     worker.on('error', (error) => (reason = error as Error));
-    // Only now has it left the ring alone.
+    // Only after its exit the thread no longer touches the ring.
     worker.on('exit', () => this.#noteEnd(reason));
     worker.unref();
     this.#worker = worker;
@@ -96,7 +96,7 @@ export class DiskThread {
       try {
         this.#start();
       } catch {
-        // There is no memory for it now.
+        // The thread could not be created; memory is exhausted.
         this.#startAgain();
         return;
       }
@@ -107,16 +107,16 @@ export class DiskThread {
 }
 
 /**
- * What makes a thread use the process's cache of compiled modules. Where it is started from sources, it would load by itself what
- * removes the types: 18 MB for as long as it lives.
+ * Environment that makes a thread use the process's cache of compiled modules. Otherwise a thread started from sources would load
+ * the type stripper, which takes 18 MB for its lifetime.
  */
 function compileCache(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();
-  // That of this version of Node.js, within the folder which the cache was enabled with.
+  // The result is this Node.js version's subfolder of the folder that the cache was enabled with.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
-/** Next to this module, in sources and in a build. */
+/** URL of the thread's script, next to this module in sources and in a build. */
 export const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
 
 /** The error of an operation, which came from the thread. */

@@ -11,7 +11,7 @@ const lineTimeoutMs = 200;
 const lookIntervalMs = 40;
 const roomIntervalMs = 5;
 const operationTimeoutMs = 2_000;
-/** The thread may wait this long for the processor while there is no room for lines. */
+/** Maximum ms that the thread may wait for the processor while there is no room for lines. */
 const processorTimeoutMs = 2_000;
 const startTimeoutMs = 20_000; // on a busy machine
 const endTimeoutMs = 1_000;
@@ -30,7 +30,7 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** The disk behind a thread, which alone waits for it. One that has ended counts as silent until the next one has started. */
+/** The disk behind a thread; only the thread waits for it. After the thread ends, the disk counts as silent until the next starts. */
 export class ThreadedDisk implements Disk, AsyncDisposable {
   onSilent: () => void = () => {};
   onFailure: Disk['onFailure'] = () => {};
@@ -39,7 +39,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   readonly #thread: DiskThread;
   readonly #waiting: Waiting[] = [];
   readonly #asked = new Map<number, Asked>();
-  /** Paths of files that are no longer wanted, by the operation that creates them. */
+  /** Paths of files to remove once created, by the id of the operation that creates them. */
   readonly #unwanted = new Map<number, string>();
   readonly #timer: NodeJS.Timeout;
   #isWatching = false;
@@ -52,7 +52,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   #pendingResults = 0;
   #answer = Promise.withResolvers<void>();
 
-  /** @param script of the thread; tests have their own */
+  /** @param script URL of the thread's script; tests have their own */
   constructor(script: URL = threadScript) {
     this.#thread = new DiskThread(script, this.#ring, {
       onAnswer: (answer) => this.#hear(answer),
@@ -112,7 +112,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       reject(new DiskSilent());
       return promise;
     }
-    // A caller waits for it, so the process must not exit before.
+    // A caller waits for the result, so the process must not exit before.
     this.#thread.hold(true);
     const id = this.#send(name, values);
     this.#asked.set(id, { name, path: values[0], since: performance.now(), resolve, reject });
@@ -124,7 +124,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#send(name, values);
   }
 
-  /** Ends the thread, unless it hangs: that one is left behind. */
+  /** Ends the thread; a hanging one is left behind. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     if (hungWork.has(this)) return;
@@ -136,10 +136,10 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   #appendLater(file: number, bytes: Buffer, offset: number, length: number): number {
     const { control } = this.#ring;
     const busy = this.#hasStarted ? processorTimeoutMs : startTimeoutMs;
-    // A failed write frees no room: what it has left is taken back in another turn.
+    // A failed write frees no room: its lines are taken back in a later turn.
     const mayWait = () =>
       !this.#is(word.hasFailed) && (this.#roomLeft > 0 || (!this.#isAtWork && this.#roomLeft > -busy));
-    // Many lines may be appended in one turn, each of which could wait: together they wait as long as one.
+    // Many lines may be appended in one turn; all their waits together take at most the timeout of one line.
     if (this.#roomLeft === lineTimeoutMs) setImmediate(() => (this.#roomLeft = lineTimeoutMs));
     while (mayWait()) {
       const began = performance.now();
@@ -148,7 +148,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       this.wake();
       Atomics.wait(control, word.done, done, roomIntervalMs);
       const taken = this.#ring.append(file, bytes, offset, length);
-      // What the turn does between waits is not for the disk to answer.
+      // Time that the turn spends between waits does not count against the disk.
       this.#roomLeft -= performance.now() - began;
       if (taken > 0) return taken;
     }
@@ -176,7 +176,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   readonly #onWritten = (): void => {
     this.#isListening = false;
-    // A thread that has ended since answers nothing any more.
+    // A thread that has ended since then sends no answers.
     if (this.#is(word.hasStarted)) this.#noteAnswer();
     this.#listen();
   };
@@ -203,7 +203,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     else asked.reject(errorOf(failure));
   }
 
-  /** Closes, and if it is new removes, a file that was opened too late. */
+  /** Closes a file that was opened too late, and removes it if it is new. */
   #removeLate(id: number, isDone: boolean, late: Partial<OpenFile> | undefined): void {
     const path = this.#unwanted.get(id);
     this.#unwanted.delete(id);
@@ -232,7 +232,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     const [asked] = this.#asked.values();
     const [line] = this.#waiting;
     if (asked === undefined && line === undefined) return;
-    // While the event loop stood still, the thread may not have been woken.
+    // While the event loop was blocked, the thread may not have been woken.
     const stall = now - this.#lookDue;
     if (stall > lookIntervalMs) for (const wait of [...this.#waiting, ...this.#asked.values()]) wait.since += stall;
     const isLineLate = ({ since }: Waiting) => now - since > lineTimeoutMs - lookIntervalMs;
@@ -241,11 +241,11 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     if (isLate && this.#isAtWork) this.#fallSilent();
     else this.#watch();
     if (!isLate || !this.#hasStarted) return;
-    // Such a long wait ends, for any reason.
+    // A wait this long ends, whatever its cause.
     while (this.#waiting[0] !== undefined && isLineLate(this.#waiting[0])) this.#waiting.shift()?.resolve();
   }
 
-  /** True also for a thread that has not started in time. */
+  /** True if the thread has started or its start has timed out. */
   get #hasStarted(): boolean {
     return this.#is(word.hasStarted) || performance.now() - this.#thread.startedAt > startTimeoutMs;
   }
@@ -276,7 +276,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     // The appending caller must finish first.
     queueMicrotask(() => {
       this.onSilent();
-      // It has answered meanwhile, and has nothing more to tell.
+      // The disk has already answered everything.
       if (this.#isIdle) this.#noteAnswer();
     });
   }

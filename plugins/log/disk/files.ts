@@ -27,7 +27,7 @@ export function lookUp(path: string): Stats | undefined {
   }
 }
 
-/** @throws Error where that is unknown */
+/** @throws Error if that cannot be determined */
 export function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
@@ -40,7 +40,7 @@ export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? '';
 }
 
-/** The name of a file that is not complete. */
+/** The name of a file while it is incomplete. */
 export function partOf(path: string): string {
   return `${path}.part`;
 }
@@ -67,7 +67,7 @@ export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // The file is complete, or another error has been reported.
+    // Ignored: the file is complete, or another error has been reported.
   }
 }
 

@@ -41,21 +41,21 @@ export interface FolderEntry {
   readonly bytes: number;
 }
 
-/** Limits of one step of a listing, as lines wait meanwhile and the thread has little memory. */
+/** Limits of one step of a listing: lines wait during a step, and the thread has little memory. */
 const listing = { ms: 20, entries: 1_000 };
 const openListings = new Map<number, Dir>();
 
 /**
  * The journal's operations on its folder, except for appending lines. Each returns when the disk has answered, which may be never, so a
- * running process calls them in a thread of their own; a start calls them itself.
+ * running process calls them in a separate thread; a start calls them directly.
  */
 export const operations = {
   /**
-   * Makes a file to append to.
+   * Creates a file for appending.
    *
    * @param room bytes that the disk must have free: an empty file can be created on a full disk
-   * @param foreign devices on which it must not be: its volume may have been unmounted since its folder was looked at
-   * @throws Error when there is no place for it; no file is left then, unless it cannot be removed
+   * @param foreign devices on which the file must not be: its volume may have been unmounted since its folder was checked
+   * @throws Error if there is no room for the file; no file is left then, unless it cannot be removed
    */
   create(path: string, room: number, foreign: readonly number[] = []): OpenFile {
     const file = openSync(path, 'ax+', 0o600);
@@ -73,7 +73,7 @@ export const operations = {
     }
   },
 
-  /** Opens a file to read it. */
+  /** Opens a file for reading. */
   open(path: string): OpenFile {
     const file = openSync(path, 'r');
     try {
@@ -94,7 +94,7 @@ export const operations = {
     closeSync(file);
   },
 
-  /** True while this file is at this path. */
+  /** True if the file at this path is this one. */
   isAt(path: string, { dev, ino }: FileIdentity): boolean {
     const found = lookUp(path);
     return found?.ino === ino && found.dev === dev;
@@ -110,10 +110,10 @@ export const operations = {
   },
 
   /**
-   * Writes bytes, or what an open file has, to a new file, which is at its path when it is complete.
+   * Writes bytes, or the content of an open file, to a new file, which appears at its path only when it is complete.
    *
    * @param foreign as for `create`
-   * @throws Error when that is not possible; no file is left then
+   * @throws Error if that fails; no file is left then
    */
   restore(path: string, from: number | Uint8Array, foreign: readonly number[] = []): FileIdentity {
     const part = partOf(path);
@@ -127,9 +127,9 @@ export const operations = {
   },
 
   /**
-   * Gives a file that a dead instance was writing again its name, unless it is complete under that.
+   * Renames a file that a dead instance was restoring to its final name, unless a complete file has that name.
    *
-   * @throws Error when that is not possible; the file is left then
+   * @throws Error if that fails; the file is left then
    */
   adopt(path: string): void {
     const part = partOf(path);
@@ -144,7 +144,7 @@ export const operations = {
   },
 
   /**
-   * Makes the folder again if it is gone, unless that would be on one of these devices.
+   * Recreates the folder if it is gone, unless it would be on one of these devices.
    *
    * @throws Error with the reason why the folder cannot be used, and the remedy
    */
@@ -161,9 +161,9 @@ export const operations = {
   },
 
   /**
-   * The next entries of a folder; none while it is gone. Called until the end.
+   * Returns the next entries of a folder; none if it is gone. Call it until `isOver`.
    *
-   * @param id of the listing, which begins with the first call
+   * @param id of the listing, which starts with the first call
    */
   list(id: number, folder: string): { readonly entries: FolderEntry[]; readonly isOver: boolean } {
     const entries: FolderEntry[] = [];
@@ -189,7 +189,7 @@ export const operations = {
     openListings.delete(id);
   },
 
-  /** The text of a file and when it was touched, in ms; undefined where there is none. */
+  /** The text of a file and the time it was last touched, in ms; undefined if there is no such file. */
   readText(path: string): { readonly text: string; readonly touchedAt: number } | undefined {
     try {
       return { text: readFileSync(path, 'utf8'), touchedAt: statSync(path).mtimeMs };
@@ -199,12 +199,12 @@ export const operations = {
     }
   },
 
-  /** Writes a new file. @throws Error where there is one */
+  /** Writes a new file. @throws Error if the file exists */
   writeNew(path: string, text: string): void {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
   },
 
-  /** @returns false where there is no file */
+  /** @returns false if there is no such file */
   touch(path: string): boolean {
     const now = new Date();
     try {
@@ -215,14 +215,14 @@ export const operations = {
     }
   },
 
-  /** Writes a file that is complete or absent: after a crash, all of it is read. Makes its folder. */
+  /** Writes a file atomically: after a crash it is complete or absent. Creates its folder. */
   writeWhole(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(partOf(path), text, { mode: 0o600 });
     renameSync(partOf(path), path);
   },
 
-  /** Appends a line to a file. Makes its folder. */
+  /** Appends a line to a file. Creates its folder. */
   appendLine(path: string, line: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     appendFileSync(path, `${line}\n`, { mode: 0o600 });
@@ -231,7 +231,7 @@ export const operations = {
 
 export type Operations = typeof operations;
 
-/** Operations that make a file, and tell which it is. */
+/** Operations that create a file and return its identity. */
 export const makesFile: ReadonlySet<keyof Operations> = new Set(['create', 'restore']);
 
 function openFolder(path: string): Dir | undefined {

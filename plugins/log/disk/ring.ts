@@ -1,30 +1,30 @@
 /*
- * Lines on their way to the thread that writes them, in memory that both threads see. A frame is the descriptor of a file and a length, 4
- * bytes each, then whole lines, filled up to a multiple of 8 bytes; lines may wrap around to the start of the ring. Positions count bytes
+ * Lines on their way to the writing thread, in memory that both threads share. A frame is a file descriptor and a length, 4 bytes
+ * each, then whole lines, padded to a multiple of 8 bytes; lines may wrap around to the start of the ring. Positions count bytes
  * since the start and wrap as 32-bit integers.
  */
 
-/** Words of control. */
+/** Indexes of the control words. */
 export const word = {
   /** End of the last frame; written by the main thread. */
   head: 0,
-  /** End of the last frame that is in its file; written by the other thread, and by the main thread while that has failed. */
+  /** End of the last frame that is in its file; written by the other thread, and by the main thread after that has failed. */
   done: 1,
-  /** Rung to wake the thread. */
+  /** Changed to wake the thread. */
   bell: 2,
   /** 1 while the thread waits for the bell, or is about to. */
   isAsleep: 3,
   /** 1 while the main thread waits for `done` to change. */
   isAwaited: 4,
-  /** 1 from a failed write, or the end of the thread, on until the main thread has taken back what was not written. */
+  /** 1 after a failed write or the end of the thread, until the main thread has taken back the unwritten lines. */
   hasFailed: 5,
   /** Bytes of the frame at `done` that are in its file. */
   written: 6,
-  /** Operations that this thread was asked for. */
+  /** Number of operations requested of the thread. */
   asked: 7,
   /** 1 once the thread has started. */
   hasStarted: 8,
-  /** 1 while the thread is at work: one that does not come to it waits for the processor, not for the disk. */
+  /** 1 while the thread is working; a woken thread at 0 waits for the processor, not for the disk. */
   isAtWork: 9,
 } as const;
 
@@ -35,7 +35,7 @@ const capacityBytes = 512 * 1024; // a power of two, more than the longest line
 const mask = capacityBytes - 1;
 const newline = 0x0a;
 
-/** Lines of a frame that are not in their file. */
+/** Lines of a frame that are not in their file yet. */
 export interface Unwritten {
   readonly file: number;
   readonly lines: Buffer;
@@ -66,14 +66,14 @@ export class Ring {
     return this.done === this.head;
   }
 
-  /** True when everything before this position, which was once the head, is in its file. */
+  /** True if all lines before this position, a former head, are in their files. */
   hasWritten(position: number): boolean {
-    // Only the last bytes can be unwritten. Without this, a position would lie ahead again once 2 GiB have followed it.
+    // Only the last bytes can be unwritten. Without this check, a position would count as ahead again once 2 GiB have followed it.
     const isFarBehind = (this.head - position) >>> 0 > capacityBytes;
     return isFarBehind || ((this.done - position) | 0) >= 0;
   }
 
-  /** Adds the whole lines that have room. @returns how many bytes that are; 0 without room */
+  /** Adds the whole lines that fit. @returns number of bytes added; 0 without room */
   append(file: number, bytes: Buffer, offset: number, length: number): number {
     const { head } = this;
     const room = capacityBytes - ((head - this.done) | 0) - headBytes;
@@ -90,20 +90,20 @@ export class Ring {
     return taken;
   }
 
-  /** One more operation was asked for. */
+  /** Counts a requested operation. */
   noteQuestion(): void {
     Atomics.add(this.control, word.asked, 1);
   }
 
   /**
-   * Settles at the next change of `done`, undefined where it has changed already.
+   * Settles at the next change of `done`; undefined if it has already changed.
    *
-   * @param done as it was known before
+   * @param done last known value
    */
   nextWritten(done: number): Promise<unknown> | undefined {
     const change = Atomics.waitAsync(this.control, word.done, done);
     if (!change.async) return undefined;
-    // Set before the second look: the thread notifies only while it is set, and may have moved `done` before that.
+    // Set before `done` is checked again: the thread notifies only while it is set, and may have moved `done` before.
     Atomics.store(this.control, word.isAwaited, 1);
     if (this.done !== done) Atomics.notify(this.control, word.done);
     return change.value;
@@ -112,8 +112,8 @@ export class Ring {
   /**
    * Passes each frame on to a function that writes it, oldest first.
    *
-   * @param write returns how many of these bytes it has written
-   * @throws its error; `written` has the position that it reached
+   * @param write returns the number of these bytes that it has written
+   * @throws the error of `write`; the control word `written` then has the position reached
    */
   writeFrames(
     write: (file: number, bytes: Buffer, offset: number, length: number) => number,
@@ -133,7 +133,7 @@ export class Ring {
     }
   }
 
-  /** Copies of the lines that are not in their files. */
+  /** Copies of the lines that are not in their files yet. */
   unwritten(): Unwritten[] {
     const { head } = this;
     const found: Unwritten[] = [];
@@ -154,13 +154,13 @@ export class Ring {
     return found;
   }
 
-  /** Discards unwritten lines. Only while the thread has failed, and so leaves the ring alone. */
+  /** Discards unwritten lines. Allowed only after the thread has failed, because it then leaves the ring alone. */
   clear(): void {
     Atomics.store(this.control, word.done, this.head);
     Atomics.store(this.control, word.hasFailed, 0);
   }
 
-  /** Prepares it for a new thread, while there is none. Frames stay. */
+  /** Prepares the ring for a new thread while none runs. Frames are kept. */
   reset(): void {
     const states = [word.isAsleep, word.hasFailed, word.written, word.asked, word.hasStarted, word.isAtWork];
     for (const state of states) Atomics.store(this.control, state, 0);

@@ -36,7 +36,7 @@ for (;;) {
     const question = receiveMessageOnPort(main);
     if (question === undefined) break;
     answered = (answered + 1) | 0;
-    // The lines that were appended before it was asked: it may read them.
+    // Writes the lines that were appended before the operation, because it may read them.
     writeLines();
     answer(question.message as ThreadQuestion);
   }

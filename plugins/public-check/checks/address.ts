@@ -3,7 +3,7 @@ import { describeUnexpected, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 import { arrivalOf } from './request.ts';
 
-/** From a documentation range (RFC 5737), so not in use. */
+/** An address from a documentation range (RFC 5737), so not in use. */
 const forged = '192.0.2.77';
 const replace =
   'Let the proxy replace X-Forwarded-For, -Proto and -Host, and never pass on or add to what a client sends (docs/proxies.md).';

@@ -6,7 +6,7 @@ import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../cal
 import { type Departure, publicPaths } from '../paths.ts';
 
 const pollIntervalMs = 250;
-/** For the call to arrive, and for the gateway to notice its client's departure: two keep-alives and some time. */
+/** Ms for the call to arrive, and for the gateway to notice that its client left: two keep-alives and some slack. */
 const waitsMs = { arrival: 15_000, departure: 18_000 };
 /** A departure noticed within this time counts as immediate, including the poll's round trip. */
 const immediateMs = 2_500;

@@ -35,7 +35,7 @@ export function describePieces({ pieces, text, isWhole }: PublicAnswer): Finding
   return warning(arrival, advice);
 }
 
-/** A proxy may cut an event anywhere: a line has arrived when its end has. */
+/** Splits pieces into lines. A proxy may split an event anywhere, so a line has arrived once its end has. */
 function linesOf(pieces: PublicAnswer['pieces']): { readonly at: number; readonly line: string }[] {
   let rest = '';
   return pieces.flatMap(({ at, text }) => {

@@ -41,7 +41,7 @@ import { addSessionStrategy } from '#core/web/sessions/sign-in.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import { workersSection } from '#core/config/sections/workers-section.ts';
 
-/** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
+/** A hapi server with every plugin registered, and the registry that they filled. It has no open services and does not listen. */
 export interface Assembly {
   readonly server: Server;
   readonly listener: HttpServer;
@@ -77,7 +77,7 @@ export async function assemble(
 }
 
 /**
- * The same for commands, which serve nothing. Without plugins in gateway.yaml, which may do anything with a server, there is none:
+ * Assembles for commands, which serve no requests. A server exists only if gateway.yaml lists plugins, which may use it in any way:
  * loading hapi would be a fifth of the processor time of `daypass check`.
  */
 export async function assembleForCommand(
@@ -125,7 +125,7 @@ function createRegistry(): Registry {
   return registry;
 }
 
-/** Reads them before validation, because the schema depends on them. */
+/** Registers the plugins of gateway.yaml before validation, because the schema depends on them. */
 async function registerForeignPlugins(document: GatewayDocument, server: Server, registry: Registry): Promise<void> {
   registry.unloaded.push(...document.mistakes.filter(({ path: [section] }) => section === 'plugins'));
   const listed = document.values()['plugins'];
@@ -136,7 +136,7 @@ async function registerForeignPlugins(document: GatewayDocument, server: Server,
       await registerForeignPlugin(server, specifier, document.file);
     } catch (error) {
       const mistake = document.mistake(path, ...explainUnloaded(error));
-      // Code that is there and fails may ask for something that is not: the next start may load it.
+      // Existing code that fails may depend on something not available yet, so the next start may load it.
       registry.unloaded.push({ ...mistake, isTransient: !(error instanceof PluginMissing) });
     }
   }

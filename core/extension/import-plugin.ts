@@ -15,7 +15,7 @@ interface ImportedPlugin {
   readonly file: string; // symbolic links resolved
 }
 
-/** No file or package of that name exists, as opposed to a plugin that exists and does not work. */
+/** No file or package of that name exists; a plugin that exists and fails throws a plain Error. */
 export class PluginMissing extends Error {
   override readonly name = 'PluginMissing';
 }
@@ -36,7 +36,7 @@ export async function importPlugin(
     const importing = isFile
       ? importFile(resolve(dirname(configFile), specifier))
       : importPackage(specifier, pathToFileURL(resolve(configFile)).href);
-    // The timer also keeps the process, which would exit while only an `await` of the plugin is pending.
+    // The timer also keeps the process alive, which would exit while only an `await` of the plugin is pending.
     const late = `it has not finished loading after ${timeout / 1000} s; a top-level await may wait forever`;
     return await withDeadline(importing, timeout, late);
   } catch (error) {
@@ -79,7 +79,7 @@ async function importPackage(name: string, importer: string): Promise<ImportedPl
         try {
           return next(specifier, { ...context, parentURL });
         } catch (error) {
-          // It may be installed where the gateway is.
+          // The package may be installed next to the gateway instead.
           if (codeOf(error) === 'ERR_MODULE_NOT_FOUND') return undefined;
           throw error;
         }

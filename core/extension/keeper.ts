@@ -4,16 +4,16 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 const releaseTimeoutMs = 10_000;
 
 /**
- * Holds objects that outlive a configuration: connection pools, breakers, journals. The first caller creates it, later callers
- * get the same object, and it is released when the process stops, newest first.
+ * Holds objects that outlive a configuration: connection pools, breakers, journals. The first caller creates an object, later callers
+ * get the same one, and all are released when the process stops, newest first.
  */
 export class Keeper implements AsyncDisposable {
   readonly #kept = new Map<string, object>();
   #tentative = new Set<string>(); // keys that only the configuration being built has asked for
 
   /**
-   * Returns `keep` for one configuration. Until that configuration serves, `undo` releases what it was the first and only
-   * one to ask for.
+   * Returns `keep` for one configuration. Until that configuration serves, `undo` releases the objects that no other configuration
+   * has asked for.
    */
   forBuild(undo: AsyncDisposableStack): Services['keep'] {
     const own = new Set<string>();

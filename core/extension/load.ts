@@ -52,7 +52,7 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   gateway.foreignPlugins.set(nameOf(plugin), file);
   try {
     await register(server, plugin);
-    // Those that `register` has left out.
+    // Registers the exported stages that `register` has left out.
     for (const stage of stages) if (gateway.stages.get(stage.name) !== stage) gateway.stage(stage);
     for (const name of gateway.stages.keys()) if (!known.has(name)) gateway.foreignStages.add(name);
   } catch (error) {
@@ -60,7 +60,7 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   }
 }
 
-/** The `plugin` that a module exports, or a plugin of the stages that it exports. */
+/** Returns the `plugin` export of a module, or wraps its exported stages in a plugin. */
 function asPlugin(
   module: Record<string, unknown>,
   specifier: string,

@@ -7,8 +7,8 @@ const moduleSyntax = /^\s*(?:import\s*["'{*\w]|export\s*[{*\w])/m;
 let isInstalled = false;
 
 /**
- * Lets files of plugins be modules in folders whose package.json says `"type": "commonjs"`, as `npm init` writes it: there Node.js
- * takes a `.ts` or `.js` file for CommonJS regardless of its syntax. Packages are left as they are, for their authors have chosen.
+ * Loads plugin files as ES modules even in folders whose package.json has `"type": "commonjs"`, which `npm init` writes: there
+ * Node.js treats a `.ts` or `.js` file as CommonJS regardless of its syntax. Packages keep the format that their authors chose.
  */
 export function acceptModuleSyntax(): void {
   if (isInstalled) return;

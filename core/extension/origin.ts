@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Third-party plugins by name, with the files of their modules. */
 export type ForeignPlugins = ReadonlyMap<string, string>;
 
-/** The third-party plugin that an error comes from, judging by its stack. */
+/** Finds the third-party plugin that caused an error, by its stack. */
 export function pluginOf(error: unknown, plugins: ForeignPlugins): string | undefined {
   for (const { file } of placesOf(error)) {
     const names = [...plugins.keys()];
@@ -17,13 +17,13 @@ export function pluginOf(error: unknown, plugins: ForeignPlugins): string | unde
   return undefined;
 }
 
-/** True unless the innermost source that the stack names is the gateway's own, or there are no third-party plugins. */
+/** False if the innermost source in the stack is the gateway's own, or if there are no third-party plugins. */
 export function isForeignRejection(error: unknown, plugins: ForeignPlugins): boolean {
   const [innermost] = placesOf(error);
   return plugins.size > 0 && (innermost === undefined || !isOwnSource(innermost));
 }
 
-/** Folder of the package, or of a file outside of any package. */
+/** Folder of the file's package, or of the file itself if it is outside of any package. */
 function rootOf(file: string): string {
   return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(file)?.[0] ?? dirname(file) + sep;
 }
@@ -37,13 +37,13 @@ export interface SourcePlace {
 const gatewayFolder = fileURLToPath(new URL('../../', import.meta.url));
 const place = /(?<=[\s(]|file:\/\/|^)(\/[^\s():]+|[A-Za-z]:[\\/][^\s():]+):(\d+)/gm;
 
-/** The places that an error's stack names, innermost first, without those of packages that the gateway depends on. */
+/** Source lines in an error's stack, innermost first, without those of packages that the gateway depends on. */
 export function placesOf(error: unknown): SourcePlace[] {
   if (!(error instanceof Error)) return [];
   return readPlaces(error.stack ?? '');
 }
 
-/** The places that a text names as V8 writes them. */
+/** Reads source lines from a text in V8's notation. */
 export function readPlaces(text: string): SourcePlace[] {
   return [...text.matchAll(place)]
     .map(([, file = '', line]) => ({ file: decodeURI(file), line: Number(line) }))
@@ -55,7 +55,7 @@ const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
 const ownPackages = join(packageFolder, 'node_modules') + sep;
 const siblingPackages = dirname(packageFolder) + sep;
 
-/** True for the gateway's dependencies, by name or scope in its package.json. */
+/** True for files of the gateway's dependencies, by name or scope in its package.json. */
 function isOfDependency(file: string): boolean {
   if (file.startsWith(ownPackages)) return true;
   if (!siblingPackages.endsWith(`node_modules${sep}`) || !file.startsWith(siblingPackages)) return false;

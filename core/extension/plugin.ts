@@ -12,7 +12,7 @@ declare module '@hapi/hapi' {
 }
 
 /**
- * A plugin is a hapi plugin, exported by its module as `plugin`. `register` adds to `server.gateway`, or to `server.route` for
- * hapi routes, and does nothing else: connections, timers and files belong in `create`, jobs and handlers.
+ * A plugin is a hapi plugin, exported by its module as `plugin`. `register` only adds to `server.gateway`, or to `server.route` for
+ * hapi routes. Connections, timers and files belong in `create`, jobs and handlers.
  */
 export type GatewayPlugin = Plugin<void>;

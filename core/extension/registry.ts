@@ -46,18 +46,18 @@ export interface CatalogProblem {
   readonly right: string;
 }
 
-/** A configuration as reviews see it: nothing is open. */
+/** A configuration for reviews, without open services. */
 export type ReviewedHost = Pick<Host, 'section' | 'files' | 'stages' | 'isProduction' | 'catalog'>;
 
 /** A plugin section's summary in `daypass check`. */
 export interface ConfigReview {
   /** Name of the line in `daypass check`. */
   readonly name: string;
-  /** The configured value in a few words; `notice` is a warning about it, or several. Undefined: there is nothing to say. */
+  /** The configured value in a few words, with optional warnings about it; undefined to omit the line. */
   describe(host: ReviewedHost): { readonly value: string; readonly notice?: string | readonly string[] } | undefined;
 }
 
-/** Files that `daypass init` writes, beside or below gateway.yaml. */
+/** Files that `daypass init` writes next to or below gateway.yaml. */
 interface StarterFiles {
   /** Folder of the files, for messages: `pages`. */
   readonly name: string;
@@ -74,28 +74,28 @@ export interface CatalogReview {
 }
 
 /**
- * Runs once, when the configuration is valid and the services are open, before anything listens: for registrations that hapi
- * needs before it starts, such as auth strategies and routes that depend on a section. It does not run again when
- * gateway.yaml is reloaded, so the section it reads must be `fixed`. An exception stops the start.
+ * Runs once, when the configuration is valid and the services are open, before any socket listens. It is for registrations that hapi
+ * needs before it starts, such as auth strategies and routes that depend on a section. It does not run again when gateway.yaml is
+ * reloaded, so a section that it reads must be `fixed`. An exception stops the start.
  */
-/** Ms that a hook may take: a start waits for it. */
+/** Maximum ms of a hook; the start waits for it. */
 export const hookTimeout = 30_000;
 
 export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void>;
 
 /**
- * Everything that plugins have registered. Filled while plugins register, and only read afterwards. Names are unique: a second
- * registration under the same name throws.
+ * The registrations of all plugins. Filled while plugins register, and only read afterwards. Names are unique: a second registration
+ * under the same name throws.
  */
 export class Registry {
   readonly stages = new Map<string, AnyStageDefinition>();
   readonly sections = new Map<string, Section>();
-  /** The plugin that has registered each section. */
+  /** Name of the plugin that registered each section. */
   readonly sectionPlugins = new Map<string, string>();
   readonly endpoints: Endpoint[] = [];
   readonly sockets: SocketEndpoint[] = [];
   readonly databaseTables = new Map<string, PluginTables>();
-  /** Those of plugins of gateway.yaml. */
+  /** Tables of third-party plugins. */
   readonly foreignTables: PluginTables[] = [];
   readonly jobs = new Map<string, JobDefinition>();
   readonly eventHandlers: EventHandler<Host>[] = [];
@@ -116,25 +116,25 @@ export class Registry {
   readonly diagnoses = new Map<string, Diagnosis>();
   readonly observers = new Map<string, Observer>();
   readonly operatorRoutes: ServerRoute[] = [];
-  /** By path. */
+  /** Readings by path. */
   readonly operatorReadings = new Map<string, OperatorReading>();
   readonly pages: Page[] = [];
   readonly noticeSources = new Map<string, NoticeSource>();
   readonly storySources: ReadStory[] = [];
-  /** About routes, for operators. */
+  /** Sources of notes about routes, for operators. */
   readonly routeNoteSources: NoteSource[] = [];
-  /** About models, for customers. */
+  /** Sources of notes about models, for customers. */
   readonly modelNoteSources: NoteSource[] = [];
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
-  /** Plugins of gateway.yaml that could not be loaded, as mistakes; names that may be theirs are unknown. */
+  /** Mistakes for plugins of gateway.yaml that could not be loaded; an unknown name may belong to one of them. */
   readonly unloaded: Mistake[] = [];
   /** Loaded third-party plugins by name, with the files of their modules. */
   readonly foreignPlugins = new Map<string, string>();
-  /** Names of their stages. */
+  /** Names of the stages of third-party plugins. */
   readonly foreignStages = new Set<string>();
-  /** Describes model capabilities; undefined when no plugin implements formats. */
+  /** Describes model capabilities; undefined if no plugin implements formats. */
   abilityReader: AbilityReader | undefined;
   /** Reads an account's remaining allowance; undefined if no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
@@ -142,15 +142,15 @@ export class Registry {
   costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
   /** Runs variants of the configuration; undefined without such a plugin. */
   variantSource: VariantSource | undefined;
-  /** Links texts of the shop; undefined where no plugin has any. */
+  /** Links texts of the shop; undefined if no plugin provides them. */
   siteLinksReader: ReadSiteLinks | undefined;
   readonly starterFiles: StarterFiles[] = [];
-  /** Reads how much time customers got back; undefined where no plugin gives any. */
+  /** Reads the time credited to customers; undefined if no plugin grants credits. */
   creditReader: ReadCredits | undefined;
   checkupReader: ReadCheckups | undefined;
   #plugin = 'core';
 
-  /** Runs `register`; what it adds belongs to the plugin of this name. Plugins register one after another. */
+  /** Runs `register`; its registrations belong to the plugin of this name. Plugins register one after another. */
   async registering(plugin: string, register: () => Promise<void>): Promise<void> {
     this.#plugin = plugin;
     const known = new Set(this.databaseTables.values());
@@ -201,8 +201,8 @@ export class Registry {
   }
 
   /**
-   * Calls `handle` on every instance for each event of this type. It may miss some, and runs on all instances: work that
-   * must happen once is enqueued as a job with an id. Errors of `handle` are logged.
+   * Calls `handle` on every instance for each event of this type. Events may be missed, and every instance handles them: enqueue work
+   * that must happen exactly once as a job with an id. Errors of `handle` are logged.
    */
   on<Name extends EventName>(
     event: Name,
@@ -211,7 +211,7 @@ export class Registry {
     this.eventHandlers.push({ event, plugin: this.#plugin, handle });
   }
 
-  /** How an event becomes a mail to a customer. Its texts are registered with it. */
+  /** Turns an event into a mail to a customer. Its texts are registered with it. */
   mail(kind: MailKind): void {
     if (this.mailKinds.has(kind.event)) throw new Error(`mails about ${kind.event} are registered twice`);
     this.mailKinds.set(kind.event, kind);
@@ -231,7 +231,7 @@ export class Registry {
     add(this.paymentProviders, 'payment provider', provider);
   }
 
-  /** Something that is asked or told where a buyer pays, and stored with the order. */
+  /** A question or notice at the checkout, which is stored with the order. */
   checkoutStep(step: CheckoutStep): void {
     for (const other of this.checkoutSteps.values()) {
       const taken = Object.keys(step.fields).find((name) => name in other.fields);
@@ -241,7 +241,7 @@ export class Registry {
     add(this.checkoutSteps, 'checkout step', step);
   }
 
-  /** Something that operators do, on pages, by commands and over the API; each time is recorded. */
+  /** An operator action on pages, by commands and over the API; each run is recorded. */
   action(action: ActionKind): void {
     add(this.actions, 'action', action);
   }
@@ -250,12 +250,12 @@ export class Registry {
     add(this.statusReports, 'status report', report);
   }
 
-  /** Something that can be wrong while requests are served: reported to the operator, and logged when it changes. */
+  /** A check for faults while requests are served: reported to the operator, and logged when its verdict changes. */
   healthCheck(check: HealthCheck): void {
     add(this.healthChecks, 'health check', check);
   }
 
-  /** Something that an operator decides or mends. The name of a kind is unique, its description the only place that knows of it. */
+  /** A problem that an operator must decide or fix. The name of a kind is unique. */
   problem(kind: ProblemKind): void {
     add(this.problems, 'problem', kind);
     if (kind.alert !== undefined) this.on(kind.alert.event, (_payload: unknown, host) => wakeAlerts(host));
@@ -281,17 +281,17 @@ export class Registry {
     this.operatorReadings.set(reading.path, reading);
   }
 
-  /** Something that operators list: the operator's API reads it at the plural of its name. */
+  /** A resource that operators list; the operator's API has it under the plural of its name. */
   resource(resource: OperatorResource): void {
     this.operatorReading(readingOf(resource));
   }
 
-  /** Notes about routes, on the operators' page of them. */
+  /** Notes about routes, shown on the operators' page of routes. */
   routeNotes(source: NoteSource): void {
     this.routeNoteSources.push(source);
   }
 
-  /** Notes about models, on the customers' pages of them. */
+  /** Notes about models, shown on the customers' pages of models. */
   modelNotes(source: NoteSource): void {
     this.modelNoteSources.push(source);
   }
@@ -305,7 +305,7 @@ export class Registry {
     add(this.noticeSources, 'source of notices', source);
   }
 
-  /** Events of an account, for its operator page. */
+  /** Events of an account, shown on its operator page. */
   story(read: ReadStory): void {
     this.storySources.push(read);
   }
@@ -374,7 +374,7 @@ export class Registry {
     this.configReviews.push(review);
   }
 
-  /** Reads the abilities of a model for pages; one plugin knows them. */
+  /** Reads the abilities of a model for pages; at most one plugin provides them. */
   abilities(reader: AbilityReader): void {
     if (this.abilityReader !== undefined) throw new Error('abilities of models are registered twice');
     this.abilityReader = reader;
@@ -389,7 +389,7 @@ export class Registry {
     add(this.commands, 'command', { name, define });
   }
 
-  /** Subcommands of a command that another plugin registers; nothing where that is not there. */
+  /** Adds subcommands to a command of another plugin; has no effect if that command is missing. */
   subcommands(of: string, define: Command['define']): void {
     this.#subcommands.set(of, [...(this.#subcommands.get(of) ?? []), define]);
   }

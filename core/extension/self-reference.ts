@@ -7,8 +7,8 @@ const modules: Readonly<Record<string, string>> = {
 
 /**
  * Resolves the package self-reference `daypass` for all later imports, wherever the importing module is: files and packages
- * outside of the gateway's folder could not resolve it otherwise. It always is this gateway and never a copy, because facts
- * are compared by identity.
+ * outside of the gateway's folder could not resolve it otherwise. It always resolves to this gateway and never to a copy, because
+ * facts are compared by identity.
  */
 export function resolveSelfReference(): void {
   registerHooks({

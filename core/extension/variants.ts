@@ -14,26 +14,26 @@ export interface VariantSource {
   readonly name: string;
   /** Declares the options of `daypass reload` for a variant. */
   declareOptions(reload: Parser): void;
-  /** Loaded when it is first asked: commands register all plugins. */
+  /** Loads the implementation on first use, because commands register all plugins. */
   load(): Promise<Variants>;
 }
 
 export interface Variants {
-  /** In a gateway that begins to serve. */
+  /** Starts to follow variants; called when a gateway begins to serve. */
   follow(hooks: VariantHooks): VariantRun;
-  /** The newest ones, one sentence each. */
+  /** Describes the newest variants, one sentence each. */
   describe(host: Host): Promise<string[]>;
-  /** The one that runs, or the last one, as JSON. */
+  /** The running variant, or else the last one, as JSON. */
   read(host: Host): Promise<object | null>;
-  /** Its text on the page of configurations; undefined for none. */
+  /** Notice on the page of configurations; undefined for none. */
   notice(request: PageRequest): Promise<VariantNotice | undefined>;
-  /** Ends the one that runs. @param operator by name @returns false where none runs */
+  /** Ends the running variant. @param operator by name @returns false if none runs */
   end(host: Host, operator: string, note: string | undefined): Promise<boolean>;
-  /** Executes the declared options of `daypass reload`. @returns false if none is given */
+  /** Executes the declared options of `daypass reload`. @returns false if none of them is given */
   reload(context: ReloadContext, file: string | undefined, options: object): Promise<boolean>;
 }
 
-/** For `parts/flash`. */
+/** Notice in the shape of the template `parts/flash`. */
 export interface VariantNotice {
   readonly kind: 'ok' | 'warn' | 'bad' | 'info';
   readonly title: string;
@@ -41,7 +41,7 @@ export interface VariantNotice {
   readonly action: { readonly path: string; readonly label: string };
 }
 
-/** Of `daypass reload`. */
+/** Context of `daypass reload`. */
 export interface ReloadContext extends CommandContext {
   /** Path of gateway.yaml. */
   file(): string;
@@ -51,28 +51,28 @@ export interface ReloadContext extends CommandContext {
 export interface VariantHooks {
   host(): Host;
   readonly documents: EffectiveDocuments;
-  /** From now on, new exchanges of the accounts that it takes use this; of none where it is undefined. */
+  /** Serves new exchanges of the variant's accounts from now on; undefined stops it. */
   serve(variant: Variant | undefined): void;
-  /** Builds a second configuration. @param text as the history keeps it @throws why it cannot serve */
+  /** Builds a second configuration. @param text as stored in the history @throws Error with the reason why it cannot serve */
   prepare(number: number, text: string): Promise<Serving>;
 }
 
 /** Configuration for the accounts outside of the variant. */
 export interface Base {
   readonly serving: Serving;
-  /** Undefined while the database does not answer. */
+  /** Undefined while the database does not respond. */
   readonly digest: string | undefined;
   readonly fileDigest: string;
 }
 
 /** The variant on this instance. */
 export interface VariantRun {
-  /** Serves the variant that the database names, in addition to the current configuration. @throws Error while the database does not answer; then everything stays */
+  /** Serves the database's variant next to the current configuration. @throws Error if the database is down; nothing changes then */
   follow(base: Base): Promise<void>;
-  /** Compares both sides now, as its timer does. */
+  /** Compares both sides now, as the timer does. */
   judge(): Promise<void>;
-  /** Stops judging; requests are served as before. */
+  /** Stops the timer; requests are served as before. */
   close(): void;
-  /** Releases its stages once their exchanges have ended, see `Pipeline.retire`. */
+  /** Releases the variant's stages once their exchanges have ended, see `Pipeline.retire`. */
   retire(within?: number): Promise<void>;
 }

@@ -38,21 +38,21 @@ import type { WorkerSettings } from './workers/settings.ts';
 export interface GatewayOptions {
   /** Path of gateway.yaml. */
   readonly file: string;
-  /** The file, where it has been read. */
+  /** The parsed file, if it has already been read. */
   readonly document?: GatewayDocument;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
   /** Ends the start when it aborts. */
   readonly signal?: AbortSignal;
-  /** Runs when all is open, before anything listens. */
+  /** Runs when all services are open, before any socket listens. */
   readonly beforeListening?: (host: Host) => Promise<unknown>;
-  /** For one of several processes under a supervisor, which has the sockets and the operator's listener. */
+  /** For one of several processes under a supervisor, which owns the sockets and the operator's listener. */
   readonly worker?: (WorkerSettings & { readonly link: SupervisorLink }) | undefined;
 }
 
 /**
- * Timeouts in ms: releasing resources after a failed start; on a stop, stages that still finish exchanges whose connections are
- * closed, and everything.
+ * Timeouts in ms. `release`: releasing resources after a failed start. On a stop, `exchanges`: stages that still finish exchanges
+ * whose connections are closed; `close`: the whole stop.
  */
 const deadlines = { release: 4_000, exchanges: 5_000, close: 60_000 };
 
@@ -74,7 +74,7 @@ export class Gateway {
   /**
    * Reads the configuration, opens its services, and listens. A start that fails or is aborted releases them.
    *
-   * @throws ConfigError with every mistake of gateway.yaml, before anything is opened; the reason of `signal`
+   * @throws ConfigError with every mistake of gateway.yaml, before any service is opened; the reason of `signal`
    */
   static async start(options: GatewayOptions): Promise<Gateway> {
     const opened = new AsyncDisposableStack();
@@ -147,7 +147,7 @@ export class Gateway {
     await this.#parts.services.events.listen();
     this.#parts.services.runJobs();
     this.#operator = this.#openOperator(this.config, health, opened);
-    // Node writes it at a regular end only, and a gateway may be killed. The first time it takes a while.
+    // Node writes the cache only at a regular exit, and a gateway may be killed. The first flush takes a while.
     flushCompileCache();
     await beforeListening?.(this.host);
     await this.#listen(starting);
@@ -174,17 +174,17 @@ export class Gateway {
     return this.#parts.handler.running;
   }
 
-  /** Sends clients to other processes of the same port: as many of the next answers close their connections. */
+  /** Moves clients to other processes of the same port: this many of the next responses close their connections. */
   shed(connections: number): void {
     this.#parts.handler.closeSome(connections);
   }
 
-  /** Answers a question that the supervisor got for the operator; undefined when the listener is off. */
+  /** Answers an operator request that the supervisor forwards; undefined if the listener is off. */
   answerOperator(question: OperatorQuestion): Promise<OperatorAnswer> | undefined {
     return this.#operator?.answer(question);
   }
 
-  /** The URL of the operator's listener; undefined when it is off. */
+  /** The URL of the operator's listener; undefined if it is off. */
   get operatorUrl(): string | undefined {
     return this.#operator?.url;
   }
@@ -221,7 +221,7 @@ export class Gateway {
     return this.#served.config;
   }
 
-  /** Files whose changes are to be loaded: gateway.yaml, and those of its secrets. */
+  /** Files whose changes trigger a reload: gateway.yaml and its secret files. */
   get files(): readonly string[] {
     return this.#served.files;
   }
@@ -235,8 +235,8 @@ export class Gateway {
    * Fails `/readyz` for the notice period, lets running exchanges finish within the drain limit, then closes everything.
    *
    * @param hurry skips the notice period when it aborts
-   * @param isReplaced other processes accept at the same address: this one stops to accept at once, and stays ready until it ends
-   * @throws the error of a failed close, once everything else is closed; DeadlineExceeded when that takes longer than a minute
+   * @param isReplaced true if other processes accept at the same address: this one stops accepting at once, and stays ready until it ends
+   * @throws the error of a failed close, once all else is closed; DeadlineExceeded if that takes longer than a minute
    */
   async stop(hurry: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {
     if (!this.#isServing) return;
@@ -262,8 +262,8 @@ export class Gateway {
   }
 
   /**
-   * Ends running exchanges and the embedded database, which would outlive the process; everything else ends with the
-   * process. Takes a few seconds at most.
+   * Ends running exchanges and the embedded database, which would outlive the process; all else ends with the process. Takes a few
+   * seconds at most.
    */
   async abandon(): Promise<void> {
     this.#parts.handler.abortAll(stopping());

@@ -31,7 +31,7 @@ interface BuiltVariant {
 /**
  * Builds the parts that exchanges run on from a configuration, while the current one serves.
  *
- * @param check refuses it by throwing, as a part that cannot be built does; everything is released then
+ * @param check refuses the configuration by throwing; all parts are then released, as when a part cannot be built
  */
 export async function buildServing(
   parts: BuildParts,
@@ -60,7 +60,7 @@ async function build(
   variant: BuiltVariant | undefined,
 ): Promise<Serving> {
   const running = await vendors.running(config, undo);
-  // Different stages share nothing: the timeouts of one would make faults of responses that the other accepts.
+  // Different stages share no health: one's timeouts would count responses as faults that the other accepts.
   const variantBase = variant && {
     name: variantName(variant.number),
     catalog: hasSameStages(config, variant.base.config) ? variant.base.catalog : undefined,

@@ -26,7 +26,7 @@ import { resolveSelfReference } from '#core/extension/self-reference.ts';
 /**
  * The command line.
  *
- * @param signals from before the code was loaded, for `start`
+ * @param signals signals received since before the code was loaded, for `start`
  * @returns the exit code
  */
 export async function runCommandLine(words: readonly string[], signals?: StopSignals): Promise<number> {
@@ -64,15 +64,15 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
     return 0;
   } catch (error) {
     const code = report(error);
-    // The command may be one of a plugin that is broken.
+    // The unknown command may belong to a broken plugin.
     if (code === exitCodes.usage) for (const problem of problems) console.error(problem);
     return code;
   }
 }
 
 /**
- * Defines the commands of all plugins, third-party ones of gateway.yaml included, and what they add to `reload`. None of these keeps the gateway's own
- * commands from running.
+ * Defines the commands of all plugins, including third-party plugins of gateway.yaml, and their options of `reload`. A broken plugin
+ * does not prevent the gateway's own commands from running.
  *
  * @returns mistakes of third-party plugins
  */
@@ -106,7 +106,7 @@ function report(error: unknown): number {
   return exitCodeOf(error);
 }
 
-/** Message and causes without stacks, for errors that an operator can fix. */
+/** Formats message and causes without stacks, for errors that an operator can fix. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isOurs = error instanceof TypeError || error instanceof ReferenceError;

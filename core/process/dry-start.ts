@@ -33,9 +33,9 @@ class NotOpen extends Error {
 const closed: ReadonlySet<string | symbol> = new Set<keyof Host>(['database', 'dataFolder']);
 
 /**
- * Runs what third-party plugins do when a gateway starts, without a database and without listening: their stages are created,
- * the hooks `onConfigured` run, and all routes are added to the server. Only gateways with such plugins need it, because those
- * of the gateway are tested.
+ * Runs the startup code of third-party plugins without a database and without listening: their stages are created, the hooks
+ * `onConfigured` run, and all routes are added to the server. Only gateways with such plugins need it, because the gateway's own
+ * plugins are tested.
  *
  * @returns notes about parts that could not be checked, because they use the database
  * @throws ConfigError with the mistakes that would prevent a start, at the plugin or stage of the file
@@ -69,7 +69,7 @@ export async function dryStart({
   for (const { plugin, hook } of registry.configuredHooks) {
     const failure = await failureOf(() => runHook(hook, server, host));
     const index = foreign.indexOf(plugin);
-    // Those of the gateway use the database; the rules of their sections refuse what their hooks would.
+    // Hooks of the gateway's own plugins use the database; the rules of their sections report the same mistakes.
     if (index === -1 || failure === undefined) continue;
     if (failure instanceof NotOpen) notes.push(noteOf(`onConfigured of the plugin ${plugin}`, failure));
     else mistakes.push(failed(['plugins', index], `fails in onConfigured: ${explainFailure(failure)}`));

@@ -6,11 +6,11 @@ import { exitCodes } from '#core/platform/exit-codes.ts';
 let addedNames: readonly string[] = [];
 
 /**
- * Adds the variables of the file `.env` next to gateway.yaml, if there is one, to the environment. Those that are set already win:
- * a supervisor, a container or a shell knows better than a file.
+ * Adds the variables of the file `.env` next to gateway.yaml, if it exists, to the environment. Variables that are already set win:
+ * a supervisor, a container or a shell takes precedence over a file.
  *
  * @param file path of gateway.yaml
- * @throws CommandFailed when the file exists and cannot be read
+ * @throws CommandFailed if the file exists and cannot be read
  */
 export function loadEnvironmentFile(file: string): void {
   const path = join(dirname(file), '.env');

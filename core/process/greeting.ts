@@ -14,11 +14,11 @@ export function isRunning({ service }: Greeted['host']): string {
   return `${service.name} is running (Daypass ${version}, Node.js ${process.versions.node})`;
 }
 
-/** The URLs and, where a model holds conversations, a curl line that works. */
+/** Lists the URLs and, if there is a chat model, a working curl command. */
 export function greeting(gateway: Greeted, operatorUrl: string | undefined, demoKey: string | undefined): string[] {
   const { host, url: ownUrl } = gateway;
   const { catalog, service } = host;
-  // The public address where it is another one than this machine's.
+  // The public address is shown if it is not this machine's.
   const isPublic = !isLoopback(new URL(service.baseUrl).hostname);
   const url = isPublic ? service.baseUrl : ownUrl;
   return [
@@ -40,7 +40,7 @@ export function greeting(gateway: Greeted, operatorUrl: string | undefined, demo
   ];
 }
 
-/** Prefers a model of the demo upstream, which is free to try. */
+/** The curl command. It prefers a model of the demo upstream, which is free to try. */
 function curlLines({ chatModels }: Greeted, url: string, key: string): string[] {
   const model = chatModels.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? chatModels[0];
   if (model === undefined) return [];

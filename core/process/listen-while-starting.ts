@@ -6,7 +6,7 @@ import { noteFailure } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
-/** Listener for clients that connect during the start. @param worker under a supervisor, which has the sockets */
+/** Listener for clients that connect during the start. @param worker present under a supervisor, which owns the sockets */
 export function listenWhileStarting(
   { listener }: Assembly,
   config: Config,
@@ -16,7 +16,7 @@ export function listenWhileStarting(
     listener,
     place: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
     onError: (error) => noteFailure(log, 'accepting a connection', error),
-    // Its requests would be refused while other workers could serve them.
+    // Requests here would be refused although other workers can serve them.
     ...(worker?.isAlone === false && { delay: Infinity }),
   });
 }

@@ -13,11 +13,11 @@ import { exitCodes } from '#core/platform/exit-codes.ts';
 import { secretRemover } from './secret-remover.ts';
 import { readWorkerSettings } from './workers/settings.ts';
 
-/** The log of a process that serves. */
+/** The log of a serving process. */
 export interface ProcessLog {
   readonly log: Logger;
   readonly format: LogFormat;
-  /** Keeps secrets of a configuration out of the lines from now on, as those of the environment always are. */
+  /** From now on removes secrets of a configuration from the lines, as always done for secrets of the environment. */
   hideSecrets(configured: readonly string[]): void;
 }
 
@@ -57,7 +57,7 @@ function isJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): boolean {
   return stream === `${dev}:${ino}`;
 }
 
-/** Node.js, libraries such as ioredis, and plugins would print their warnings and errors as text between lines of JSON. */
+/** Logs warnings that Node.js, libraries such as ioredis, and plugins would print as text between lines of JSON. */
 export function logWarnings(log: Logger): void {
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn(`${name}: ${message}`));
   console.warn = (...words) => log.warn(print(...words));

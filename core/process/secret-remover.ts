@@ -6,8 +6,8 @@ const minLength = 6; // shorter values are parts of ordinary words
 const replacement = '***';
 
 /**
- * Removes secrets from texts: a server may repeat its input. Secrets are values that the schemas of gateway.yaml mark, passwords in URLs, and
- * every variable of the environment whose name says that it is one.
+ * Removes secrets from texts, because a server may echo its input. Secrets are values that the schemas of gateway.yaml mark,
+ * passwords in URLs, and environment variables with the name of a secret.
  */
 export function secretRemover(environment: NodeJS.ProcessEnv, configured: readonly string[]): (text: string) => string {
   const named = Object.entries(environment).flatMap(([name, value = '']) =>

@@ -40,7 +40,7 @@ export interface GatewayParts {
   readonly handler: ExchangeHandler;
   readonly services: OpenServices;
   readonly vendors: VendorServers;
-  /** Under a supervisor. */
+  /** Settings of a worker; undefined without a supervisor. */
   readonly worker?: WorkerSettings | undefined;
 }
 
@@ -50,7 +50,7 @@ export class ServedConfig {
   readonly #documents: EffectiveDocuments;
   #config: Config;
   #fileAsRead: GatewayDocument | undefined;
-  /** For the configuration in effect, which differs from the file after a rollback. */
+  /** Secret files of the configuration in effect, which differs from the file after a rollback. */
   #secretFiles: readonly string[] = [];
   #kept: Effective['kept'];
   #variants: VariantRun | undefined;
@@ -80,7 +80,7 @@ export class ServedConfig {
   }
 
   /**
-   * Serves the first configuration: that of the file, or the one before it if the file was taken back.
+   * Serves the first configuration: that of the file, or the rollback target if the file was rolled back.
    *
    * @throws the error of a stage that could not be created
    */
@@ -192,7 +192,7 @@ export class ServedConfig {
     await Promise.all([this.#parts.handler.serving.pipeline.retire(within), this.#variants?.retire(within)]);
   }
 
-  /** Refuses reloads from now on, and waits for a running one, which does not serve if it takes longer than 10 seconds. */
+  /** Refuses further reloads, and waits for a running reload, which is discarded if it takes longer than 10 seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#variants?.close();
@@ -203,7 +203,7 @@ export class ServedConfig {
    * Loads gateway.yaml again. Exchanges in flight finish on their configuration. If anything fails, the running
    * configuration stays.
    *
-   * @returns false when the file has not changed
+   * @returns false if the file has not changed
    * @throws ConfigError, or the error of a stage that could not be created
    */
   reload(): Promise<boolean> {
@@ -257,7 +257,7 @@ export class ServedConfig {
     await this.#noteServed(effective);
     // Open pages may show models, prices or routes of the previous one.
     for (const topic of liveTopics) publishLive(this.host, topic);
-    // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
+    // Waits for the last exchange of the old pipeline, which may take as long as a stream.
     previous?.pipeline
       .retire()
       .catch((error: unknown) => log.error('the previous pipeline could not be released', error));

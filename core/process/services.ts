@@ -151,22 +151,22 @@ export class OpenServices implements AsyncDisposable {
     }
   }
 
-  /** Runs jobs, from now on: `host` must have one for them. */
+  /** Starts to run jobs; `host` must have a host for them. */
   runJobs(): void {
     this.#jobs.work();
   }
 
-  /** Closes all services, newest first. A service that fails to close is logged, and the others are closed. */
+  /** Closes all services, newest first. If a service fails to close, the error is logged and the others are still closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await closeAll(this.#open, this.services.log);
   }
 
-  /** Stops an embedded server that no other gateway uses, within seconds. */
+  /** Stops the embedded server within seconds, unless another gateway uses it. */
   async abandonDatabase(): Promise<void> {
     await this.#database.abandon();
   }
 
-  /** The same after a start that has failed: a service that takes longer than a second is left to the end of the process. */
+  /** Closes all services after a failed start. A service that takes longer than a second is left to the exit of the process. */
   async abandon(): Promise<void> {
     await closeAll(this.#open, this.services.log, abandonTimeoutMs);
   }
@@ -188,7 +188,7 @@ async function closeAll(open: AsyncDisposable[], log: Logger, timeout = Infinity
     try {
       await withDeadline(Promise.resolve(part[Symbol.asyncDispose]()), timeout, `not closed after ${timeout} ms`);
     } catch (error) {
-      // After a start that has failed, the end of the process closes it.
+      // After a failed start, the exit of the process closes the service.
       if (timeout === Infinity || !(error instanceof DeadlineExceeded))
         log.error('a service could not be closed', error);
     }

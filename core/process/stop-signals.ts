@@ -3,8 +3,8 @@ import { isatty } from 'node:tty';
 const stopping: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
 
 /**
- * Signals that would end a process without a drain, and mean nothing here. SIGUSR1 would let any process of this user
- * into Node's inspector, and so at the vendors' keys; a file that may not grow any more is a full disk to its writer.
+ * Signals without a meaning here that would end the process without a drain. SIGUSR1 would open Node's inspector, and so the
+ * vendors' keys, to any process of this user; with SIGXFSZ ignored, an oversized write fails as on a full disk.
  */
 const ignored: readonly NodeJS.Signals[] = [
   'SIGUSR1',
@@ -79,7 +79,7 @@ export class StopSignals {
     source.on('SIGHUP', () => this.#askForReload());
   }
 
-  /** From now on there is something to close. */
+  /** Marks that the process has resources to close. */
   begin(): void {
     this.#isLoading = false;
   }
@@ -96,7 +96,7 @@ export class StopSignals {
     else this.#first.resolve(order);
   }
 
-  /** Calls back at each SIGHUP, and at once when one has come before. */
+  /** Calls back at each SIGHUP, and at once if one came before. */
   onReload(reload: () => void): void {
     this.#reload = reload;
     if (this.#wantsReload) reload();

@@ -18,42 +18,42 @@ interface ActionRequest {
   readonly input: ActionWords;
   /** Prompt before the action; default: a confirmation below the facts of the subject. */
   readonly question?: readonly string[];
-  /** Printed before it, without `--json`. */
+  /** Printed before the prompt, without `--json`. */
   readonly facts?: readonly string[];
 }
 
-/** Command-line form of an action, where it does not follow from its description. */
+/** Command-line form of an action, if it differs from its description. */
 export interface ActionCommandWords {
-  /** Default: that of its name. */
+  /** Default: the verb in the action's name. */
   readonly verb?: string;
   readonly summary?: string;
-  /** Shown when it is done. */
+  /** Subject that is shown when the action is done. */
   readonly about?: CommandSubject;
-  /** Operators' name for its subject; default: as in `about`, otherwise its id. */
+  /** Operators' name for the subject's handle; default: as in `about`, otherwise its id. */
   readonly handle?: string;
   readonly isHandleOptional?: boolean;
-  /** Options in place of its input. */
+  /** Options that replace those of the action's input. */
   readonly options?: InputSchema;
   readonly names?: OptionNames;
-  /** False: a danger that the command does not ask about. */
+  /** False for a dangerous action that the command runs without a confirmation. */
   readonly asks?: boolean;
   readonly help?: string;
   readonly examples?: readonly string[];
-  /** @param handle '' where it is left out @throws CommandFailed */
+  /** @param handle '' if left out @throws CommandFailed */
   wish?(host: Host, handle: string, options: ActionWords): ActionRequest | Promise<ActionRequest>;
-  /** Printed on success if nothing is shown. */
+  /** Line printed on success if no subject is shown. */
   done?(id: string): string;
-  /** Prints the result, without `--json`; default: all of it. */
+  /** Prints the result without `--json`; default: prints all of it. */
   print?(result: ActionWords, input: ActionWords): void;
-  /** The failed part of a result that is printed nevertheless. */
+  /** Message about the failed part of a result, which is printed anyway. */
   failure?(result: ActionWords): string | undefined;
 }
 
 const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not found.';
 
 /**
- * Declares a subcommand that follows from an action: `block <account>` for `account.block`. It asks before what is dangerous, and
- * prints the result, as JSON with `--json`.
+ * Declares the subcommand of an action: `block <account>` for `account.block`. It asks for confirmation if the action is dangerous,
+ * and prints the result, as JSON with `--json`.
  */
 export function addActionCommand(
   parser: Parser,
@@ -92,7 +92,7 @@ export function addActionCommand(
           const print = (shown: string) => about !== undefined && printOne(context, host, about, shown, output);
           const done = await runAction(host, commandOperator(), action, wish.handle, wish.input).catch(
             async (error: unknown) => {
-              // The refund is on record nevertheless.
+              // The refund is recorded despite the error.
               if (error instanceof CheckoutError && error.kind === 'not_refunded') await print(wish.handle);
               throw error;
             },

@@ -5,10 +5,10 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { lineParser, parseInteger, parseNumber } from './arguments.ts';
 import { parseDay, parseTime, resolveTime, type WrittenTime } from './days.ts';
 
-/** Flags of options that are not called as their members are: `{ note: '--reason, --note' }`. */
+/** Flags of options whose names differ from their members: `{ note: '--reason, --note' }`. */
 export type OptionNames = Readonly<Record<string, string>>;
 
-/** Declares the options of a command by the input of its action: `--sign-in <value>` for `sign_in`. */
+/** Declares the options of a command from the input of its action: `--sign-in <value>` for `sign_in`. */
 export function addActionOptions(
   parser: Parser,
   { input }: Pick<ActionKind, 'input'>,
@@ -51,7 +51,7 @@ function parseText({ maxLength = 200, pattern = '', description = '' }: JsonSche
   };
 }
 
-/** The input of an action, out of the options of its command. */
+/** Reads the input of an action from the options of its command. */
 export function readActionInput<Input extends object>(
   { input }: { readonly input: InputSchema } & Partial<ActionKind<Input>>,
   options: Readonly<Record<string, unknown>>,
@@ -65,7 +65,7 @@ export function readActionInput<Input extends object>(
   ) as Input;
 }
 
-/** The same with its times in RFC 3339. @param timeZone of those that have none */
+/** Converts the times of an input to RFC 3339. @param timeZone zone of times without one */
 export async function resolveTimes<Input extends object>(
   host: Pick<Host, 'database' | 'now'>,
   { properties }: InputSchema,

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 
 const control = /\p{Cc}/u;
 
-/** @param longest characters that a line may have */
+/** @param longest maximum number of characters of a line */
 export function lineParser(longest: number): (text: string) => string {
   return (text) => {
     const line = text.trim();

@@ -5,7 +5,7 @@ import { printable } from '#core/platform/logger.ts';
 /**
  * Asks the person at the terminal, on stderr.
  *
- * @throws CommandFailed when the answer is not yes, or stdin is not a terminal
+ * @throws CommandFailed if the answer is not yes, or stdin is not a terminal
  */
 export async function confirm(question: readonly string[]): Promise<void> {
   if (!process.stdin.isTTY)

@@ -22,14 +22,14 @@ export function parseTimeZone(text: string): string {
   throw new InvalidArgumentError('It must be the name of a time zone, for example Asia/Jakarta.');
 }
 
-/** A time as it is written on the command line: a while ago, a day or a minute in the zone of the output, or exactly. */
+/** A time as given on the command line: relative to now, local in the zone of the output, or an exact instant. */
 export type WrittenTime = { readonly ago: number } | { readonly local: string } | { readonly at: number };
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 const minute = /^(\d{4}-\d\d-\d\d) ([01]\d|2[0-3]):[0-5]\d$/;
 const exact = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** `30m`, `24h`, `7d` and `2w` ago, `2026-11-22`, `2026-11-22 20:00`, `2026-11-22T13:00Z`, `2026-11-22T20:00+07:00`. */
+/** Reads `30m`, `24h`, `7d` and `2w` (ago), `2026-11-22`, `2026-11-22 20:00`, `2026-11-22T13:00Z`, `2026-11-22T20:00+07:00`. */
 export function parseTime(text: string): WrittenTime {
   const [, count, unit = ''] = /^(\d{1,4})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return { ago: Number(count) * (units[unit] ?? 0) };
@@ -41,7 +41,7 @@ export function parseTime(text: string): WrittenTime {
   );
 }
 
-/** Epoch ms; a day is its beginning. */
+/** Resolves to epoch ms; a day means its beginning. */
 export async function resolveTime(
   { database, now }: { readonly database: Pick<Database, 'query'>; now(): number },
   time: WrittenTime,
@@ -67,7 +67,7 @@ export function zoneOption(): Option {
   );
 }
 
-/** The zone in which a command prints times: its option, or else the service's. */
+/** Time zone of a command's output: its option, or else the service's zone. */
 export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: ZoneOptions): string {
   return timeZone ?? host.section(service).time_zone;
 }

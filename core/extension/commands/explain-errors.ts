@@ -7,7 +7,7 @@ import { CommandFailed } from './command.ts';
 
 const exitCodes: Readonly<Record<string, number>> = { not_found: 3, invalid: 2, span: 2 };
 
-/** The end of a help text: what exit codes mean. @param missing what may not be found: `order or account` */
+/** End of a help text with the meaning of exit codes. @param missing objects that may not be found: `order or account` */
 export const exitCodesFor = (missing: string) =>
   `\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 ${missing} not found.`;
 

@@ -21,7 +21,7 @@ interface FieldText {
   readonly names?: ReadonlyMap<string, string>; // by account id
 }
 
-/** Entries as columns; no lines without any. `isZoneNamed`: the heading of the first time names its zone. */
+/** Formats entries as columns; no lines without entries. `isZoneNamed`: the heading of the first time names the zone. */
 export function formatEntries<Entry>(
   entries: readonly Entry[],
   fields: readonly ShownField<Entry>[],
@@ -37,12 +37,12 @@ export function formatEntries<Entry>(
   );
 }
 
-/** Operators' actions below a heading. */
+/** Formats operators' actions below a heading. */
 export function formatActions(actions: readonly RecordedAction[], text: FieldText): string[] {
   return formatSection('actions', formatEntries(actions, recordedActions.text, text, { longest: 500 }));
 }
 
-/** One entry as lines of names and values; fields without a value are left out. @param more lines below them */
+/** Formats one entry as lines of names and values, without empty fields. @param more lines appended below */
 export function formatEntry<Entry>(
   entry: Entry,
   fields: readonly ShownField<Entry>[],
@@ -86,7 +86,7 @@ function printField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, n
 }
 
 /**
- * Names of the accounts in the fields of persons: what an account is found by, because names alone are not unique, least of all that of
+ * Handles of the accounts in person fields, by which an account can be found: names alone are not unique, least of all the name of
  * deleted accounts.
  */
 export async function readPersons<Entry>(

@@ -10,7 +10,7 @@ import { formatEntries, readPersons } from './field-text.ts';
 import type { Output } from './show-command.ts';
 import type { TableOptions } from './table-text.ts';
 
-/** Options of a command that lists. */
+/** Options of a listing command. */
 export interface ListOptions extends Output {
   readonly limit: number;
 }
@@ -19,11 +19,11 @@ interface ListNames {
   readonly verb?: string; // default: `list`
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
-  /** Entries without `--limit`; default: 50. */
+  /** Number of entries without `--limit`; default: 50. */
   readonly limit?: number;
 }
 
-/** Declares `list`, which prints a resource's entries; with `words` in its query, they are an argument of the command. */
+/** Declares `list`, which prints a resource's entries; `words` of its query become an argument of the command. */
 export function addListCommand<Entry>(
   parser: Parser,
   context: CommandContext,
@@ -56,7 +56,7 @@ export function addListOptions<Entry>(parser: Parser, resource: OperatorResource
     .addOption(zoneOption());
 }
 
-/** The query that the options ask for. */
+/** Builds the query from the options. */
 export function readAsked<Entry, Query extends object>(
   host: Host,
   resource: OperatorResource<Entry, Query>,
@@ -72,7 +72,7 @@ function filtersOf({ query }: Pick<OperatorResource, 'query'>) {
   return { input: { ...query, properties } };
 }
 
-/** Prints what a resource lists, as JSON with `--json`. */
+/** Prints the entries of a resource, as JSON with `--json`. */
 export async function printList<Entry, Query extends object>(
   context: Pick<CommandContext, 'print'>,
   host: Host,
@@ -85,7 +85,7 @@ export async function printList<Entry, Query extends object>(
   await printFound(context, host, resource, found, output, options);
 }
 
-/** The same of entries that were read otherwise. */
+/** Prints entries that the caller has read, as JSON with `--json`. */
 export async function printFound<Entry>(
   { print }: Pick<CommandContext, 'print'>,
   host: Host,

@@ -6,9 +6,9 @@ import { addListCommand } from './list-command.ts';
 
 interface ResourceWords {
   readonly description: string;
-  /** Each with its form, where that does not follow from its description. */
+  /** Actions, with their command-line form if it differs from their description. */
   readonly actions?: readonly (ActionKind | readonly [action: ActionKind, wording: ActionCommandWords])[];
-  /** Default: its list. */
+  /** Default: an example of the list. */
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
 }

@@ -5,26 +5,26 @@ import { type CommandContext, exampleText } from './command.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from './days.ts';
 import { explainErrors } from './explain-errors.ts';
 
-/** Options of a command that prints one for people or as JSON. */
+/** Options of a command that prints human-readable text or JSON. */
 export interface Output extends ZoneOptions {
   readonly json?: true;
 }
 
 /** Kind of object that a command shows: an account, an order. Loads its modules on demand. */
 export interface CommandSubject<Details = unknown> {
-  /** Name of the argument, and the fields for finding it. */
+  /** Name and description of the argument, with an optional parser. */
   readonly argument: readonly [name: string, description: string, parse?: (text: string) => string];
   /** Printed in every help text. */
   readonly help?: string;
   readonly exitCodes: string;
-  /** @returns undefined where there is nothing to show @throws AccountError, CheckoutError, CommandFailed */
+  /** @returns undefined if there is nothing to show @throws AccountError, CheckoutError, CommandFailed */
   read(host: Host, handle: string): Promise<Details | undefined>;
-  /** For `--json`. */
+  /** Converts the details to the output of `--json`. */
   write(details: Details): object;
   describe(details: Details, timeZone: string): string[];
 }
 
-/** Declares `show`, which prints one. */
+/** Declares `show`, which prints one object. */
 export function addShowCommand(
   parser: Parser,
   context: CommandContext,
@@ -47,7 +47,7 @@ export function addShowCommand(
     });
 }
 
-/** @returns false where there is nothing to show */
+/** @returns false if there is nothing to show */
 export async function printOne(
   context: CommandContext,
   host: Host,

@@ -7,19 +7,19 @@ const defaultCellLength = 60;
 /** Colours and weights of a terminal, by their names in `util.styleText`. */
 export type TextStyle = Parameters<typeof styleText>[0];
 
-/** A text, and how it looks on a terminal. */
+/** A text, optionally with its style on a terminal. */
 export type TextCell = string | { readonly text: string; readonly style: TextStyle };
 
 export interface TableOptions {
-  /** Columns of numbers, which are aligned at their end. */
+  /** Indexes of numeric columns, which are right-aligned. */
   readonly numbers?: readonly number[];
-  /** The least widths of the columns, for tables that are continued later. */
+  /** Minimum widths of the columns, for tables that are continued later. */
   readonly widths?: readonly number[];
-  /** Characters of a cell in the last column, which are cut elsewhere. */
+  /** Maximum characters of a cell in the last column; other columns keep the default. */
   readonly longest?: number;
 }
 
-/** Rows as columns for people, under a heading. Foreign text cannot control the terminal. */
+/** Formats rows as columns under a heading. Foreign text cannot control the terminal. */
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly TextCell[])[],
@@ -43,7 +43,7 @@ export function formatTable(
   );
 }
 
-/** Rows as indented columns without a heading, nothing cut. */
+/** Formats rows as indented columns without a heading and without cutting text. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -51,7 +51,7 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
 }
 
-/** Colours a text for the terminal, and leaves it as it is where stdout is not one, or NO_COLOR is set. */
+/** Colours a text for the terminal; returns it unchanged if stdout is not a terminal or NO_COLOR is set. */
 export function paint(style: TextStyle, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
@@ -61,26 +61,26 @@ function toCell(cell: TextCell, longest: number): { readonly text: string; reado
   return { text: shorten(cell.text, longest), style: cell.style };
 }
 
-/** A heading with lines below it; nothing without lines. */
+/** Formats a heading with lines below it; no heading without lines. */
 export function formatSection(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Names and values below each other; fields without a value are left out. */
+/** Formats names and values, one per line; fields without a value are left out. */
 export function formatFields(fields: readonly (readonly [name: string, value: string | null | undefined])[]): string[] {
   const known = fields.filter((field): field is readonly [string, string] => typeof field[1] === 'string');
   const width = Math.max(0, ...known.map(([name]) => name.length));
   return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value).replaceAll('\n', ' ')}`);
 }
 
-/** A time as operators read it: `2026-11-22 06:15`, and its seconds where `isExact`; '' for none. */
+/** Formats a time as `2026-11-22 06:15`, with seconds if `isExact`; '' without a time. */
 export function formatTime(time: Date | undefined, timeZone: string, isExact = false): string {
   if (time === undefined) return '';
   const { day, clock } = localTime(time, timeZone);
   return `${day} ${isExact ? clock : clock.slice(0, 5)}`;
 }
 
-/** A text of pages with plain spaces, so that it can be typed into a search. */
+/** Replaces the special spaces of page texts by plain ones, so that the text can be typed into a search. */
 export function plain(text: string): string {
   return text.replaceAll('\u00A0', ' ');
 }

@@ -7,27 +7,27 @@ export interface FiguredUsage {
   /** Id of the account, days of the plan, name of the model or route; null if there is none. */
   readonly key: string | null;
   readonly counts: UsageCounts;
-  /** One for each title. */
+  /** One cell for each title. */
   readonly cells: readonly Pick<TableCell, 'text' | 'kind'>[];
-  /** Members for `--json`. */
+  /** Additional members of the group in `--json`. */
   readonly json: object;
 }
 
 /** Additional columns of `daypass usage`. */
 export interface UsageFigures {
-  /** Empty without additional columns. */
+  /** Titles of the additional columns; empty without any. */
   readonly titles: readonly string[];
-  /** Explanation of the titles. */
+  /** Legend of the titles. */
   readonly legend: string;
-  /** Members for `--json`, of the whole. */
+  /** Additional members of the whole output of `--json`. */
   readonly json: object;
-  /** All of them, also those that used nothing. */
+  /** All groups, including those without usage. */
   readonly groups: readonly FiguredUsage[];
 }
 
-/** One plugin knows the cost of usage, and its plan. */
+/** Reads the cost of usage and its plan; at most one plugin provides it. */
 export interface UsageFiguresReader {
-  /** A sentence for the help of the command. */
+  /** Sentence in the help of the command. */
   readonly help: string;
   /** Undefined without additional columns. */
   read(

@@ -13,13 +13,13 @@ import { createTestHost, type TestHost } from './test-host.ts';
 
 export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query' | 'form' | 'account' | 'isOperator'>> {
   readonly host?: TestHost;
-  /** `en` when left out. */
+  /** Default: `en`. */
   readonly language?: Language;
-  /** Of the plugin. Those of other plugins are shown by their keys. */
+  /** Texts of the plugin. Texts of other plugins are shown as their keys. */
   readonly texts?: Texts;
 }
 
-/** One request for a page, of an account that is signed in. Times are in UTC. */
+/** A page request of a signed-in account. Times are in UTC. */
 function requestOf(reader: TestReader, path: string): PageRequest {
   const { host = createTestHost(), language = 'en', texts, ...given } = reader;
   return {
@@ -46,15 +46,15 @@ function requestOf(reader: TestReader, path: string): PageRequest {
   };
 }
 
-/** A page as a reader gets it. */
+/** Result of showing a page. */
 export interface ShownPage {
-  /** What `show` has returned. */
+  /** Return value of `show`. */
   readonly shown: object;
-  /** The page's own part of the HTML, without the layout; '' for one that leads elsewhere or sends a file. */
+  /** The page's own part of the HTML, without the layout; '' for a redirect or a file. */
   readonly html: string;
 }
 
-/** Shows one page. Assets of plugins are not there: a template that asks for one throws. @throws what `show` throws, such as PageError */
+/** Shows one page. Assets of plugins are missing, so a template that uses one throws. @throws the error of `show`, such as PageError */
 export async function showPage(page: Page, reader: TestReader = {}): Promise<ShownPage> {
   const request = requestOf(reader, page.path);
   const shown = await page.show(request);
@@ -66,24 +66,24 @@ export async function showPage(page: Page, reader: TestReader = {}): Promise<Sho
   return { shown, html: renderer.render(visit, { title, layout: 'none', template, values: shown }) };
 }
 
-/** What a buyer saw of a step, and what it stored with the order. */
+/** A step's output to the buyer, and its data stored with the order. */
 export interface CheckoutRun {
   readonly part: CheckoutPart | undefined;
-  /** Texts by field; without any, the order was placed. */
+  /** Error texts by field; if empty, the order was placed. */
   readonly errors: Readonly<Record<string, string>>;
   readonly lines: readonly OrderLine[];
-  /** Statements that it sent within the transaction. */
+  /** Statements that the step sent within the transaction. */
   readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[];
 }
 
 interface CheckoutOptions extends TestReader {
-  /** Rows that a statement returns; none when left out. */
+  /** Rows that a statement returns; default: none. */
   readonly answer?: (sql: string, parameters: readonly unknown[]) => readonly object[];
   /** False for an open order that is placed again. */
   readonly isNew?: boolean;
 }
 
-/** Shows a step of the checkout to a buyer, who then sends the form: the hidden fields of the step, and what is given. */
+/** Shows a checkout step to a buyer, who then submits the form: the step's hidden fields and the given values. */
 export async function runCheckoutStep(
   step: CheckoutStep,
   sent: Readonly<Record<string, string>> = {},

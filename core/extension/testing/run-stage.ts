@@ -13,7 +13,7 @@ import { fillIn } from './fill-in.ts';
 import { chatReply } from './replies.ts';
 import { createTestHost, type TestHost } from './test-host.ts';
 
-/** A fact as an earlier stage would have stated it. */
+/** A fact that an earlier stage would set. */
 export interface GivenFact {
   applyTo(exchange: Exchange): void;
 }
@@ -21,7 +21,7 @@ export interface GivenFact {
 export interface StageRunOptions {
   /** The stage's options, as in gateway.yaml. */
   readonly options?: object;
-  /** POST and `/v1/chat/completions` when left out; any endpoint of the gateway's own plugins. */
+  /** Default: POST and `/v1/chat/completions`; any endpoint of the gateway's own plugins is allowed. */
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export interface StageRunOptions {
 export interface StageRun {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** All of the body, as the client got it before it broke off, if it did. */
+  /** The body as received by the client, up to a possible break. */
   readonly text: string;
   /** Error that broke a streamed body. */
   readonly error: unknown;
@@ -55,8 +55,8 @@ export function given<T>(fact: Fact<T>, value: T): GivenFact {
 const endpoints = await listEndpoints();
 
 /**
- * Runs one stage on one exchange: create, activate, start, enter, leave, done and release, with a given answer behind it. Errors
- * become replies in the client's format, and faults are logged to `host.lines`, as in the gateway.
+ * Runs one stage on one exchange: create, activate, start, enter, leave, done and release, with a given answer from the later
+ * stages. Errors become replies in the client's format, and faults are logged to `host.lines`, as in the gateway.
  */
 export async function runStage(stage: AnyStageDefinition, options: StageRunOptions = {}): Promise<StageRun> {
   const host = options.host ?? createTestHost();

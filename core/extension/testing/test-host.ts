@@ -13,7 +13,7 @@ import { fillIn } from './fill-in.ts';
 export interface TestHostOptions {
   /** Time of the clock, epoch ms. It advances only when the test advances it. */
   readonly now?: number;
-  /** Sections of gateway.yaml, as they are written there. Others have their defaults. */
+  /** Sections as written in gateway.yaml. All others have their defaults. */
   readonly sections?: Readonly<Record<string, unknown>>;
   /** Text files of a section's `folder`, by name of the section and of the file. */
   readonly files?: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -21,11 +21,11 @@ export interface TestHostOptions {
   readonly database?: Database;
 }
 
-/** A host in memory with a stopped clock. It records everything that the plugin does. */
+/** A host in memory with a stopped clock. It records the plugin's calls. */
 export interface TestHost extends Host, AsyncDisposable {
-  /** Time passes by `advance`, on both clocks; `now` alone is set as an operator sets the wall clock. */
+  /** `advance` moves both clocks; setting `now` changes only the wall clock, as an operator may do. */
   readonly clock: { now: number; readonly monotonic: number; advance(ms: number): void };
-  /** Lines of the log, without their times. */
+  /** Lines of the log, without timestamps. */
   readonly lines: readonly string[];
   readonly addedJobs: readonly { readonly name: string; readonly data: JsonObject }[];
   readonly publishedEvents: readonly { readonly name: string; readonly payload: EventTypes[keyof EventTypes] }[];

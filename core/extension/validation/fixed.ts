@@ -4,12 +4,12 @@ import type { Mistake } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 
 interface Applicable {
-  readonly config: Config; // fixed ones keep their running values
+  readonly config: Config; // fixed members keep their running values
   /** Changed fixed paths: `data`, `listen.port`. They take effect at the next start. */
   readonly postponed: readonly string[];
 }
 
-/** Keeps the running values of everything that sections declare as `fixed`. */
+/** Keeps the running values of all members that sections declare as `fixed`. */
 export function keepFixed(next: Config, running: Config, sections: Iterable<Section>): Applicable {
   const kept = new Map<string, unknown>();
   const postponed: string[] = [];
@@ -30,7 +30,7 @@ export function keepFixed(next: Config, running: Config, sections: Iterable<Sect
   return { config: Object.freeze({ ...next, get }), postponed };
 }
 
-/** Plugins that the file lists and the running gateway has not loaded, as mistakes. */
+/** Reports plugins of the file that the running gateway has not loaded, as mistakes. */
 export function addedPlugins(document: GatewayDocument, loaded: readonly string[]): Mistake[] {
   const listed = document.values()['plugins'];
   if (!Array.isArray(listed)) return [];

@@ -4,34 +4,34 @@ import type { Rollback, Served } from '#core/config/history/history.ts';
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
-/** How gateway.yaml was loaded, for operators. Times are epoch ms. */
+/** Load state of gateway.yaml, for operators. Times are epoch ms. */
 interface ConfigLoadState {
   loadedAt: number;
   /** Reason for rejecting a later version of the file; undefined if the file is in effect. */
   refusal: { readonly at: number; readonly reason: string } | undefined;
   postponed: readonly string[]; // changed paths that take effect at the next start
-  /** Set while an earlier configuration serves because an operator has rolled back. */
+  /** Set while an earlier configuration serves after an operator's rollback. */
   rollback: Rollback | undefined;
   /** Undefined before the first configuration serves, and in commands. */
   changes: ConfigChanges | undefined;
 }
 
-/** Changes the configuration in effect. This instance has followed when a promise is fulfilled, others do within a second. */
+/** Changes the configuration in effect. Promises resolve once this instance has followed; others follow within a second. */
 export interface ConfigChanges {
   readonly documents: EffectiveDocuments;
-  /** @param name of a file in the folder of gateway.yaml; default: that one @throws ConfigError */
+  /** @param name name of a file in the folder of gateway.yaml; default: gateway.yaml @throws ConfigError */
   read(name?: string): Promise<GatewayDocument>;
   /** Applies the database's current state on this instance. */
   follow(): Promise<void>;
-  /** The configuration in effect on this instance; undefined while the database does not answer. */
+  /** The configuration in effect on this instance; undefined while the database does not respond. */
   serving(): Pick<Served, 'text' | 'digest'> | undefined;
   /**
-   * Serves a configuration from before in place of the file, on all instances that have this file.
+   * Serves an earlier configuration in place of the file, on all instances that have this file.
    *
-   * @throws RollbackRefused, or ConfigError when the file or that configuration has mistakes
+   * @throws RollbackRefused, or ConfigError if the file or that configuration has mistakes
    */
   rollBack(id: number, operator: string, note: string | undefined): Promise<void>;
-  /** Serves the file again. @throws RollbackRefused when it does already */
+  /** Serves the file again. @throws RollbackRefused if the file already serves */
   release(): Promise<void>;
 }
 

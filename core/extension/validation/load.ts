@@ -21,7 +21,7 @@ export interface Config extends SectionValues {
   readonly file: string;
   /** Equal for equal configurations. */
   readonly fingerprint: string;
-  /** Files beside gateway.yaml that it was read with, and their folders: absolute paths. */
+  /** Absolute paths of the files that were read with gateway.yaml, and of their folders. */
   readonly watched: readonly string[];
   readonly stages: readonly ListedStage[];
 }
@@ -34,7 +34,7 @@ export function validate(document: GatewayDocument, registry: Registry, unloaded
   return runToEnd(validateInSteps(document, registry, unloaded));
 }
 
-/** The same in steps, for a gateway that serves meanwhile. @throws ConfigError with every mistake in the file */
+/** Validates in steps, while the gateway continues to serve. @throws ConfigError with every mistake in the file */
 export function* validateInSteps(
   document: GatewayDocument,
   registry: Registry,
@@ -44,7 +44,7 @@ export function* validateInSteps(
   const values = document.values();
   yield;
   const validator = new Validator(document);
-  // A plugin whose variable is not set is also among the mistakes of the document.
+  // A plugin with an unset variable is also among the mistakes of the document.
   validator.mistakes.push(...unloaded.filter((mistake) => !document.mistakes.includes(mistake)));
   refuseUnknownSections(values, registry, validator, hasAllPlugins);
   const sections = new Map<string, unknown>();
@@ -201,7 +201,7 @@ function* checkSections(
     const { value, stripped = [] } = validParts.get(name) ?? {};
     const incomplete = new Set(stripped.map((path) => pathKey([name, ...path])));
     const report: Report = (path, wrong, right, atKey) => {
-      // A member that seems missing may be there under an unknown name.
+      // A member that seems missing may exist under an unknown name.
       if (!incomplete.has(pathKey(path))) validator.report(path, wrong, right, atKey);
     };
     if (value === undefined || check === undefined) continue;

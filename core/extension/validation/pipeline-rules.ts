@@ -38,7 +38,7 @@ export function readPipeline(
   const valid = entries.filter((entry) => entry !== undefined);
   refuseRepeats(valid, validator);
   const listed = valid.filter((stage) => !stage.isOff);
-  // An invalid entry may be the one that the others need.
+  // Checked only if all entries are valid: the others may depend on an invalid one.
   if (valid.length === value.length) {
     checkOrder(listed, registry, validator);
     requireExpected(valid, registry, validator);
@@ -47,8 +47,8 @@ export function readPipeline(
 }
 
 /**
- * The registered stages in an order that is accepted. Who calls and what he has paid for comes first, so that later stages do
- * nothing for callers who are refused.
+ * The registered stages in a valid order. Authentication and plan checks come first, so that later stages do no work for refused
+ * callers.
  */
 function workingOrder(registry: Registry): string[] {
   const waiting = [...registry.stages.values()];

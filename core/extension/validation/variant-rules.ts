@@ -70,7 +70,7 @@ function refuse(paths: readonly string[]): void {
   );
 }
 
-/** True where both list the same stages with the same options. */
+/** True if both configurations list the same stages with the same options. */
 export function hasSameStages(next: Config, base: Config): boolean {
   return isSame(optionsOf(next), optionsOf(base));
 }
@@ -79,7 +79,7 @@ function optionsOf({ stages }: Config): object[] {
   return stages.map(({ definition: { name }, options }) => ({ name, options }));
 }
 
-/** Compared as JSON: fixed members that are kept may be undefined, and the order of members is irrelevant. */
+/** Compares values as JSON: kept `fixed` members may be undefined, and the order of members is irrelevant. */
 function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other));
 }

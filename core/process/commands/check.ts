@@ -59,7 +59,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
     });
 }
 
-/** Dry-starts foreign plugins; without any, the pages alone are checked, as the gateway's own plugins are tested. */
+/** Dry-starts foreign plugins. Without any, only the pages are checked, because the gateway's own plugins are tested. */
 async function checkPlugins({ server, ...loaded }: Loaded, catalog: Catalog, log: Logger): Promise<string[]> {
   if (server !== undefined && loaded.registry.foreignPlugins.size > 0) {
     const { dryStart } = await import('../dry-start.ts');
@@ -69,7 +69,7 @@ async function checkPlugins({ server, ...loaded }: Loaded, catalog: Catalog, log
   return [];
 }
 
-/** Only foreign plugins' migrations; the others are tested. */
+/** Checks only foreign plugins' migrations, because the others are tested. */
 async function checkMigrations({ foreignTables }: Registry): Promise<void> {
   if (foreignTables.length === 0) return;
   const { listMigrations, loadMigrations } = await import('#core/platform/database/migration-files.ts');
@@ -91,7 +91,7 @@ function describeService(reviews: readonly { readonly name: string; readonly val
   return ['', 'service', ...reviews.map(({ name, value }) => `  ${name.padEnd(12)} ${value}`)];
 }
 
-/** Shortest plan first, with its price per day, which should fall with the length. */
+/** Describes plans, the shortest first, each with its price per day, which should fall with the length. */
 function describePlans(config: Config): string[] {
   const currency = config.get(currencySection);
   const money = (amount: number) => inText(amount, currency);
@@ -111,7 +111,7 @@ function describeOptions(options: unknown, path: YamlPath, document: GatewayDocu
     .join(', ');
 }
 
-/** A variable may hold a secret, so values with variables are shown as written in gateway.yaml. */
+/** Shows values with variables as written in gateway.yaml, because a variable may hold a secret. */
 function asWritten(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
   if (Array.isArray(value)) return value.map((item, index) => asWritten(item, [...path, index], document));
   if (typeof value !== 'object' || value === null) return document.written(path) ?? value;
@@ -169,7 +169,7 @@ const periodNames = new Map([
   [86_400_000, 'day'],
 ]);
 
-/** " [20 at once, 600 per minute]"; '' if nothing is declared. */
+/** " [20 at once, 600 per minute]"; '' if no capacity is declared. */
 function describeCapacity(capacity: Capacity | undefined): string {
   if (capacity === undefined) return '';
   const { concurrent, requests, period } = capacity;

@@ -24,9 +24,9 @@ export interface Loaded {
   readonly document: GatewayDocument;
   readonly config: Config;
   readonly registry: Registry;
-  /** With every plugin registered, where gateway.yaml lists some; it does not listen. */
+  /** A server with every plugin registered, present if gateway.yaml lists plugins; it does not listen. */
   readonly server: Server | undefined;
-  /** Makes `server.host()` return this one; without it, commands have no host there. */
+  /** Makes `server.host()` return this host; in commands it otherwise throws. */
   useHost(host: Host): void;
 }
 

@@ -14,9 +14,9 @@ import { createLogger, printable } from '#core/platform/logger.ts';
 import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
 import type { CoreCommandContext, Loaded } from './context.ts';
 
-/** Seconds for each check. */
+/** Default timeout of a check in seconds. */
 const usualTimeout = 10;
-/** Seconds of slow calls to the public address: many proxies give up after 60. */
+/** Default duration of slow calls to the public address, in seconds: many proxies give up after 60. */
 const usualSlow = 65;
 
 interface DoctorOptions {
@@ -72,7 +72,7 @@ async function examine(context: CoreCommandContext, options: DoctorOptions): Pro
   const unknown = only?.filter((name) => !names.has(name)) ?? [];
   if (unknown.length > 0 && !(loaded instanceof ConfigError))
     throw new CommandFailed(`There is no check "${unknown.join('", "')}". Checks: ${[...names].join(', ')}`, 2);
-  // With mistakes in the file, none of the checks that were asked for runs.
+  // With mistakes in the file, none of the requested checks can run.
   const wanted =
     loaded instanceof ConfigError
       ? [configuration]
@@ -89,7 +89,7 @@ async function examine(context: CoreCommandContext, options: DoctorOptions): Pro
   if (failures > 0) throw new CommandFailed(`${failures} of ${findings.length} checks failed`);
 }
 
-/** Its own mistakes keep the others from running: they need to know what is configured. */
+/** The check of gateway.yaml. If it fails, the other checks cannot run, because they need the configuration. */
 function describeConfiguration(file: string, loaded: Loaded | ConfigError): NamedCheck {
   const finding: Finding =
     loaded instanceof ConfigError
@@ -138,7 +138,7 @@ function publicAddressOf({ url, slow }: DoctorOptions, known: string | undefined
   return { url: address, seconds: slow };
 }
 
-/** A diagnosis that cannot say what it checks fails alone. */
+/** Checks of a diagnosis. If listing them fails, only this diagnosis fails. */
 function namedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedCheck[] {
   try {
     return [...checks(host)].map(({ subject, timeout, isAsked, run }) => ({
@@ -153,7 +153,7 @@ function namedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedChe
   }
 }
 
-/** The host of a diagnosis. Nothing is open: the database may be the broken part. */
+/** Services for diagnoses. None is open, because the database may be the broken part. */
 function closedServices(dataFolder: string, { isProduction }: Loaded['document']): Services {
   const keeper = new Keeper();
   const open: Pick<Services, keyof DiagnosisHost & keyof Services> = {

@@ -21,7 +21,7 @@ import type { CoreCommandContext } from './context.ts';
 
 const number = parseInteger(1, 2_147_483_647);
 
-/** `daypass history`, `diff` and `rollback`: the configurations that have served, and the way back to one. */
+/** `daypass history`, `diff` and `rollback`: list, compare and restore configurations that have served. */
 export function defineHistory(parser: Parser, context: CoreCommandContext): void {
   const list = parser
     .command('history')
@@ -111,7 +111,7 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
   });
 }
 
-/** On record like the same action of the running gateway, which a command does without one. */
+/** Records the action as a running gateway does; the command needs no running gateway. */
 function record(
   host: Host,
   { name, subject }: Pick<ActionKind, 'name' | 'subject'>,

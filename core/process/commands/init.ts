@@ -35,7 +35,7 @@ API keys of vendors go into .env. Customers, orders and requests are kept in dat
 Documentation: the folder docs of the package (\`npm root --global\`/daypass/docs), beginning with README.md there.
 `;
 
-/** `daypass init`: a folder from which a gateway starts. Asks nothing: everything has a default, and is in files to edit. */
+/** `daypass init`: creates a folder from which a gateway starts. It does not prompt: all settings have defaults, in files to edit. */
 export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandContext, 'print' | 'log'>): void {
   parser
     .command('init')
@@ -56,7 +56,7 @@ export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandConte
         ['.gitignore', '.env\ndata/\n'],
         ['README.md', readme(basename(target))],
       ]);
-      // Not in this environment: with NODE_ENV=production, as in the image, the demos of the new file would be refused.
+      // Uses an empty environment: with NODE_ENV=production, as in the image, the demos of the new file would be refused.
       const names = (await createStarters(target, log, {})).map(({ name }) => `the folder ${name}`);
       const enter = target === process.cwd() ? '' : `cd ${folder} && `;
       const made = new Intl.ListFormat('en-GB').format(['gateway.yaml', '.env', 'README.md', ...names]);
@@ -70,12 +70,12 @@ interface InitOptions {
 }
 
 interface Started {
-  /** Of the folder: `pages`. */
+  /** Name of the folder: `pages`. */
   readonly name: string;
   readonly written: readonly string[];
 }
 
-/** Writes what plugins have to begin with, filled in from the gateway.yaml of the folder. Existing files are kept. */
+/** Writes the plugins' starter files, filled in from the folder's gateway.yaml. Existing files are kept. */
 async function createStarters(
   folder: string,
   log: CoreCommandContext['log'],
@@ -101,7 +101,7 @@ function describeStarters(folder: string, started: readonly Started[]): string {
   return `${written.join(', ')} ${written.length === 1 ? 'was' : 'were'} written. Fill in each {{…}}, and remove "draft: true"`;
 }
 
-/** @returns false where there is such a file */
+/** @returns false if the file exists */
 async function createFile(file: string, text: string): Promise<boolean> {
   try {
     await mkdir(dirname(file), { recursive: true });
@@ -122,7 +122,7 @@ async function createAll(folder: string, files: readonly (readonly [name: string
   }
   for (const [index, [name, text]] of files.entries()) {
     try {
-      // Only its owner reads the file with the secrets.
+      // Only the owner may read the file with the secrets.
       await writeFile(join(folder, name), text, { flag: 'wx', mode: name === '.env' ? 0o600 : 0o666 });
     } catch (error) {
       const doesExist = codeOf(error) === 'EEXIST';

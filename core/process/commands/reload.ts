@@ -3,7 +3,7 @@ import type { CoreCommandContext } from './context.ts';
 import { withHistory } from './history.ts';
 import { orderWorkers } from './workers.ts';
 
-/** Its name: a plugin declares more options of it. */
+/** Name of the command; a plugin declares further options for it. */
 export const reloadName = 'reload';
 
 /** `daypass reload`: all instances read gateway.yaml again, or try another file. */

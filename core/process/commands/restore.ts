@@ -81,13 +81,13 @@ interface RestoreParts {
   readonly tables: Parameters<typeof listMigrations>[0];
 }
 
-/** Builds the data folder inside the gateway's, which may be a volume, and moves it into place when complete. */
+/** Builds the new data folder inside the gateway's, which may be a volume, and moves it into place when complete. */
 async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite: boolean): Promise<void> {
   const { log } = parts.context;
   await mkdir(dataFolder, { recursive: true });
   const temporary = join(dataFolder, halfDone);
   await requireStopped(dataFolder);
-  // The folder of backups may be here as well.
+  // The backup folder may be inside the data folder.
   const [backups = ''] = relative(dataFolder, resolve(parts.path)).split(sep);
   const others = new Set([halfDone, 'lost+found', backups]);
   const present = (await readdir(dataFolder)).filter((name) => !others.has(name));
@@ -109,7 +109,7 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
   await replace(parts.context, dataFolder, temporary, present);
 }
 
-/** @throws CommandFailed while a server runs in the folder, of a gateway or left by a killed one */
+/** @throws CommandFailed while a database server runs in the folder, a gateway's or one left by a killed gateway */
 async function requireStopped(dataFolder: string): Promise<void> {
   if ((await serverPid(dataFolder)) === undefined) return;
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);

@@ -3,7 +3,7 @@ import { productionOf } from '#core/config/sections/production.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import type { Loaded } from './context.ts';
 
-/** The configuration, for reviews of plugins. */
+/** Provides the configuration to plugins' reviews. */
 export function reviewedHost(
   { config, document }: Pick<Loaded, 'config' | 'document'>,
   catalog: Catalog,

@@ -30,7 +30,7 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
     });
 }
 
-/** Completion helps most while a file has mistakes, so only the YAML and its list of plugins must be readable. */
+/** Reads only the YAML and its list of plugins, because completion helps most while a file has mistakes. */
 async function readForPlugins(file: string): Promise<GatewayDocument | undefined> {
   try {
     return await readDocument(file, process.env);

@@ -31,7 +31,7 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
       const own = openProcessLog(process.env);
       if (own.format === 'text') return serve(context, own, signals, notice);
       logWarnings(own.log);
-      // Only lines of JSON reach the collector.
+      // The log collector must get only lines of JSON.
       await serve(context, own, signals, notice).catch((error: unknown) => {
         const isRefused = error instanceof ConfigError || error instanceof StartRefused;
         own.log.error('the gateway has not started', isRefused ? error.message : error);
@@ -51,7 +51,7 @@ async function serve(
   const document = await readDocument(file(), process.env);
   const settings = readWorkerSettings();
   if (settings === undefined && document.contains(['workers'])) {
-    // One process alone loads nothing of this.
+    // A single process does not load these modules.
     const { planWorkers } = await import('../workers/plan.ts');
     const plan = planWorkers(document);
     if (plan !== undefined) {
@@ -62,7 +62,7 @@ async function serve(
   const link = settings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
   const worker = settings && link && { ...settings, link };
   using _names = installNames(log);
-  // A script that waits for readiness finds the key, and may use it.
+  // Runs before listening, so that a script that waits for readiness finds a valid key.
   const beforeListening = (host: Host) => readDemoKey(host, log);
   const options = { file: file(), document, environment: process.env, log, worker, beforeListening };
   const gateway = await startUnless(signals, options);
@@ -71,7 +71,7 @@ async function serve(
   hideSecrets(gateway.secrets);
   if (link === undefined) await greet(gateway, gateway.operatorUrl, log, format, print);
   const read = reloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
-  // A change may name other secrets, also one that is refused because they are not there yet.
+  // A changed file may name other secrets, even if it is refused because they do not exist yet.
   const reload = (isRequested: boolean) => read(isRequested).finally(() => watch.refresh());
   const reloadInBackground = guarded(log, 'reloading gateway.yaml', reload);
   const onError = (error: Error, path: string) => log.warn(`${path} cannot be watched: ${error.message}`);
@@ -91,7 +91,7 @@ async function serve(
   const cause = await signals.first;
   if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
   else log.info(`${cause}: finishing requests in flight`);
-  // Without a supervisor, the next one needs the port.
+  // If the supervisor is lost, the next one needs the port.
   const isReplaced = cause === 'replaced' || cause === 'supervisor lost';
   const hurry = notice || isReplaced ? signals.hurry : AbortSignal.abort();
   const isClean = await Promise.race([stop(gateway, hurry, isReplaced, log), endAtThird(gateway, signals, log)]);
@@ -154,7 +154,7 @@ async function startUnless(signals: StopSignals, options: GatewayOptions): Promi
   const stopping = new AbortController();
   inBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
   try {
-    // The serving modules are loaded only here: other commands need a fraction of it.
+    // The serving modules are loaded only here: other commands need a fraction of them.
     const { Gateway } = await import('../app.ts');
     return await Gateway.start({ ...options, signal: stopping.signal });
   } catch (error) {
@@ -182,8 +182,8 @@ async function readDemoKey(host: Host, log: Logger): Promise<IssuedKey | undefin
 }
 
 /**
- * Says on stdout where the gateway serves. Where the log is read by a collector, it says so there, and stdout, which the collector
- * reads as well, has something only for a person: the demo key, which no gateway in production has.
+ * Prints to stdout where the gateway serves. If a collector reads the log, the address goes to the log instead; stdout, which the
+ * collector reads too, then gets only the demo key, for a person. Gateways in production have no demo key.
  */
 async function greet(
   gateway: Gateway,
@@ -203,10 +203,10 @@ async function greet(
 }
 
 /**
- * Stops the gateway at an unhandled error: the state of the process is then unknown, so running exchanges finish and the process
+ * Stops the gateway after an unhandled error: the state of the process is then unknown, so running exchanges finish and the process
  * exits.
  *
- * A promise that a third-party plugin has forgotten to await ends nothing: its rejection is logged.
+ * The rejection of a promise that a third-party plugin failed to await is only logged.
  */
 function stopOnErrors(signals: StopSignals, log: Logger, plugins: ForeignPlugins): void {
   const onError = (error: unknown) => signals.fail(error instanceof Error ? error : new Error(String(error)));

@@ -22,7 +22,7 @@ export function defineWorkers(parser: Parser, context: CoreCommandContext): void
       });
 }
 
-/** @returns why nothing was done, where no supervisor runs @throws CommandFailed when it could not */
+/** @returns the reason for doing nothing if no supervisor runs @throws CommandFailed if the action failed */
 export async function orderWorkers({ file, print }: CoreCommandContext, action: Action): Promise<string | undefined> {
   const [{ readPlace }, { NoSupervisor, order }] = await Promise.all([
     import('../workers/plan.ts'),

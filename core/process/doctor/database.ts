@@ -11,18 +11,18 @@ import { postmasterPid } from '#core/platform/database/postmaster.ts';
 import { readAccess, urlOf } from '#core/platform/database/server-access.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
 
-/** Share of the server's connections in use from which it is a warning. */
+/** Share of the server's connections in use that causes a warning. */
 const crowded = 0.9;
-/** Ms by which its clock may differ. */
+/** Ms by which the server's clock may differ. */
 const tolerance = 5_000;
 const timeout = 8_000; // ms
 
-/** Variables of the environment with the URL of a server, all of which need the first one; without it, the server is embedded. */
+/** Environment variables with server URLs. All need the first one; without it, the server is embedded. */
 const variables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const;
 
 /**
- * PostgreSQL, by each URL that is set, and whether its tables are those of this version. It is asked directly: nothing is started or
- * migrated.
+ * Checks PostgreSQL by each URL that is set, and whether its tables match this version. The server is queried directly, without
+ * starting or migrating it.
  */
 export function databaseDiagnoses(
   environment: Readonly<Partial<Record<(typeof variables)[number], string | undefined>>>,
@@ -82,7 +82,7 @@ async function ask(
   }
 }
 
-/** A finding instead where the server is not there, as long as no gateway runs. */
+/** Returns a finding if the server is not running, as is normal while no gateway runs. */
 async function embeddedUrl(dataFolder: string): Promise<string | Finding> {
   const access = await readAccess(dataFolder);
   if (access === undefined) return skipped('the first start creates it');
@@ -90,7 +90,7 @@ async function embeddedUrl(dataFolder: string): Promise<string | Finding> {
   return skipped('does not run; it starts with the gateway');
 }
 
-/** @param variable that has the URL; undefined for the embedded server */
+/** @param variable variable with the URL; undefined for the embedded server */
 function explainFailure(error: unknown, variable: string | undefined): Finding {
   const reason = describeConnectionError(error);
   if (reason === 'authentication failed') {
@@ -115,7 +115,7 @@ export interface ServerRow {
   readonly version: string;
   readonly standby: boolean;
   readonly read_only: boolean;
-  /** The file that makes it so; null where the database or its user does. */
+  /** File that makes the server read-only; null if the database or its user does. */
   readonly read_only_file: string | null;
   readonly at: number;
   readonly used: number;
@@ -141,8 +141,8 @@ async function checkServer(client: pg.Client, now: () => number, variable: strin
 }
 
 /**
- * @param time by this machine's clock, ms
- * @param variable that has the server's URL; undefined for the embedded one
+ * @param time this machine's clock, in ms
+ * @param variable variable with the server's URL; undefined for the embedded server
  */
 export function judgeServer(server: ServerRow, time: number, variable: string | undefined): Finding {
   const { version, standby, read_only, at, used, most, creates } = server;
@@ -181,7 +181,7 @@ function howToWrite({ standby, read_only_file: file }: ServerRow, variable: stri
     : `Remove the line ${setting} from ${file}, then restart the gateway.`;
 }
 
-/** The tables of which a gateway reads a replica. */
+/** Tables that a gateway reads from a replica. */
 const replicaTables = ['request_log', 'usage_hour', 'usage_account', 'usage_total', 'usage_delta'];
 
 async function checkReplica(client: pg.Client): Promise<Finding> {

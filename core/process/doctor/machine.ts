@@ -11,13 +11,13 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ToldProblem } from '#core/web/problems/find-problems.ts';
 import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
 
-/** Bytes on the disk below which it is a warning, beyond what the health check wants. */
+/** Free bytes below which doctor warns, in addition to the minimum of the health check. */
 const comfortable = 2_000_000_000;
 /** Ms by which the clock may differ from those of others: signatures and tokens allow minutes, ends of plans nothing. */
 const clockTolerance = 30_000;
-/** Problems that are listed, in addition to failing checks. */
+/** Maximum number of listed problems, in addition to failing checks. */
 const listed = 5;
-/** Servers that are asked for the time. */
+/** Maximum number of servers that are asked for the time. */
 const clocks = 3;
 
 const megabytes = (bytes: number) => `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
@@ -42,7 +42,7 @@ function describeNode(version: string): Finding {
   );
 }
 
-/** Room, and permission to write, in the data folder. */
+/** Checks the free space of the data folder and the permission to write there. */
 export const diskDiagnosis: Diagnosis = {
   name: 'disk',
   checks: (host) => [{ subject: host.dataFolder, run: () => checkDisk(host) }],
@@ -69,7 +69,7 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
   return ok(`${megabytes(free)} are free`);
 }
 
-/** The clock of this machine, by those of the upstreams. */
+/** Compares this machine's clock with those of the upstreams. */
 export const clockDiagnosis: Diagnosis = {
   name: 'clock',
   checks: (host) => [{ run: (signal) => checkClock(host, signal) }],
@@ -98,11 +98,11 @@ async function clockDifference(origin: string, now: () => number, signal: AbortS
   const began = now();
   const response = await outgoingFetch(origin, { method: 'HEAD', redirect: 'manual', signal });
   const at = Date.parse(response.headers.get('date') ?? '');
-  // The header has whole seconds.
+  // The header has whole seconds, so half a second is added.
   return Number.isNaN(at) ? undefined : (began + now()) / 2 - (at + 500);
 }
 
-/** The gateway on this machine: whether it runs, its health checks, and what else waits for an operator. */
+/** Checks whether the gateway runs on this machine, its health checks, and other problems for the operator. */
 export const gatewayDiagnosis: Diagnosis = {
   name: 'gateway',
   checks: (host) => [{ run: () => checkGateway(host) }],
@@ -117,7 +117,7 @@ async function checkGateway(host: DiagnosisHost): Promise<Finding> {
   }
 }
 
-/** @param answer of `/readyz?verbose` */
+/** Describes the response of `/readyz?verbose`. */
 export function describeRunning({ status, checks, problems }: JsonObject): Finding {
   const failing = listOf<{ name: string; ok: boolean; reason?: string }>(checks).flatMap((check) =>
     check.ok ? [] : [`${check.name}: ${check.reason ?? 'fails'}`],

@@ -5,7 +5,7 @@ import { describeConnectionError } from '#core/platform/errors/connection-error.
 
 const timeout = 5_000; // ms
 
-/** Redis, by each URL that is set: whether it takes commands, and keeps what jobs need. */
+/** Checks Redis by each URL that is set: whether it takes commands, and keeps the keys that jobs need. */
 export function redisDiagnosis(url: string | undefined, queueUrl: string | undefined): Diagnosis {
   return {
     name: 'redis',
@@ -24,7 +24,7 @@ export function redisDiagnosis(url: string | undefined, queueUrl: string | undef
   };
 }
 
-/** @param hasJobs of which none may be evicted */
+/** @param hasJobs true if this Redis holds jobs, which must not be evicted */
 async function check(url: string, variable: string, hasJobs: boolean): Promise<Finding> {
   const { clusterSlots, readInfo } = await import('#core/platform/shared/redis-client.ts');
   try {
@@ -56,7 +56,7 @@ function explain(error: unknown, variable: string, url: string): Finding {
   if (reason === 'authentication failed')
     return failed(reason, `Correct user and password in ${variable}, or the ACL of that user.`);
   if (reason.includes('URL begins with')) return failed(reason, schemeAdvice(variable));
-  // It says so before it closes the connection, and the client takes that for a lost one.
+  // The server states the reason and closes the connection, which the client reports as lost.
   if (reason === 'connection lost' && !url.includes('@'))
     return failed(
       'the connection was closed',
@@ -67,13 +67,13 @@ function explain(error: unknown, variable: string, url: string): Finding {
 
 /** @param info the answer to INFO */
 export function isClusterNode(info: string): boolean {
-  // Redis says redis_mode as well, and Valkey server_mode.
+  // Redis also reports redis_mode, and Valkey server_mode.
   return fieldOf(info, 'cluster_enabled') === '1';
 }
 
 /**
  * @param info the answer to INFO
- * @param policy of one that evicts keys
+ * @param policy eviction policy of a server that evicts keys
  */
 export function describeServer(info: string, variable: string, policy: string | undefined): Finding {
   const version = versionOf(info);
@@ -87,7 +87,7 @@ export function describeServer(info: string, variable: string, policy: string | 
   return ok(version);
 }
 
-/** Valkey and Dragonfly answer with the version of the Redis that they are compatible with, too. */
+/** The server's version. Valkey and Dragonfly also report the version of the Redis that they are compatible with. */
 function versionOf(info: string): string {
   const names = { valkey_version: 'Valkey', dragonfly_version: 'Dragonfly', redis_version: 'Redis' };
   for (const [field, name] of Object.entries(names)) {

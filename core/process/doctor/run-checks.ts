@@ -16,7 +16,7 @@ export interface CheckedFinding extends Finding {
 }
 
 /**
- * Runs all checks at once. One that hangs ends at the deadline, and holds up none of the others. Never rejects.
+ * Runs all checks at once. A hanging check ends at its deadline and does not delay the others. Never rejects.
  *
  * @param milliseconds limit of each check that sets none itself
  * @param redact removes secrets from texts
@@ -47,7 +47,7 @@ async function runCheck(
   return advice === undefined ? found : { ...found, advice: redact(advice) };
 }
 
-/** A check that throws before it waits fails like any other. */
+/** Starts a check, and turns a synchronous throw into a rejection. */
 async function begin(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<Finding> {
   return run(signal);
 }

@@ -24,7 +24,7 @@ export class NoSupervisor extends Error {
   override readonly name = 'NoSupervisor';
 }
 
-/** The socket on which a supervisor takes orders. Only its user may connect. */
+/** The socket on which a supervisor takes orders. Only the supervisor's user may connect. */
 export class ControlSocket {
   readonly #server: Server;
   readonly #dataFolder: string;
@@ -37,7 +37,7 @@ export class ControlSocket {
     this.#server.requestTimeout = 5_000;
   }
 
-  /** @throws StartRefused, also when another supervisor has this data folder */
+  /** @throws StartRefused, also if another supervisor uses this data folder */
   async listen(): Promise<void> {
     const path = socketOf(this.#dataFolder);
     await openListener(this.#server, { path }).catch(({ cause }: StartRefused) => {
@@ -83,7 +83,7 @@ async function answer({ method, url }: IncomingMessage, response: ServerResponse
 }
 
 /**
- * Gives an order to the supervisor of a data folder, and waits until it is done: a restart takes as long as requests in flight do.
+ * Sends an order to the supervisor of a data folder and waits until it is done: a restart takes as long as the requests in flight.
  *
  * @throws NoSupervisor; Error with the reason
  */

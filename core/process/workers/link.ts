@@ -21,8 +21,8 @@ interface Worker {
 }
 
 /**
- * A worker's side of the channel to its supervisor. The worker ends with its supervisor: it finishes what runs, and leaves the
- * port to the next one at once.
+ * A worker's side of the channel to its supervisor. If the supervisor ends, the worker stops too: it finishes its requests, and
+ * frees the port for the next supervisor at once.
  */
 export class SupervisorLink {
   readonly healthCheck: HealthCheck = { name: 'workers', check: ({ now }) => this.#check(now()) };
@@ -58,7 +58,7 @@ export class SupervisorLink {
     }
   }
 
-  /** A failed send means that the supervisor has gone, which `disconnect` reports. */
+  /** Sends a report. A failed send means that the supervisor is gone, which `disconnect` reports. */
   #report(report: WorkerReport): void {
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   }

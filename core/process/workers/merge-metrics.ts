@@ -7,8 +7,8 @@ const comment = /^# (?:HELP|TYPE) (\S+)/;
 const sample = /^([a-zA-Z_:][\w:]*)(?:\{(.*))?/;
 
 /**
- * Joins the metrics of several workers: each series gets a label `worker`, as those of machines have `instance`. Sums would fall when
- * a worker is replaced, which `rate` takes for a restart of all of them.
+ * Joins the metrics of several workers. Each series gets a label `worker`, comparable to `instance` for machines. Sums would fall
+ * when a worker is replaced, and `rate` would take that for a restart of all workers.
  */
 export function mergeMetrics(all: readonly WorkerMetrics[]): string {
   const families = new Map<string, { readonly head: string[]; readonly samples: string[] }>();

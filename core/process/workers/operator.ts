@@ -10,7 +10,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** Not imported: that would read every export of the module, and one of them loads all of Node's own undici. */
+/** Not imported, because an import reads every export of the module, and one of them loads all of Node's own undici. */
 const { createServer } = process.getBuiltinModule('node:http');
 
 interface Workers {
@@ -25,8 +25,8 @@ interface Answered {
 }
 
 /**
- * The operator's listener of several workers: metrics of all, health of all, and everything else from one of them. The machine is
- * ready while one worker is: a load balancer that took it out for a worker that is started again would lose the others.
+ * The operator's listener for several workers. Metrics and health cover all workers; one worker answers all other requests. The
+ * machine is ready while any worker is: a load balancer that removed it for one restarting worker would lose the others.
  */
 export class WorkersOperator {
   readonly #server: Server;
@@ -42,7 +42,7 @@ export class WorkersOperator {
     this.#server.maxConnections = bounds.operatorConnections;
   }
 
-  /** As of OperatorServer. */
+  /** URL as of `OperatorServer`. */
   get url(): string {
     const bound = this.#server.address();
     if ('path' in this.#address || bound === null || typeof bound === 'string') return describeAddress(this.#address);
@@ -68,10 +68,10 @@ export class WorkersOperator {
     if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET.');
     const ready = this.#workers.ready();
     const path = url.split('?', 1)[0] ?? '';
-    // It reveals nothing, so it needs no access control.
+    // The response reveals no state, so it needs no access control.
     if (path === '/livez') return json(200, { status: 'ok' });
     const ofAll = path === '/metrics' || path === '/readyz';
-    // Headers that access depends on; with all of them, responses would be compressed.
+    // Forwards only the headers that access depends on; with all headers, responses would be compressed.
     const { host, origin, authorization, 'sec-fetch-site': site } = headers;
     const asked = { host, origin, authorization, 'sec-fetch-site': site };
     const answers = (ofAll ? ready : ready.slice(0, 1)).map(async (worker) => {

@@ -12,18 +12,18 @@ import { type OperatorAddress, operatorAddress } from '#core/gateway/operator-li
 export interface WorkerPlan {
   readonly count: number;
   readonly place: ListenPlace;
-  /** Undefined where the listener is off. */
+  /** Undefined if the listener is off. */
   readonly operator: OperatorAddress | undefined;
   readonly dataFolder: string;
 }
 
-/** Undefined for one process, and for a file with mistakes, which the start of one process reports. */
+/** The plan to start workers. Undefined for a single process, and for a file with mistakes, which a single process reports. */
 export function planWorkers(document: GatewayDocument): WorkerPlan | undefined {
   const place = readPlace(document);
   return place === undefined || place.count === 1 || !document.hasRedis ? undefined : place;
 }
 
-/** The same for a command. Undefined for a file with mistakes. */
+/** The plan for a command. Undefined for a file with mistakes. */
 export function readPlace(document: GatewayDocument): WorkerPlan | undefined {
   const validator = new Validator(document);
   const values = document.values();
@@ -36,7 +36,7 @@ export function readPlace(document: GatewayDocument): WorkerPlan | undefined {
     read(memory),
     read(operatorSection),
   ];
-  // What is wrong has no value.
+  // Invalid sections have no value.
   if (validator.mistakes.length > 0) return undefined;
   const { host, port } = listenValue;
   const dataFolder = resolve(dirname(document.file), dataValue.folder);

@@ -4,13 +4,13 @@ import type { StopOrder } from '../stop-signals.ts';
 
 /** A worker's settings from its supervisor. */
 export interface WorkerSettings {
-  /** From 1; its successor has the same one. */
+  /** Number from 1; a successor gets the same number. */
   readonly number: number;
-  /** Of all workers. */
+  /** Number of all workers. */
   readonly count: number;
-  /** Of the sockets to accept from. */
+  /** Descriptors of the sockets to accept from. */
   readonly descriptors: readonly number[];
-  /** No other worker serves when it starts. */
+  /** True if no other worker serves when this one starts. */
   readonly isAlone: boolean;
 }
 
@@ -27,24 +27,24 @@ export type WorkerOrder =
   | { readonly kind: 'stop'; readonly order: StopOrder }
   | { readonly kind: 'reload'; readonly id: number }
   | { readonly kind: 'greet'; readonly operatorUrl: string | undefined }
-  /** Send some clients to the others: as many of the next answers close their connections. */
+  /** Moves clients to the other workers: this many of the next responses close their connections. */
   | { readonly kind: 'shed'; readonly connections: number }
-  /** Whenever one begins to serve or ends by itself. */
+  /** Sent whenever a worker begins to serve or ends by itself. */
   | { readonly kind: 'workers'; readonly workers: readonly WorkerStatus[]; readonly crash: WorkerCrash | undefined }
   | { readonly kind: 'ask'; readonly id: number; readonly question: OperatorQuestion };
 
 /** Messages of a worker. */
 export type WorkerReport =
   | { readonly kind: 'ready' }
-  /** Every two seconds. */
+  /** Sent every two seconds. */
   | { readonly kind: 'load'; readonly running: number }
-  /** To `reload`: false when gateway.yaml was refused. */
+  /** Answer to a question; for `reload`, false if gateway.yaml was refused. */
   | { readonly kind: 'answer'; readonly id: number; readonly answer: OperatorAnswer | boolean | undefined };
 
 const workerVariable = 'DAYPASS_WORKER';
 const firstDescriptor = 4; // after stdio and the IPC channel
 
-/** Undefined in a process that no supervisor has started. */
+/** Reads a worker's settings; undefined in a process without a supervisor. */
 export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {
   const [number, count, sockets, alone] = environment[workerVariable]?.split('/').map(Number) ?? [];
   if (!process.connected || number === undefined || count === undefined || sockets === undefined) return undefined;
@@ -52,7 +52,7 @@ export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env)
   return { number, count, descriptors, isAlone: alone === 1 };
 }
 
-/** The variable for a worker, which gets as many sockets as its descriptors from the first on. */
+/** The environment variable for a worker, whose sockets have consecutive descriptors from the first one. */
 export function workerEnvironment({
   number,
   count,

@@ -14,20 +14,20 @@ import { type WorkerExit, WorkerProcess } from './worker-process.ts';
 import { describeSlots, type WorkerSlot, writeSlotMetrics } from './worker-slot.ts';
 
 /**
- * Ms: for a start while other workers serve, which may migrate a large database; after a replacement, for the longest `listen.drain_timeout` and what
- * follows it; after a third signal.
+ * Timeouts in ms. `start`: a start while other workers serve, which may migrate a large database. `drain`: the end of a replaced
+ * worker, for the longest `listen.drain_timeout` and the steps after it. `end`: the end after a third signal.
  */
 const timeouts = { start: 600_000, drain: 3_700_000, end: 7_000 };
 
 const retriesMs = { first: 200, longest: 30_000 };
 
-/** Uptime after which a crash counts as the first again. */
+/** Uptime after which a crash counts as the first one again. */
 const settledAfterMs = 60_000;
 
-/** Ms between two checks of the workers' reports, and checks without a report until a worker counts as hung. */
+/** Ms between two checks of the workers' reports, and the number of checks without a report after which a worker counts as hung. */
 const watch = { every: 10_000, limit: 6 };
 
-/** Excess of requests in flight over the mean, beyond which clients are sent to other workers. */
+/** Excess of requests in flight over the mean above which clients are moved to other workers. */
 const tolerance = { factor: 1.25, requests: 2 };
 
 interface SupervisorParts {
@@ -38,8 +38,8 @@ interface SupervisorParts {
 /**
  * Runs several processes that serve the same port, until a signal.
  *
- * @returns why it has ended, and whether every worker has ended cleanly
- * @throws StartRefused; when a worker does not start, the process exits with the worker's code, as the worker has said why
+ * @returns the cause of the end, and whether every worker ended cleanly
+ * @throws StartRefused. If a worker does not start, the process exits with its code; the worker has reported the reason
  */
 export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promise<[StopCause | Error, boolean]> {
   await prepareDataFolder(plan.dataFolder);
@@ -118,7 +118,7 @@ class Supervisor {
     }
   }
 
-  /** Starts one worker alone first: it migrates the database and shows whether the configuration can start. */
+  /** Starts one worker first, which migrates the database and shows whether the configuration can start. */
   async #start(): Promise<void> {
     const [first, ...others] = this.#slots as [WorkerSlot, ...WorkerSlot[]];
     const worker = this.#spawn(first);
@@ -149,8 +149,8 @@ class Supervisor {
   }
 
   /**
-   * Connections stay where they were accepted: at the worker that was idle first or, after a restart, at those that were replaced
-   * first.
+   * Moves clients from a busy worker. Connections stay at the worker that accepted them: the first idle one or, after a restart, the
+   * first replaced ones.
    */
   #balance(worker: WorkerProcess): void {
     const ready = this.#ready;
@@ -160,7 +160,7 @@ class Supervisor {
     worker.tell({ kind: 'shed', connections: Math.round(worker.running - mean) });
   }
 
-  /** Only reports show a hung worker: health checks reach the others. */
+  /** Kills workers without reports. Health checks cannot find them, because other workers answer. */
   #killHanging(): void {
     for (const worker of this.#ready) {
       if (++worker.missed < watch.limit) continue;
@@ -172,7 +172,7 @@ class Supervisor {
   }
 
   async #waitForStart(worker: WorkerProcess, isFirst = false): Promise<boolean> {
-    // As without workers, the first start takes the time that it needs.
+    // As in a single process, the first start has no timeout.
     const started = await firstOrTimeout([worker.served], isFirst ? Infinity : timeouts.start);
     if (started !== timedOut) return started;
     this.#parts.log.error(`worker ${worker.number} does not serve after ${timeouts.start / 1000} s; it is killed`);
@@ -228,7 +228,7 @@ class Supervisor {
     if (!reloaded.every(Boolean)) throw new Error('gateway.yaml was not reloaded by every worker; the log says why');
   }
 
-  /** Replaces one worker at a time. @throws Error if a new one does not start: it and the following keep their old processes */
+  /** Replaces one worker at a time. @throws Error if a new process does not start: this and all later slots keep their old ones */
   async #replaceAll(tell: (line: string) => void): Promise<void> {
     if (this.#replacing !== undefined) throw new Error('the workers are already being replaced');
     const replace = async () => {
@@ -275,7 +275,7 @@ class Supervisor {
   async #stop(): Promise<boolean> {
     const { signals } = this.#parts;
     this.#isStopping = true;
-    // The workers have their own descriptors: with the last of them, the port is closed.
+    // Workers have descriptors of their own, so the port closes with the last worker.
     for (const socket of this.#sockets) socket.close();
     for (const { timer } of this.#slots) clearTimeout(timer);
     const tellAll = (order: StopOrder) => {
@@ -295,7 +295,7 @@ class Supervisor {
     return this.#ended.promise;
   }
 
-  /** The workers serve the pages and health checks, so they need the supervisor's state. */
+  /** Sends the supervisor's state to the workers, because they serve the pages and health checks. */
   #announce(): void {
     const order = { kind: 'workers', workers: describeSlots(this.#slots), crash: this.#crash } as const;
     for (const worker of this.#ready) worker.tell(order);

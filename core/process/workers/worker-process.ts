@@ -11,9 +11,9 @@ const timeoutsMs = { ask: 5_000, reload: 30_000 }; // a reload may build thousan
 
 /** End of a worker. */
 export interface WorkerExit {
-  /** Of `process.exit`; undefined when a signal has ended it. */
+  /** Exit code; undefined if a signal ended the process. */
   readonly code: number | undefined;
-  /** For the log: "was killed by SIGKILL", "exited with code 1". */
+  /** Description for the log: "was killed by SIGKILL", "exited with code 1". */
   readonly how: string;
 }
 
@@ -22,12 +22,12 @@ export class WorkerProcess {
   readonly number: number;
   /** Epoch ms. */
   readonly startedAt = Date.now();
-  /** Resolves with true once it serves, with false when it ends before. */
+  /** Resolves with true once the worker serves, or with false if it ends before. */
   readonly served: Promise<boolean>;
   readonly exited: Promise<WorkerExit>;
-  /** Requests in flight at its last report. */
+  /** Requests in flight at the last report. */
   running = 0;
-  /** Checks of the supervisor since then. */
+  /** Number of the supervisor's checks since the last report. */
   missed = 0;
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (answer: unknown) => void>();
@@ -35,9 +35,9 @@ export class WorkerProcess {
   #isReady = false;
 
   /**
-   * Starts `daypass start` again, with the code that is on disk now.
+   * Starts another `daypass start`, with the code that is on disk now.
    *
-   * @param onLoad called at each report of the load
+   * @param onLoad called at each load report
    */
   constructor(
     { number, count, isAlone }: Omit<WorkerSettings, 'descriptors'>,
@@ -103,19 +103,19 @@ export class WorkerProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** A failed send means that the process has ended, which `exited` reports. */
+  /** Sends an order. A failed send means that the process has ended, which `exited` reports. */
   tell(order: WorkerOrder): void {
     if (this.#child.connected) this.#child.send(order, () => undefined);
   }
 
-  /** Undefined when it does not answer in time, or its operator listener is off. */
+  /** Forwards an operator request; undefined if the worker does not answer in time or its operator listener is off. */
   ask(question: OperatorQuestion): Promise<OperatorAnswer | undefined> {
     return this.#request((id) => ({ kind: 'ask', id, question }), timeoutsMs.ask) as Promise<
       OperatorAnswer | undefined
     >;
   }
 
-  /** True when gateway.yaml was loaded, or had not changed. */
+  /** Reloads gateway.yaml. True if it was loaded or had not changed. */
   async reload(): Promise<boolean> {
     return (await this.#request((id) => ({ kind: 'reload', id }), timeoutsMs.reload)) === true;
   }

@@ -3,12 +3,12 @@ import type { Backoff } from '#core/platform/timing/backoff.ts';
 import { writeMetric } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** The place of a worker, which several processes have one after the other. */
+/** The place of a worker, which successive processes fill. */
 export interface WorkerSlot {
   readonly number: number;
   readonly backoff: Backoff;
   worker: WorkerProcess | undefined;
-  /** Until it is started again. */
+  /** Timer of the next restart. */
   timer: NodeJS.Timeout | undefined;
   crashes: number;
   isReplacing: boolean;
@@ -24,7 +24,7 @@ export function describeSlots(slots: readonly WorkerSlot[]): WorkerStatus[] {
   }));
 }
 
-/** @param answered numbers of the workers that have answered */
+/** @param answered numbers of the workers that answered */
 export function writeSlotMetrics(slots: readonly WorkerSlot[], answered: readonly number[]): string {
   const of = (read: (slot: WorkerSlot) => number) => slots.map((slot) => ({ worker: slot.number, value: read(slot) }));
   return [

@@ -9,7 +9,7 @@ export type YamlPath = readonly (string | number)[];
 /**
  * Reports one mistake. Position, file name and "did you mean" are added by the loader.
  *
- * @param path where, from the top of the file
+ * @param path place of the mistake, from the top of the file
  * @param wrong what is wrong, without the path: `refers to the upstream "opnai", which does not exist`
  * @param right what is expected: `use one of: openai, claude`
  * @param atKey the key is at fault, not its value
@@ -26,16 +26,16 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
    * running values and logs that the new ones take effect at the next start. Their descriptions say so too.
    */
   readonly fixed?: true | readonly string[];
-  /** True when two configurations that serve at the same time can differ in it: nothing reads it but requests. */
+  /** True if only requests read the section, so two configurations that serve at the same time may differ in it. */
   readonly isPerRequest?: true;
-  /** Text files that belong to the section. They are read with gateway.yaml: an edit takes effect as one of that file does. */
+  /** Text files that belong to the section. They are read with gateway.yaml, so an edit takes effect like an edit of that file. */
   folder?(value: Infer<S>): FolderSpec;
   /**
-   * Rules across fields, next to the schema. They get the valid part: of a map of entries only the valid entries, of anything
-   * else the whole value or nothing, and never an unknown key.
+   * Rules across fields, in addition to the schema. They receive the valid part: for a map of entries only the valid entries, for any
+   * other value all of it or none, and never an unknown key.
    */
   check?(value: Infer<S>, report: Report, all: CheckContext): void;
-  /** Warnings about a valid value that is probably not intended, for `daypass check` and the log of a start. */
+  /** Warnings about a valid value that is probably unintended, for `daypass check` and the startup log. */
   notices?(value: Infer<S>, all: SectionValues): readonly string[];
 }
 
@@ -56,24 +56,24 @@ export interface SectionValues {
   readonly isDotted?: ((path: YamlPath) => boolean) | undefined;
 }
 
-/** What a check can read in addition to its own section. */
+/** Data that a check can read in addition to its own section. */
 export interface CheckContext extends SectionValues {
   readonly formats: WireFormats;
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly paymentProviders: ReadonlyMap<string, ProviderTerms>;
-  /** Paths of all registered pages, and first ones of endpoints that are also served without `/v1`: `/models`. */
+  /** Paths of all registered pages, and first segments of endpoints that are also served without `/v1`: `/models`. */
   readonly pagePaths: readonly string[];
-  /** True where demos must be refused: with `NODE_ENV=production`, and when the public URL is not this machine. */
+  /** True if demos must be refused: with `NODE_ENV=production`, or if the public URL is not this machine. */
   readonly isProduction: boolean;
-  /** Why, in the words of a mistake; undefined where demos are allowed. */
+  /** Reason for refusing demos, worded for a mistake; undefined if demos are allowed. */
   readonly production: Production | undefined;
-  /** True where REDIS_URL is set. */
+  /** True if REDIS_URL is set. */
   readonly hasRedis: boolean;
-  /** False when a plugin could not be loaded, so an unknown name may belong to it. */
+  /** False if a plugin could not be loaded, so that an unknown name may belong to it. */
   readonly hasAllPlugins: boolean;
-  /** False for a section with mistakes: `get` returns its defaults then, so nothing in it may be called missing. */
+  /** False for a section with mistakes: `get` then returns its defaults, so no value in it may be reported as missing. */
   isValid(section: Section): boolean;
-  /** All names in a map of entries, invalid entries included; undefined when one of the names is invalid. */
+  /** All names in a map of entries, including invalid entries; undefined if one of the names is invalid. */
   names(section: Section): readonly string[] | undefined;
 }
 
@@ -81,15 +81,15 @@ export interface CheckContext extends SectionValues {
 export interface ProviderTerms {
   /** Kebab-case; the last segment of its notification path, `/hooks/NAME`. */
   readonly name: string;
-  /** True when no money moves; refused in production. */
+  /** True if no money moves; refused in production. */
   readonly isSandbox?: boolean;
-  /** ISO 4217 codes that it takes. */
+  /** Accepted ISO 4217 codes. */
   readonly currencies: readonly string[];
-  /** The smallest and the largest price that it takes, in the unit of prices; no bound when left out. */
+  /** The smallest and the largest accepted price, in the unit of prices; default: no bounds. */
   readonly amounts?: { readonly least: number; readonly most: number };
   /**
-   * Reports what is missing in gateway.yaml for this provider. Called when `payments.provider` selects it: the section of
-   * a provider that is not used may be incomplete.
+   * Reports missing settings of this provider in gateway.yaml. Called only if `payments.provider` selects it: the section of an
+   * unused provider may be incomplete.
    */
   check?(all: CheckContext, report: Report): void;
 }

@@ -4,7 +4,7 @@ import type { Model } from './catalog.ts';
 export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type ModelFeature = (typeof modelFeatures)[number];
 
-/** Features that may be lost between a client and a route, in the words of `daypass check`. Pages have a text for each name. */
+/** Features that may be lost between a client and a route, as worded by `daypass check`. Pages have a text for each name. */
 export const featureLosses = {
   no_tool_grammar: 'the grammar of freeform tools is described, not enforced',
   no_forced_tools: 'tool calls cannot be forced',
@@ -32,21 +32,21 @@ export interface FormatAbilities {
   readonly losses: readonly FeatureLoss[];
 }
 
-/** Settings of requests. */
+/** Request settings that a model supports. */
 export interface ModelSettings {
-  /** Temperature and the like. */
+  /** True if temperature and similar settings are supported. */
   readonly sampling: boolean;
-  /** Reasoning efforts; empty when they cannot be set. */
+  /** Reasoning efforts; empty if they cannot be set. */
   readonly efforts: readonly string[];
   /** True if the vendor reviews tool calls for the auto mode of Claude Code. */
   readonly safeguards: boolean;
 }
 
-/** Abilities of a model that clients may rely on: those of the routes that are asked first. */
+/** Abilities of a model that clients may rely on, which are those of the first routes. */
 export interface ModelAbilities {
-  /** The formats in which clients hold conversations with it; empty for a model that only makes images. */
+  /** Formats for conversations with the model; empty for a model that only makes images. */
   readonly conversations: readonly FormatAbilities[];
-  /** The other formats in which it is called: images. */
+  /** Other formats that call the model: images. */
   readonly others: readonly string[];
   /** Kinds of content in prompts other than text and images. */
   readonly inputs: readonly ('files' | 'audio' | 'video')[];
@@ -55,7 +55,7 @@ export interface ModelAbilities {
   readonly maxOutputTokens: number | undefined;
 }
 
-/** Finds the abilities of a model. `format` registers it. */
+/** Finds the abilities of a model. The plugin `format` registers the reader. */
 export type AbilityReader = (model: Model) => ModelAbilities;
 
 const nothing: ModelAbilities = {
@@ -69,14 +69,14 @@ const nothing: ModelAbilities = {
 
 const abilitiesByModel = new WeakMap<Model, ModelAbilities>(); // models never change
 
-/** The abilities of a model; empty when no plugin implements formats. */
+/** The abilities of a model; empty if no plugin implements formats. */
 export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {
   const abilities = abilitiesByModel.get(model) ?? abilityReader?.(model) ?? nothing;
   abilitiesByModel.set(model, abilities);
   return abilities;
 }
 
-/** The best that a feature gets in any format. */
+/** The best support of a feature in any format. */
 export function bestSupport({ conversations }: ModelAbilities, feature: ModelFeature): FeatureSupport {
   const all = new Set(conversations.map(({ features }) => features[feature]));
   return all.has('yes') ? 'yes' : all.has('partly') ? 'partly' : 'no';

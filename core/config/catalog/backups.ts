@@ -1,8 +1,8 @@
 import type { Model, Upstream } from './catalog.ts';
 
 /**
- * The models whose routes all end at one host: when it fails, they fail. Models of the demo upstream are left out, because
- * they carry no promise of availability.
+ * Models whose routes all lead to one host, so that they fail with it. Models of the demo upstream are left out, because they
+ * promise no availability.
  */
 export function modelsWithoutBackup(models: readonly Model[]): Model[] {
   return models.filter((model) => !hasBackup(model) && model.routes.some(({ upstream }) => !upstream.isDemo));

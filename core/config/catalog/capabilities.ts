@@ -16,13 +16,13 @@ export const capabilitiesSchema = object('Capabilities of the model. Default: th
   ),
 });
 
-/** `capabilities` as gateway.yaml has them. */
+/** `capabilities` as written in gateway.yaml. */
 export type CapabilitySettings = Infer<typeof capabilitiesSchema>;
 
 /** Capabilities of a model on a route. */
 export type Capabilities = Resolved<CapabilitySettings>;
 
-/** The defaults where neither vendor nor operator has configured anything. */
+/** The defaults if neither vendor nor operator has configured capabilities. */
 export const defaultCapabilities: Capabilities = {
   images: true,
   files: true,

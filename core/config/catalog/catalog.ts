@@ -4,31 +4,31 @@ import type { CustomerChoice } from './customer-choices.ts';
 import type { ModelKind } from './kinds.ts';
 import type { Profile, ProfileSettings } from './profile.ts';
 
-/** The preset of a vendor. `upstream` registers them. */
+/** The preset of a vendor. The plugin `upstream` registers the presets. */
 export interface Vendor extends ProfileSettings {
   readonly name: string; // in gateway.yaml: openai, anthropic, …
   readonly title: string; // for people
   /** Names of its endpoint's formats. */
   readonly formats: readonly string[];
   /**
-   * With the version segment: the format's path (`/chat/completions`) is appended. Missing where every customer has
-   * another one, which gateway.yaml gives.
+   * Base URL with the version segment: the format's path (`/chat/completions`) is appended. Absent if every customer of the vendor
+   * has a URL of their own, which gateway.yaml sets.
    */
   readonly baseUrl?: string;
   /** Example of a base URL. */
   readonly baseUrlExample?: string;
   readonly auth: AuthScheme;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The same for models whose upstream name matches; `*` matches anything. Later matches override earlier ones. */
+  /** Settings for models whose upstream name matches; `*` matches any text. Later matches override earlier ones. */
   readonly models?: readonly VendorModels[];
-  /** True for upstreams that make their answers up. Refused in production. */
+  /** True for upstreams with made-up answers, which are refused in production. */
   readonly isDemo?: boolean;
-  /** Starts the server of a vendor that the gateway runs itself, once, when an upstream of it is used. */
+  /** Starts the vendor's server in the gateway, once, when an upstream first uses it. */
   start?(parts: { readonly log: Logger }): Promise<{ readonly baseUrl: string } & AsyncDisposable>;
 }
 
-/** Models of a vendor by their upstream names. Their kind counts only where the upstream has an endpoint for it. */
+/** Models of a vendor by their upstream names. Their kind counts only if the upstream has an endpoint for it. */
 export interface VendorModels extends ProfileSettings {
   readonly match: string;
   readonly kind?: ModelKind;
@@ -58,20 +58,20 @@ export interface Upstream {
   readonly headers: Readonly<Record<string, string>>;
   /** The end user in upstream requests: the client's own, or the account as a keyed hash. */
   readonly endUser: 'client' | 'hash';
-  /** True where no account reads what another one has put into the vendor's prompt cache. */
+  /** True if accounts cannot read each other's entries in the vendor's prompt cache. */
   readonly isolatesCache?: boolean;
   /** Options of the operator's account that customers may choose; default: none. */
   readonly customerChoices?: readonly CustomerChoice[];
-  /** True when requests have the headers of W3C Trace Context. */
+  /** True if requests carry the headers of W3C Trace Context. */
   readonly continuesTraces?: boolean;
   /** Capacity for all models and keys together; undefined if not declared. */
   readonly capacity?: Capacity | undefined;
   /** A cloud's credentials, which replace keys. */
   readonly credentials?: CloudCredentials | undefined;
   readonly isDemo: boolean;
-  /** False when it needs a key and has none: its routes are left out. */
+  /** False if the upstream lacks a required key; its routes are left out. */
   readonly isEnabled: boolean;
-  /** Key of its API keys' health: a variant's upstream differs from that of the same name. Default: the name. */
+  /** Key under which the health of its API keys is kept; differs between a variant and its base. Default: the name. */
   readonly healthName?: string;
 }
 
@@ -80,16 +80,16 @@ export interface Route {
   readonly id: string; // upstream/model, with the name that the upstream gives the model
   readonly upstream: Upstream;
   readonly model: string; // the upstream's name
-  /** Lower is tried first. Routes of the same priority share requests by weight. */
+  /** Lower values are tried first. Routes of equal priority share requests by weight. */
   readonly priority: number;
   readonly weight: number;
   readonly connectTimeout: number | undefined;
   readonly firstByteTimeout: number | undefined;
   readonly idleTimeout: number | undefined;
-  /** Tokens of a prompt, at most; undefined when neither route nor model declares it. */
+  /** Maximum tokens of a prompt; undefined if neither route nor model declares it. */
   readonly maxInputTokens: number | undefined;
   readonly profile: Profile;
-  /** Its health is kept by this, as with `Upstream.healthName`. Default: the id. */
+  /** Key under which the route's health is kept, as with `Upstream.healthName`. Default: the id. */
   readonly healthName?: string;
 }
 
@@ -102,7 +102,7 @@ export interface Model {
   readonly routes: readonly Route[];
   /** Seconds without content after which the next route is asked as well; undefined for never. */
   readonly hedgeAfter?: number | undefined;
-  /** True when the next route continues a streamed text that has broken off. */
+  /** True if the next route continues a streamed text that broke off. */
   readonly resume?: boolean | undefined;
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
@@ -116,14 +116,14 @@ export interface ListedModel {
 
 /** All models. Immutable; a reload makes a new one. */
 export interface Catalog {
-  /** In the order of gateway.yaml. */
+  /** Models in the order of gateway.yaml. */
   readonly models: readonly Model[];
   /** Entries of `GET /v1/models`: the models by their public names, then the exact aliases with the same prefix. */
   readonly listed: readonly ListedModel[];
   readonly upstreams: readonly Upstream[];
   /** Models whose upstreams are all off. */
   readonly unavailable: readonly Model[];
-  /** The model of this short name, public name or alias; an alias may have the prefix of public names. */
+  /** Finds a model by short name, public name or alias; an alias may carry the prefix of public names. */
   resolve(name: string): Model | undefined;
   /** True for a name, or alias, of a model whose upstreams are all off. */
   isUnavailable(name: string): boolean;

@@ -2,10 +2,10 @@ import { number, object, string, type Infer } from '#core/platform/schema.ts';
 
 /** Digits after the decimal point of a price. */
 export const priceDecimals = 6;
-/** The same of a tax in percent. */
+/** Digits after the decimal point of a tax in percent. */
 export const taxDecimals = 2;
 
-// With six decimals, all of these are written in 15 digits, which a number of JavaScript keeps.
+// With six decimals, all allowed prices have at most 15 digits, which a JavaScript number keeps exactly.
 const price = number({ minimum: 0, maximum: 999_999_999 });
 
 /** The operator's cost of a route's requests. Not visible to customers. */
@@ -34,8 +34,8 @@ export const costSchema = object(
 export type Cost = Infer<typeof costSchema>;
 
 /**
- * A number as gateway.yaml has it, exactly, as a multiple of 10 to the power of minus `digits`; undefined when it has more of them.
- * The shortest text of a number is what was written, up to 15 digits.
+ * The exact value of a number in gateway.yaml, as a multiple of 10 to the power of minus `digits`; undefined if it has more decimals.
+ * Up to 15 digits, the shortest text of a number equals the written one.
  */
 export function readDecimal(value: number, digits: number): bigint | undefined {
   const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Fields of requests by which a customer could choose what the operator's account at a vendor pays for, or is counted for. An
- * upstream takes them only if it allows them.
+ * Request fields with which a customer could choose what the operator's vendor account pays for, or how its usage is attributed. An
+ * upstream receives them only if its configuration allows them.
  */
 export const customerChoices = [
   'billing_policy',

@@ -1,10 +1,10 @@
 import type { Catalog, Model } from './catalog.ts';
 
-/** Models that upstreams serve. */
+/** Models that depend on some upstreams. */
 interface Dependents {
-  /** Without a route elsewhere. */
+  /** Models without a route at another upstream. */
   readonly lost: readonly Model[];
-  /** With one. */
+  /** Models with a route at another upstream. */
   readonly backed: readonly Model[];
 }
 

@@ -11,7 +11,7 @@ import type { ReasoningStyle } from './quirks.ts';
 export interface WireFormat extends Audience {
   /** Name in gateway.yaml: chat, responses, messages, … */
   readonly name: string;
-  /** The models that are called in it. */
+  /** Kind of the models that this format calls. */
   readonly kind: ModelKind;
   /** Supported forms of requests for reasoning; empty for formats without conversations. */
   readonly reasoningStyles: readonly ReasoningStyle[];
@@ -21,13 +21,13 @@ export interface WireFormat extends Audience {
   readContent?(contentType: string): SentReader;
 }
 
-/** Reads an answer as its client gets it. */
+/** Reads an answer in the form that the client receives. */
 export interface SentReader {
   /** Copies what it keeps; never throws. */
   add(chunk: string | Buffer): void;
-  /** Of the content so far; undefined for none. */
+  /** Digest of the content so far; undefined without content. */
   digest(): string | undefined;
 }
 
-/** Formats by name, as plugins have registered them. */
+/** Registered formats by name. */
 export type WireFormats = ReadonlyMap<string, WireFormat>;

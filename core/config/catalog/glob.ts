@@ -1,4 +1,4 @@
-/** Compiles a pattern for whole names in which `*` matches any characters. Takes linear time: nothing is tried twice. */
+/** Compiles a pattern for whole names in which `*` matches any characters. Matching takes linear time, without backtracking. */
 export function glob(pattern: string): (name: string) => boolean {
   const [head = '', ...others] = pattern.split('*');
   const tail = others.pop();
@@ -6,7 +6,7 @@ export function glob(pattern: string): (name: string) => boolean {
   return (name) => {
     const end = name.length - tail.length;
     if (end < head.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
-    // The first place that fits leaves the most for the parts behind it.
+    // The first match leaves the most text for the parts after it.
     let index = head.length;
     for (const part of others) {
       const at = name.indexOf(part, index);

@@ -6,10 +6,10 @@ export type ModelKind = (typeof modelKinds)[number];
 type KindsOfFormats = ReadonlyMap<string, { readonly kind: ModelKind }>;
 
 /**
- * The kind of a model that declares none: that of the vendor's preset or, where its endpoints serve models of one kind only,
- * that kind. Any other is a chat model.
+ * The kind of a model that declares none: the kind in the vendor's preset or, if its endpoints serve models of a single kind, that
+ * kind. Any other model is a chat model.
  *
- * @param spoken names of the formats of its routes
+ * @param spoken names of the formats of the model's routes
  */
 export function inferKind(
   preset: ModelKind | undefined,

@@ -1,15 +1,15 @@
-/** Days on which vendors stop serving models, as they publish them. What is not listed has no published end, or one long past. */
+/** Published days on which vendors stop serving models. Unlisted models have no published end, or one long past. */
 
 interface Source {
-  /** Presets of the upstreams for which the days count: clouds and resellers have their own. */
+  /** Presets of the upstreams that these days apply to; clouds and resellers have other days. */
   readonly presets: readonly string[];
-  /** Where the vendor publishes its dates. */
+  /** Page on which the vendor publishes the dates. */
   readonly page: string;
   /** Day on which the list was last compared with the page. */
   readonly read: string;
   /** The first day (UTC) without these models, and their names; a name also stands for its dated snapshots. */
   readonly ends: Readonly<Record<string, readonly string[]>>;
-  /** What the vendor recommends in the place of some of them. */
+  /** Replacements that the vendor recommends for some of the models. */
   readonly successors: Readonly<Record<string, string>>;
 }
 
@@ -82,7 +82,7 @@ export const endSources: readonly Source[] = [
   },
 ];
 
-/** The first day (UTC) without each model, as `2026-11-30`, and the page that says so. */
+/** The first day (UTC) without each model, as `2026-11-30`, and the page with that date. */
 export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly page: string }> = new Map(
   endSources.flatMap(({ page, ends }) =>
     Object.entries(ends).flatMap(([day, models]) => models.map((model) => [model, { day, page }] as const)),
@@ -91,7 +91,7 @@ export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly pag
 
 /** The end of a model at a vendor. */
 interface ModelEnd {
-  /** The first day (UTC) without it. */
+  /** The first day (UTC) without the model. */
   readonly day: string;
   readonly page: string;
   readonly successor: string | undefined;
@@ -101,7 +101,7 @@ interface ModelEnd {
 const dated = /-\d{4}-\d\d-\d\d$|-\d{8}$/;
 const spelled = (name: string) => name.replace(dated, '').replaceAll('.', '-');
 
-/** The published end of a model at an upstream with this preset. @param model by its vendor's name */
+/** The published end of a model at an upstream with this preset. @param model the vendor's name of the model */
 export function endOf(model: string, preset: string | undefined): ModelEnd | undefined {
   if (preset === undefined) return undefined;
   const wanted = spelled(model);

@@ -1,19 +1,19 @@
 import type { Model } from './catalog.ts';
 
-/** Claude Code lists these only and drops all other models. */
+/** Claude Code lists only models with such names and drops all others. */
 const claudeNames = /^(?:claude|anthropic)/i;
 const pickerPrefix = 'anthropic/';
 
 /**
- * The name of a model in the list for Claude Code: without the prefix of public names where that is enough for it, and with
- * another one where it is not.
+ * The name of a model in the list for Claude Code: without the prefix of public names if Claude Code accepts that, else behind a
+ * prefix that it accepts.
  */
 export function pickerNameOf(prefix: string, publicName: string): string {
   const short = publicName.slice(publicNameOf(prefix, '').length);
   return claudeNames.test(short) ? short : pickerPrefix + publicName;
 }
 
-/** The public name in a name of that list. */
+/** Extracts the public name from a name of the list for Claude Code. */
 export function nameInPicker(name: string): string | undefined {
   return name.startsWith(pickerPrefix) ? name.slice(pickerPrefix.length) : undefined;
 }
@@ -24,8 +24,8 @@ export function publicNameOf(prefix: string, name: string): string {
 }
 
 /**
- * The name of the model in everything that the client gets for a request, and in its record: as requested, and the public
- * name for the short one of gateway.yaml.
+ * The name of the model in a request's responses and record: the requested name, but the public name in place of the short name of
+ * gateway.yaml.
  *
  * @param requested a name that the catalog has resolved to this model
  */

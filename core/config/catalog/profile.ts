@@ -11,11 +11,11 @@ export interface ProfileSettings {
 export interface Profile {
   readonly capabilities: Capabilities;
   readonly quirks: Quirks;
-  /** The same where a format of the endpoint differs from the others. */
+  /** Profiles of the endpoint's formats that differ from the others. */
   readonly byFormat?: ReadonlyMap<string, Profile>;
 }
 
-/** Merges settings over the defaults; later ones override earlier ones, those of a format the others next to them. */
+/** Merges settings over the defaults. Later settings override earlier ones; those of a format override the general ones beside them. */
 export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile {
   const formats = new Set(settings.flatMap(({ quirks }) => Object.keys(quirks?.by_format ?? {})));
   const plain = mergeSettings(settings);
@@ -24,8 +24,8 @@ export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile 
 }
 
 /**
- * Profiles by the settings that they are made of: thousands of routes share what a few say. The profile itself is of one route, because
- * what is found out about a route is kept by it.
+ * Shares the parts of profiles with equal settings, because thousands of routes use only a few. Each route still has a profile object
+ * of its own, because findings about a route are kept by that object.
  */
 export class SharedProfiles {
   readonly #numbers = new Map<string, number>();

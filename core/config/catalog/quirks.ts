@@ -140,7 +140,7 @@ export const quirksSchema = {
   },
 } as const satisfies JsonSchema;
 
-/** `quirks` as gateway.yaml has them. */
+/** `quirks` as written in gateway.yaml. */
 export type QuirkSettings = Infer<typeof quirksSchema>;
 
 /** The form of requests for reasoning. */
@@ -154,7 +154,7 @@ export type Quirks = Resolved<Omit<QuirkSettings, 'max_output_tokens' | 'by_form
   readonly max_output_tokens: number | undefined;
 };
 
-/** The plain form of each format: the defaults if neither vendor nor operator has configured anything. */
+/** The plain form of each format: the defaults if neither vendor nor operator has configured quirks. */
 export const defaultQuirks: Quirks = {
   sampling: true,
   max_tokens_name: 'max_tokens',

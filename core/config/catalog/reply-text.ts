@@ -2,11 +2,11 @@ import type { JsonObject } from '#core/platform/json.ts';
 
 /** Source of an answer's mapped text, block by block. A block is one text: one choice, one content block. */
 export interface TextBlocks {
-  /** Takes the next piece of a block. Returns the text for the client; less, if some of it is held back. */
+  /** Takes the next piece of a block. Returns the text for the client, which is shorter if a part is held back. */
   push(block: string, text: string): string;
   /** Ends the block and returns the buffered text. */
   end(block: string): string;
-  /** All that the client has got of a block. */
+  /** The whole text of a block that the client has received. */
   total(block: string): string;
 }
 
@@ -23,9 +23,9 @@ export interface EntryPiece {
   readonly after: string;
 }
 
-/** Splits a stream of entries, wherever its chunks are cut. */
+/** Splits a stream into entries, independently of its chunk boundaries. */
 export interface EntryFramer {
-  /** @throws GatewayError when an entry is larger than `bounds.event` */
+  /** @throws GatewayError if an entry is larger than `bounds.event` */
   push(chunk: string): EntryPiece;
 }
 
@@ -37,8 +37,8 @@ export interface ReplyText {
   /** Maps every text of a whole reply, in place. */
   mapReply(reply: JsonObject, blocks: TextBlocks): void;
   /**
-   * Begins a streamed reply. The function takes its events in order, may change their data in place, and returns what
-   * the client gets for each; undefined when an event stays as it is.
+   * Begins a streamed reply. The returned function takes the events in order, may change their data in place, and returns the
+   * client's events for each; undefined leaves an event unchanged.
    */
   mapEvents(blocks: TextBlocks): (event: ObjectEvent) => readonly ObjectEvent[] | undefined;
   /** Reads the events of a format that also streams without SSE, as the entries of one JSON array. */

@@ -26,21 +26,21 @@ import type { YamlPath } from '../section.ts';
 import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
 import { findNode, findOffset, pathInFile, pathOf, pathOfKey } from './yaml-places.ts';
 
-/** gateway.yaml, read and filled in with variables, but not yet checked against any schema. */
+/** gateway.yaml, parsed and with variables filled in, but not yet validated. */
 export interface GatewayDocument {
   /** Path as given. */
   readonly file: string;
-  /** Changes whenever the text or a variable in it does. */
+  /** Changes whenever the text or one of its variables changes. */
   readonly fingerprint: string;
-  /** NODE_ENV is `production`: demos are refused. */
+  /** True if NODE_ENV is `production`, so that demos are refused. */
   readonly isProduction: boolean;
-  /** REDIS_URL is set: several processes share limits, cache and queues. */
+  /** True if REDIS_URL is set, so that several processes share limits, cache and queues. */
   readonly hasRedis: boolean;
   /** Variables that are unset or malformed. They are reported together with the mistakes of validation. */
   readonly mistakes: readonly Mistake[];
   /** The text of the file. */
   readonly source: string;
-  /** Files that it takes secrets from, whether they are there or not: absolute paths. */
+  /** Absolute paths of the secret files, including missing ones. */
   readonly secretFiles: readonly string[];
   /** The file as plain values, a new copy per call, because validation fills in defaults. */
   values(): Record<string, unknown>;
@@ -48,9 +48,9 @@ export interface GatewayDocument {
   mistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
   /** The text of a value with variables, as `${NAME}`, never their values; undefined without variables. */
   written(path: YamlPath): string | undefined;
-  /** The values at a path, and inside it, that have no variables, with their offsets in the text. */
+  /** Values without variables at a path and inside it, with their offsets in the text. */
   literals(path: YamlPath): { readonly value: string; readonly begin: number; readonly end: number }[];
-  /** True for a value with a variable that is set to nothing. */
+  /** True for a value with a variable that is set to the empty string. */
   isEmptied(path: YamlPath): boolean;
   /** True for a value that is in the file, not filled in from a default. */
   contains(path: YamlPath): boolean;
@@ -60,7 +60,7 @@ export interface GatewayDocument {
   isUnfilled(path: YamlPath): boolean;
 }
 
-/** @throws ConfigError when the file cannot be read or is not valid YAML */
+/** @throws ConfigError if the file cannot be read or is not valid YAML */
 export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
   return runInTurns(parseInSteps(await readText(file), file, environment));
 }
@@ -244,7 +244,7 @@ function withoutVariables(words: string, written: Written | undefined): string {
 const lexemesPerStep = 4_000;
 
 /**
- * Parses YAML in steps, so that a file of thousands of models keeps the event loop for one of them only.
+ * Parses YAML in steps, so that a file of thousands of models never blocks the event loop for more than one of them.
  *
  * The library compares each key of a map with all keys before it, three seconds for 10,000 models: that check is turned off, and
  * duplicates are found here.
@@ -275,7 +275,7 @@ class DuplicateKey extends YAMLParseError {
   }
 }
 
-/** Duplicate keys, as the errors that the library makes of them. */
+/** Finds duplicate keys, reported as the library's own errors. */
 function findDuplicates(document: Document.Parsed): YAMLParseError[] {
   const found: YAMLParseError[] = [];
   visit(document, {

@@ -5,14 +5,14 @@ import { pathOf } from './yaml-places.ts';
 const dotted = /^[1-9]\d{0,2}\.\d{3}$/;
 
 /**
- * Numbers of the file that may have been written with a dot between thousands, as Indonesians write them: 41.250, but neither 41.25
- * nor 0.075. Their values do not show it. Those without decimals, such as 900.000, are refused.
+ * Finds numbers that may have been written with a dot between thousands, as is usual in Indonesia: 41.250, but neither 41.25 nor
+ * 0.075. The parsed value does not show it. Numbers without decimals, such as 900.000, are refused.
  *
- * @returns true for the path of one
+ * @returns a function that is true for the path of such a number
  */
 export function findDottedNumbers(root: Node, source: string): (path: YamlPath) => boolean {
   const found = new Set<string>();
-  // Most files have none.
+  // Most files have no such number.
   if (/\.\d{3}/.test(source))
     visit(root, {
       Scalar: (key, node, ancestors) => {

@@ -16,14 +16,14 @@ export function allowVariables(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The schema of a value that may be empty, such as a section with defaults of which only the name is written. */
+/** The schema of a value that may be empty, such as a section with defaults whose name alone is written. */
 export function allowNull(schema: JsonSchema): JsonSchema {
   const { type, anyOf } = schema;
   if (type !== undefined) return { ...schema, type: [...[type].flat(), 'null'] };
   return anyOf === undefined ? schema : { ...schema, anyOf: [...anyOf, { type: 'null' }] };
 }
 
-/** Descriptions stay outside the alternatives, where editors look for them. */
+/** Allows a variable as an alternative. The description stays outside of the alternatives, where editors look for it. */
 function orVariable({ description, default: fallback, examples, ...rest }: JsonSchema): JsonSchema {
   return {
     ...(description !== undefined && { description }),

@@ -2,16 +2,16 @@ import { type Document, isCollection, isScalar, type Node, Scalar, visit, type Y
 import { keyLineMistake, lineMistake, slashComment, type Words } from './line-mistake.ts';
 import type { TextMistake } from './source-mistakes.ts';
 
-/** The errors that are certain, and the first of the others, because later ones may be consequences of it. */
+/** The certain errors, and the first of the others, because later ones may be its consequences. */
 export function primaryErrors(errors: readonly YAMLError[]): YAMLError[] {
-  // What else is wrong in a file with tabs depends on what they were meant to be.
+  // Other errors in a file with tabs depend on the intended indentation.
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   if (tabs.length > 0) return tabs;
   const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY');
   return errors.filter((error) => error === first || error.pos[0] < (first?.pos[0] ?? Infinity));
 }
 
-/** A syntax error at the place of the mistake, which is not always where the YAML parser reports it. */
+/** Places a syntax error at the actual mistake, which is not always where the YAML parser reports it. */
 export function explainSyntax(error: YAMLError, text: string, document: Document | undefined): TextMistake {
   const { code, message, pos } = error;
   const offset = Math.min(pos[0], text.length);

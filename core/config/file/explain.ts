@@ -28,7 +28,7 @@ const typeNames: Readonly<Record<string, string>> = {
 const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
 
 /**
- * Turns ajv's errors into messages. Errors of alternatives that were not meant are left out.
+ * Turns ajv's errors into messages. Errors of alternatives that do not match the type of the value are left out.
  *
  * @param isHidden true for values that no message may show, in addition to those of secret options
  */
@@ -40,11 +40,11 @@ export function explainErrors(
 }
 
 /**
- * Keeps, of several alternatives, only the one with the type of the value: the author of a map, where a string or a map is
- * allowed, needs the errors of the map.
+ * Keeps only the errors of the alternative with the type of the value: if a string or a map is allowed, the author of a map needs
+ * the errors of the map.
  */
 export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
-  // The violated rule of a name is reported with the name.
+  // A violated rule of a name is reported together with the name.
   let kept = errors.filter(({ propertyName }) => propertyName === undefined);
   for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
     const branches = choice.schema as readonly JsonSchema[];
@@ -147,7 +147,7 @@ function describe(error: ErrorObject, mayShow: boolean): [string, string, string
       const description = parentSchema?.['description'];
       if (urlPattern.test(String(schema)) && !/^https?:\/\//i.test(String(data)))
         return [`is ${given}`, 'must begin with https:// or http://'];
-      // What it is without a value would be no help.
+      // Stating that the value is empty would not help.
       return [
         `is ${given}`,
         typeof description === 'string'

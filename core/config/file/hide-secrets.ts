@@ -5,8 +5,8 @@ import type { Interpolated } from './interpolate.ts';
 const minSecretLength = 3;
 
 /**
- * Messages quote values. The value of a variable may be a secret, so the message quotes the text with the variable instead,
- * also where a third-party error contains the value without quotes.
+ * Messages quote values. The value of a variable may be a secret, so the message quotes the text with the variable instead, even
+ * if a third-party error contains the value without quotes.
  */
 export function hideVariables(words: string, written: string, filled: Interpolated['filled']): string {
   const quoted = words.replace(/".*"/s, () => JSON.stringify(written));
@@ -16,7 +16,7 @@ export function hideVariables(words: string, written: string, filled: Interpolat
     .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
 }
 
-/** True when values of this schema are secret (`writeOnly`) or contain some: even one of a wrong type may be a secret. */
+/** True if values of this schema are or contain secrets (`writeOnly`): even a value of the wrong type may be a secret. */
 export function mayHoldSecret(schema: JsonSchema | undefined): boolean {
   if (schema === undefined) return false;
   const { writeOnly, properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
@@ -25,7 +25,7 @@ export function mayHoldSecret(schema: JsonSchema | undefined): boolean {
   return writeOnly === true || members.some(mayHoldSecret);
 }
 
-/** The same value with asterisks for its secrets, as far as the schema says which ones they are. */
+/** Copy of a value with asterisks in place of the secrets that the schema marks. */
 export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unknown {
   if (schema === undefined || !mayHoldSecret(schema) || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, schema.items ?? schema));
@@ -41,7 +41,7 @@ export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unk
   );
 }
 
-/** The texts of a value that its schema calls secret. */
+/** The strings of a value that its schema marks as secret. */
 export function secretsIn(value: unknown, schema: JsonSchema | undefined): string[] {
   const shown = new Set(textsIn(maskSecrets(value, schema)));
   return textsIn(value).filter((text) => !shown.has(text));
@@ -52,7 +52,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** A URL without user, password and query, also when it is malformed. Other texts stay. */
+/** Removes user, password and query from a URL, even a malformed one. Other texts stay. */
 export function hideCredentials(text: string): string {
   return /:\/\//.test(text) ? text.replace(/:\/\/[^/?#]*@/, '://…@').replace(/\?.*$/s, '?…') : text;
 }

@@ -22,21 +22,21 @@ const reference =
 const inPrograms =
   /^(?:(?:process|import\.meta)\.env\.(\w+)|(?:process\.env|os\.environ|os\.[gG]etenv|getenv|ENV|env)[[(]["']?(\w+)["']?[)\]])$/;
 
-/** The name of a variable in the notation of a programming language, which no value of a configuration looks like. */
+/** The name of a variable in the notation of a programming language, which no configuration value resembles. */
 export function variableOfProgram(text: string): string | undefined {
   const [, member, index] = inPrograms.exec(text) ?? [];
   return member ?? index;
 }
 
-/** The name of a variable that is written as in a shell, Windows, make or a template: `$NAME`, `%NAME%`, `$(NAME)`, `{{ NAME }}`. */
+/** The name of a variable in the notation of a shell, Windows, make or a template: `$NAME`, `%NAME%`, `$(NAME)`, `{{ NAME }}`. */
 export function foreignVariable(text: string): string | undefined {
   const names = /^(?:\$(\w+)|%(\w+)%|\$\((\w+)\)|\{\{[ ]*\.?(\w+)[ ]*\}\})$/.exec(text);
   return names?.slice(1).find((name) => name !== undefined);
 }
 
 /**
- * Fills in variables and secrets that are files. An empty variable counts as unset when there is a default, as in a shell, and
- * so does a file that does not exist.
+ * Fills in variables and secret files. With a default, an empty variable counts as unset, as in a shell, and so does a missing
+ * file.
  */
 export function interpolate(
   text: string,

@@ -22,7 +22,7 @@ export function lineMistake(line: string): Words | undefined {
   return undefined;
 }
 
-/** The same for a line that must be a key: one without a colon is a mistake too. */
+/** The mistake in a line that must be a key, which includes a missing colon. */
 export function keyLineMistake(line: string): Words | undefined {
   const known = lineMistake(line);
   if (known !== undefined) return known;

@@ -10,7 +10,7 @@ export interface Mistake {
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;
-  /** True when it may be gone at the next start without a change: of a file that comes later, or of code that failed. */
+  /** True if the next start may succeed unchanged: the mistake concerns a file that may appear later, or code that failed. */
   readonly isTransient?: boolean;
 }
 
@@ -40,19 +40,19 @@ function formatPath(path: YamlPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** `did you mean "x"?` when one of the names is similar, else all of them. */
+/** `did you mean "x"?` if one of the names is similar, else lists all names. */
 export function suggest(name: string, names: readonly string[]): string {
   const near = closestName(name, names);
   if (near !== undefined) return `did you mean "${near}"?`;
   return names.length === 0 ? 'there are none' : `use one of: ${names.join(', ')}`;
 }
 
-/** Characters of a name; a longer one is no typo, and would cost milliseconds with thousands of names. */
+/** Maximum characters of a compared name; a longer one is not a typo, and comparing it with thousands of names takes milliseconds. */
 const maxComparedLength = 200;
 
 /** The most similar name, if it is similar enough. */
 export function closestName(name: string, names: readonly string[]): string | undefined {
-  // Fewer than all characters of a short name must differ.
+  // Not all characters of a short name may differ.
   const bound = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
   return names.length === 0 || bound < 1 || name.length > maxComparedLength
     ? undefined
@@ -60,8 +60,8 @@ export function closestName(name: string, names: readonly string[]): string | un
 }
 
 /**
- * True when an unknown name may belong to a plugin that could not be loaded: when it is not similar to a known name that the
- * file does not use, and so probably not a typo.
+ * True if an unknown name may belong to a plugin that could not be loaded: it is not similar to a known name that the file does not
+ * use, and so probably not a typo.
  */
 export function mayBeForeign(name: string, known: readonly string[], used: readonly string[]): boolean {
   const near = closestName(name, known);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ConfigError, type Mistake } from './mistake.ts';
 
-/** Reads a UTF-8 file without its byte order mark. @throws ConfigError when it cannot be read or has another encoding */
+/** Reads a UTF-8 file without its byte order mark. @throws ConfigError if it cannot be read or has another encoding */
 export async function readText(file: string): Promise<string> {
   return decode(await readBytes(file), basename(file));
 }
@@ -27,7 +27,7 @@ const mistakesByErrorCode: Readonly<Record<string, Pick<Mistake, 'wrong' | 'righ
 
 function decode(bytes: Buffer, file: string): string {
   const right = 'save the file as UTF-8';
-  // ASCII in UTF-16 has a zero in every pair of bytes, also without a byte order mark.
+  // ASCII in UTF-16 has a zero in every pair of bytes, even without a byte order mark.
   const isWide = /^(\xff\xfe|\xfe\xff|\0[^\0]|[^\0]\0)/s.test(bytes.toString('latin1', 0, 2));
   if (isWide) throw new ConfigError([{ file, line: 1, column: 1, path: [], wrong: 'is encoded as UTF-16', right }]);
   try {

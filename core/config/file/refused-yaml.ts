@@ -53,7 +53,7 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
   return found;
 }
 
-/** Escapes in quotes can write what is not text: PostgreSQL refuses it, with every row that contains it. */
+/** Escapes in quotes can produce characters that PostgreSQL refuses, together with every row that contains them. */
 function unstorableMistake({ value, range }: Scalar): TextMistake | undefined {
   if (typeof value !== 'string') return undefined;
   const offset = range?.[0] ?? 0;
@@ -96,7 +96,7 @@ function plainMistake({ source = '', value, range }: Scalar, text: string): Text
   return { offset: start + lineEnd + (rest.length - rest.trimStart().length), wrong, right };
 }
 
-/** Numbers in a flow map with commas between thousands: YAML takes the rest for keys without a value. */
+/** Finds numbers in a flow map with commas between thousands, whose later digits YAML parses as keys without a value. */
 function findSplitNumbers(map: YAMLMap): { pair: Pair; node: Node; digits: string }[] {
   return map.items.flatMap((pair, index) => {
     if (!isScalar(pair.value) || typeof pair.value.value !== 'number') return [];

@@ -10,12 +10,12 @@ export interface UnusableFile {
   readonly isMissing: boolean;
 }
 
-/** The content of a file that holds one secret, or why it cannot be used. */
+/** The content of a file that holds one secret, or the reason why it cannot be used. */
 export type SecretFile = { readonly value: string } | UnusableFile;
 
 /**
- * Reads a secret as Docker, Kubernetes and systemd provide them: one file for each. Line breaks at its end are left out, because
- * editors and `echo` add one. Read again with every reload, so that a secret is replaced without a restart.
+ * Reads a secret in the form of Docker, Kubernetes and systemd: one file per secret. Trailing line breaks are removed, because editors
+ * and `echo` add one. Every reload reads the file again, so a secret can be replaced without a restart.
  *
  * @param path absolute, or relative to gateway.yaml
  * @param configFile path of gateway.yaml

@@ -1,4 +1,4 @@
-/** Something wrong at a place of the text, before it is known which value it belongs to. */
+/** A mistake at a position in the text, before the value that it belongs to is known. */
 export interface TextMistake {
   readonly offset: number;
   readonly wrong: string;
@@ -21,8 +21,8 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /**
- * Traces of editors, word processors and version control in a file, which YAML would take for content: as long as it is
- * there, other messages would mislead.
+ * Finds traces of editors, word processors and version control, which YAML would parse as content. Until they are removed, other
+ * messages would mislead.
  */
 export function findSourceMistakes(text: string): TextMistake[] {
   const conflicts: TextMistake[] = [];
@@ -46,7 +46,7 @@ export function findSourceMistakes(text: string): TextMistake[] {
 }
 
 function findLookalike(line: string): TextMistake | undefined {
-  // Nearly all lines: ASCII only.
+  // Nearly all lines are pure ASCII.
   if (!/[^\0-\x7f]/.test(line)) return undefined;
   const code = line.replace(/(^|[ \t])#.*$/, '').replace(/\r$/, '');
   for (const place of misplaced) {

@@ -5,17 +5,17 @@ import type { YamlPath } from '../section.ts';
 
 /** The part of a section that satisfies its schema, so that rules across fields apply in spite of other mistakes. */
 export interface ValidPart {
-  /** Without unknown keys and, in a map of entries, without invalid entries. */
+  /** The value without unknown keys and, in a map of entries, without invalid entries. */
   readonly value: unknown;
-  /** Names of all entries of a map, invalid ones included; undefined when one of the names is invalid. */
+  /** Names of all entries of a map, including invalid entries; undefined if one of the names is invalid. */
   readonly names: readonly string[] | undefined;
   /** Maps from which an unknown key was removed: it may have been meant for a member that seems missing. */
   readonly stripped: readonly YamlPath[];
 }
 
 /**
- * @param value a section; changed
- * @param errors its errors, without those of alternatives that were not meant
+ * @param value a section; modified in place
+ * @param errors its errors, without those of alternatives of another type
  */
 export function findValidPart(value: unknown, errors: readonly ErrorObject[], schema: JsonSchema): ValidPart {
   const isMap = isMapOfEntries(schema) && typeof value === 'object' && value !== null && !Array.isArray(value);

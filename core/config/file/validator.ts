@@ -43,12 +43,12 @@ export class Validator {
     this.mistakes.push(this.document.mistake(path, wrong, right, atKey));
   }
 
-  /** Returns the value with defaults, or undefined when it is invalid. */
+  /** Returns the value with defaults, or undefined if it is invalid. */
   validate(value: unknown, schema: JsonSchema, path: YamlPath): unknown {
     return this.evaluate(value, schema, path).value;
   }
 
-  /** The same, with the valid part of an invalid value. */
+  /** Validates a value, and also returns the valid part of an invalid one. */
   evaluate(value: unknown, schema: JsonSchema, path: YamlPath): Evaluation {
     const box = { value };
     const check = compile(schema);
@@ -91,7 +91,7 @@ export class Validator {
   }
 }
 
-/** The default of a schema, with those of its members; undefined where it has none. */
+/** The default of a schema, with the defaults of its members; undefined if it has none. */
 export function readDefaults(schema: JsonSchema): unknown {
   const box = { value: structuredClone(schema.default) };
   run(compile(schema), box);

@@ -13,8 +13,8 @@ interface FileWatch extends Disposable {
  * Calls back with the first content, and whenever the content of one of the files changes or one disappears. It watches the folder of each
  * file and of every link that leads to it, because editors and Kubernetes replace files, and deployments replace links.
  *
- * @param files read at each look, as secrets come and go with the file that names them
- * @param onError called with the file that cannot be watched, once until it can
+ * @param files evaluated at each check, because secret files change with the file that names them
+ * @param onError called with a file that cannot be watched, once until it can be
  */
 export function watchFiles(
   files: () => Iterable<string>,
@@ -59,7 +59,7 @@ export function watchFiles(
     }
     const now = new Map(await Promise.all(watched.map(async (file) => [file, await digestOf(file)] as const)));
     const known = digests;
-    // A file that is named from now on was read with what names it.
+    // A newly named file was read together with the file that names it.
     const hasChanged =
       known === undefined
         ? now.values().some((digest) => digest !== undefined)
@@ -67,12 +67,12 @@ export function watchFiles(
     digests = now;
     if (hasChanged && !isOver) onChange();
   };
-  // One after the other: two would open the same folders.
+  // Checks run one after another: two at once would open the same folders.
   const lookNext = () => {
     looking = looking.then(() => (isOver ? undefined : look())).catch((error: Error) => onError(error, 'a file'));
   };
 
-  // The first look finds a change between loading the files and watching their folders.
+  // The first check finds a change between loading the files and watching their folders.
   lookNext();
   return {
     refresh,
@@ -84,7 +84,7 @@ export function watchFiles(
   };
 }
 
-/** Keeps no secrets in memory. Of a folder: its names. Undefined for an unreadable file. */
+/** Digest of a file's content, so that no secrets stay in memory, or of a folder's names; undefined if it is unreadable. */
 async function digestOf(file: string): Promise<string | undefined> {
   const content = await readFile(file)
     .catch(() => readdir(file).then((names) => names.toSorted().join('\0')))
@@ -96,8 +96,8 @@ async function digestOf(file: string): Promise<string | undefined> {
 const maxLinks = 40;
 
 /**
- * The real folders in which a change can lead a path to another file: that of each symbolic link on the way, of folders and
- * of the file, and that of the file itself, which comes last.
+ * The real folders in which a change can redirect a path to another file: the folder of each symbolic link on the way, whether it
+ * links a folder or the file, and last the folder of the file itself.
  */
 export async function watchedFolders(file: string): Promise<string[]> {
   const folders = new Set<string>();

@@ -25,7 +25,7 @@ export function pathOfKey(document: Document | undefined, offset: number): YamlP
   return path;
 }
 
-/** The same path with numbers only for list entries, because keys may look like numbers. */
+/** Converts a path so that only list entries are numbers, because keys may look like numbers. */
 export function pathInFile(root: Node, path: YamlPath): YamlPath {
   return path.map((part, index) => (isMap(findNode(root, path.slice(0, index))) ? String(part) : part));
 }

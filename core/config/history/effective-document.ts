@@ -8,15 +8,15 @@ import { fillLiterals, findLiterals, type SecretSchemas } from './literals.ts';
 /** The configuration in effect: the file, or a rollback target. */
 export interface Effective {
   readonly document: GatewayDocument;
-  /** Undefined where the file serves. */
+  /** Undefined if the file serves. */
   readonly rollback: Rollback | undefined;
-  /** For the history; undefined while the database does not answer. */
+  /** Text and digest for the history; undefined while the database does not respond. */
   readonly kept: { readonly text: string; readonly digest: string } | undefined;
 }
 
 /**
- * Decides, at a start and at each reload, whether the file serves or what was served before it, because an operator has taken the
- * change back. That holds until the file changes: over restarts, and on every instance with the same file.
+ * Decides, at a start and at each reload, whether the file serves or, after an operator's rollback, an earlier configuration. A
+ * rollback holds until the file changes: over restarts, and on every instance with the same file.
  */
 export class EffectiveDocuments {
   readonly history: ConfigHistory;
@@ -36,7 +36,7 @@ export class EffectiveDocuments {
     this.#log = log;
   }
 
-  /** @throws ConfigError, or Error when the configuration to go back to cannot be read */
+  /** @throws ConfigError, or Error if the rollback target cannot be read */
   async resolve(file: GatewayDocument): Promise<Effective> {
     let kept: Effective['kept'];
     try {
@@ -44,7 +44,7 @@ export class EffectiveDocuments {
       this.#lastRead = await this.#read();
     } catch (error) {
       this.#log.warn(`the history of gateway.yaml cannot be read: ${describeConnectionError(error)}`);
-      // Then it is unknown whether the file has changed; the rollback target stays better than the rolled-back file.
+      // It is unknown whether the file has changed; the rollback target is still better than the rolled-back file.
       if (this.#lastRead === undefined) return { document: file, rollback: undefined, kept: undefined };
     }
     const last = this.#lastRead;
@@ -63,9 +63,10 @@ export class EffectiveDocuments {
   }
 
   /**
-   * A configuration that is kept as text, with its secrets from the file.
+   * Parses a stored configuration, with its secrets from the file.
    *
-   * @param kept its name is for messages @throws ConfigError; RollbackRefused when the file does not have a secret that it has itself
+   * @param kept stored text; the name is for messages
+   * @throws ConfigError; RollbackRefused if the file lacks a secret of the stored configuration
    */
   async read(kept: { readonly name: string; readonly text: string }, file: GatewayDocument): Promise<GatewayDocument> {
     const parts = { schemas: this.#schemas, secret: await this.history.secret(), environment: this.#environment };
@@ -96,9 +97,9 @@ export class EffectiveDocuments {
 }
 
 /**
- * A configuration that has served, as a document. Its own secrets are taken from the file of today.
+ * Parses a configuration that has served. Its own secrets are taken from the current file.
  *
- * @throws ConfigError; RollbackRefused when a secret has changed since, or was removed
+ * @throws ConfigError; RollbackRefused if a secret has changed since then or was removed
  */
 function readServed(
   { name, text: masked }: { readonly name: string; readonly text: string },

@@ -5,9 +5,9 @@ import { impersonal } from '#core/platform/database/personal.ts';
 export const ServedConfiguration = defineEntity({
   name: 'ServedConfiguration',
   properties: {
-    /** Counted from 1, for people. */
+    /** Sequential number from 1, shown to people. */
     id: p.integer().primary().autoincrement(false),
-    /** The file as written: variables are not filled in, and secrets that it has itself are masked. */
+    /** The file as written: variables are not filled in, and literal secrets are masked. */
     text: impersonal(p.text()),
     digest: impersonal(p.text()),
     servedAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -16,7 +16,7 @@ export const ServedConfiguration = defineEntity({
   },
 });
 
-/** The change that is taken back; one row at most. */
+/** The rollback in effect; at most one row. */
 export const ConfigurationRollback = defineEntity({
   name: 'ConfigurationRollback',
   properties: {
@@ -28,7 +28,7 @@ export const ConfigurationRollback = defineEntity({
     operator: impersonal(p.text()),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** The canary that became full, where no change is taken back. */
+    /** The promoted canary, if the row is not an operator's rollback. */
     canary: p.integer().nullable(),
   },
 });

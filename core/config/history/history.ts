@@ -7,10 +7,10 @@ import type { ConfigurationRollback, ServedConfiguration } from './entities.ts';
 import { findLiterals, maskLiterals, type SecretSchemas } from './literals.ts';
 
 const maxConfigurations = 500;
-/** Tries in case another instance takes a number first. */
+/** Attempts to get a number, because another instance may take it first. */
 const numberTries = 5;
 
-/** The channel of the database on which a change of the rollback, or of the variant, is announced. */
+/** PostgreSQL channel that announces changes of the rollback or of the variant. */
 export const rollbackChannel = 'configuration_rollback';
 
 const servedColumns = ['id', 'text', 'digest', 'brought_by', 'served_at'] as const;
@@ -26,15 +26,15 @@ type RollbackRow = Row<typeof ConfigurationRollback, (typeof rollbackColumns)[nu
 };
 
 /**
- * A change of gateway.yaml that is taken back: by the digest of that file, the number of the configuration that serves in its place. With
- * the number of a variant, which serves everybody, no change is taken back: the file is behind.
+ * A rollback of gateway.yaml: the digest of that file, and the number of the configuration that serves in its place. If it has the
+ * number of a variant, that variant was promoted to all accounts and the file is merely behind.
  */
 export type Rollback = RecordOf<RollbackRow>;
 
 /** Name of a variant by its number. */
 export const variantName = (number: number) => `canary ${number}`;
 
-/** True for `broughtBy` of a configuration that was one. */
+/** True if `broughtBy` of a configuration names a variant. */
 export function isVariant(broughtBy: string): boolean {
   return /^canary \d+$/.test(broughtBy);
 }
@@ -44,7 +44,7 @@ export class RollbackRefused extends Error {
   override readonly name = 'RollbackRefused';
 }
 
-/** The newest configurations first. @param before only those with a smaller number */
+/** Lists configurations, the newest first. @param before only configurations with a smaller number */
 export async function listServed(
   database: Pick<Database, 'query'>,
   limit: number,
@@ -57,7 +57,7 @@ export async function listServed(
   return rows.map(toRecord);
 }
 
-/** The configurations that have served on a database, on any instance: numbered, masked, in their order. */
+/** The configurations that have served on any instance of a database: numbered, masked and in order. */
 export class ConfigHistory {
   readonly #database: Pick<Database, 'query'>;
   readonly #schemas: SecretSchemas;
@@ -67,19 +67,19 @@ export class ConfigHistory {
     this.#schemas = schemas;
   }
 
-  /** By which secrets and files are digested. */
+  /** Key for digests of secrets and files. */
   secret(): Promise<string> {
     return readSecret(this.#database, 'configuration');
   }
 
-  /** A file as it is kept, and its digest. */
+  /** Returns the stored form of a file, and its digest. */
   async describe(document: GatewayDocument): Promise<{ readonly text: string; readonly digest: string }> {
     const secret = await this.secret();
     const text = maskLiterals(document.source, findLiterals(document, this.#schemas), secret);
     return { text, digest: createHmac('sha256', secret).update(text).digest('hex') };
   }
 
-  /** Notes that a configuration serves, unless it is the last one on record. */
+  /** Records that a configuration serves, unless it is the newest stored one. */
   async record({ text, digest }: { text: string; digest: string }, broughtBy: string): Promise<void> {
     for (let attempt = 0; attempt < numberTries; attempt++) {
       const rows = await this.#database.query<{ is_known: boolean }>(
@@ -100,7 +100,7 @@ export class ConfigHistory {
     );
   }
 
-  /** The newest first. @param before only those with a smaller number */
+  /** Lists configurations, the newest first. @param before only configurations with a smaller number */
   list(limit: number, before?: number): Promise<Served[]> {
     return listServed(this.#database, limit, before);
   }
@@ -111,9 +111,9 @@ export class ConfigHistory {
   }
 
   /**
-   * The configuration before the one that serves; of a change that is taken back, the one before that it went back to.
+   * The configuration before the serving one; after a rollback, the one before the rollback target.
    *
-   * @param fileDigest of gateway.yaml, which may have changed since a change was taken back
+   * @param fileDigest digest of gateway.yaml, which may have changed since the rollback
    */
   async previous(fileDigest: string): Promise<Served | undefined> {
     const rollback = await this.rollback(fileDigest);
@@ -126,7 +126,7 @@ export class ConfigHistory {
     return found && toRecord(found);
   }
 
-  /** The last change that was taken back, of any file or of this one; undefined when none was, or it was released. */
+  /** The rollback in effect, of any file or of this one; undefined if there is none or it was released. */
   async rollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
       `select ${selected(rollbackColumns)}, canary as variant from configuration_rollback where file_digest = coalesce(?, file_digest)`,
@@ -135,7 +135,7 @@ export class ConfigHistory {
     return row && toRecord(row);
   }
 
-  /** Takes a file back in favour of a configuration, on all instances whose file it is, now and after a restart. */
+  /** Rolls a file back to a stored configuration, on all instances with that file, now and after a restart. */
   async rollBack({
     fileDigest,
     configurationId,
@@ -159,7 +159,7 @@ export class ConfigHistory {
     await this.#database.query(`select pg_notify('${rollbackChannel}', '')`);
   }
 
-  /** Serves the file again. @returns false when nothing was taken back */
+  /** Serves the file again. @returns false if no rollback was in effect */
   async release(): Promise<boolean> {
     const rows = await this.#database.query(
       `with changed as (delete from configuration_rollback returning id)

@@ -10,7 +10,7 @@ interface Literal {
   readonly end: number;
 }
 
-/** The schemas by which secrets are found: of sections by name, and of the options of stages. */
+/** Schemas that mark secrets: of sections by name, and of the options of stages. */
 export interface SecretSchemas {
   readonly sections: ReadonlyMap<string, { readonly schema: JsonSchema }>;
   readonly stages: ReadonlyMap<string, { readonly options: JsonSchema }>;
@@ -18,7 +18,7 @@ export interface SecretSchemas {
 
 const mask = /"\*\*\*([\da-f]{16})"/g;
 
-/** The secrets that a file has itself, in their order. Sections without a schema have none that is known. */
+/** Literal secrets of a file, in order. In sections without a schema, no secrets are known. */
 export function findLiterals(document: GatewayDocument, schemas: SecretSchemas): Literal[] {
   const values = document.values();
   const paths = Object.entries(values).flatMap(([name, value]) => {
@@ -48,7 +48,7 @@ function changedPaths(value: unknown, masked: unknown, path: YamlPath): YamlPath
   );
 }
 
-/** The text with a digest in place of each secret, by which it is found again. */
+/** Replaces each secret in the text by a digest, by which the secret can be found again. */
 export function maskLiterals(text: string, literals: readonly Literal[], secret: string): string {
   let masked = '';
   let at = 0;
@@ -61,9 +61,9 @@ export function maskLiterals(text: string, literals: readonly Literal[], secret:
 }
 
 /**
- * The text with its secrets, as far as the file of today has them.
+ * Restores the secrets of a text that the current file still has.
  *
- * @returns `missing`: the lines of those that it has no more, counted from 1
+ * @returns `missing`: the lines of the other secrets, counted from 1
  */
 export function fillLiterals(
   masked: string,

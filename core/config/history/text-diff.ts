@@ -28,7 +28,7 @@ function same(lines: readonly string[]): Line[] {
   return lines.map((text) => ({ mark: ' ', text }));
 }
 
-/** Skips common lines at both ends: the comparison is quadratic in the rest. */
+/** Skips common lines at both ends, because the comparison takes quadratic time. */
 function linesOf(before: string, after: string): Line[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const most = Math.min(old.length, now.length);
@@ -37,7 +37,7 @@ function linesOf(before: string, after: string): Line[] {
   let tail = 0;
   while (tail < most - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
   const [gone, come] = [old.slice(head, old.length - tail), now.slice(head, now.length - tail)];
-  // `diff` takes no empty list.
+  // `diff` does not accept an empty list.
   const isOneSided = gone.length === 0 || come.length === 0;
   const sides = [...gone.map((text) => [1, text] as const), ...come.map((text) => [-1, text] as const)];
   const changed = isOneSided ? sides : (diff(gone, come) as [number, string][]);

@@ -21,20 +21,20 @@ const modelsPerStep = 1_000;
 
 interface VariantBase {
   readonly catalog: Catalog | undefined;
-  readonly name: string; // of a variant
+  readonly name: string; // name of the variant
 }
 
 /**
  * Builds the catalog of a valid configuration. Routes of upstreams that are off are left out.
  *
- * @param variant for a variant: upstreams and routes equal to those of its base are the same objects, and with them breakers and cooldowns;
- * others have separate health, so that neither catalog can take the other out of service
+ * @param variant set for a variant. Upstreams and routes equal to those of its base are the same objects and share breakers and
+ *   cooldowns; all others have separate health, so that neither catalog can take the other out of service
  */
 export function buildCatalog(...parts: Parameters<typeof buildCatalogInSteps>): Catalog {
   return runToEnd(buildCatalogInSteps(...parts));
 }
 
-/** The same in steps, for a gateway that serves meanwhile. */
+/** Builds the catalog in steps, while the gateway continues to serve. */
 export function* buildCatalogInSteps(
   config: SectionValues,
   vendors: ReadonlyMap<string, Vendor>,
@@ -142,7 +142,7 @@ class FixedCatalog implements Catalog {
   }
 
   resolve(name: string): Model | undefined {
-    // Every model in the list has the prefix, so clients put it before aliases, too.
+    // Every listed model has the prefix, so clients also put it before aliases.
     const alias = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : undefined;
     const exact = this.#byName.get(name) ?? (alias === undefined ? undefined : this.#byAlias.get(alias));
     const picked = exact === undefined ? this.#byName.get(nameInPicker(name) ?? '') : undefined;

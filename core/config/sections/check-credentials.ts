@@ -36,7 +36,7 @@ export function checkCredentials(
   const [, region] = regionInHost.exec(host ?? '') ?? [];
   if (aws !== undefined && region !== undefined && aws.region !== region && aws.region !== '')
     report([...path, 'aws', 'region'], `is ${aws.region}, and base_url is in ${region}`, `use ${region}`);
-  // A URL of the operator's may be that of a proxy.
+  // A URL set by the operator may lead to a proxy.
   if (base_url !== undefined || preset === undefined || host === undefined) return;
   for (const [cloud, { title, host: own }] of Object.entries(hosts))
     if (cloud in credentials && !own.test(`.${host}`))
@@ -47,7 +47,7 @@ export function checkCredentials(
       );
 }
 
-/** Warnings about valid settings that are probably not intended. @param name of the upstream */
+/** Warnings about valid settings that are probably unintended. @param name of the upstream */
 export function credentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
   const place = `upstreams.${name}.credentials`;
   const files = [

@@ -54,7 +54,7 @@ export const service = defineSection({
         `is the example ${exampleContact}, ${production.because}, so customers who need help would write to nobody`,
         `set an address that you read${production.unless}`,
       );
-    // Words follow it in links to shops without a number: wa.me/message/…, wa.me/qr/….
+    // Links to shops without a number have words in its place: wa.me/message/…, wa.me/qr/….
     const isNumber = /^https?:\/\/wa\.me(?:\/(?:[^a-z]|$)|$)/.test(contact ?? '');
     if (isNumber && !/^https:\/\/wa\.me\/[1-9]\d{6,14}(?:\?|$)/.test(contact ?? ''))
       report(
@@ -207,7 +207,7 @@ function isBaseUrl(text: string): boolean {
   return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);
 }
 
-/** The mistake in an address to listen on and its correction; undefined for an IP address or the name of a host. */
+/** The mistake in a listening address and its correction; undefined for an IP address or a host name. */
 export function hostMistake(host: string): readonly [wrong: string, right: string] | undefined {
   const right = 'write only an address, such as 127.0.0.1, or 0.0.0.0 for all interfaces';
   if (isIP(host) !== 0) return undefined;

@@ -175,7 +175,7 @@ export const aliases = defineSection({
   },
 });
 
-/** `gpt-.*`, `^gpt`, `(a|b)`; the dot in `gpt-4.*` belongs to the name. */
+/** True for `gpt-.*`, `^gpt`, `(a|b)`; the dot in `gpt-4.*` belongs to the name. */
 function isRegularExpression(alias: string): boolean {
   return /(?:^|[^A-Za-z0-9])\.[*+]|\.\+|^\^|\$$|[|\\()[\]]/.test(alias);
 }
@@ -189,7 +189,7 @@ function prefixOf(all: CheckContext): string {
 
 type ModelValue = SectionValue<typeof models>[string];
 
-/** The public name would repeat the prefix, and could be that of another model. */
+/** Reports names with the public prefix: the public name would repeat it, and could equal another model's. */
 function checkName(name: string, publicPrefix: string, report: Report): void {
   if (name.includes('*')) {
     const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
@@ -213,7 +213,7 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
     report(path, `refers to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
 }
 
-/** The second try would go where the first has failed. */
+/** Reports repeated routes, because the second attempt would go where the first one failed. */
 function refuseRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, report: Report): void {
   const seen = new Set<string>();
   for (const [index, route] of routes.entries()) {
@@ -280,7 +280,7 @@ function formatsOf(to: string, all: CheckContext): readonly string[] | undefined
   return upstream.vendor === undefined ? undefined : all.vendors.get(upstream.vendor)?.formats;
 }
 
-/** The upstream's model name may contain slashes. */
+/** Splits at the first slash, because the upstream's model name may contain more. */
 export function splitRoute(to: string): [upstream: string, model: string] {
   const slash = to.indexOf('/');
   return slash === -1 ? [to, ''] : [to.slice(0, slash), to.slice(slash + 1)];

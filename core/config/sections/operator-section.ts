@@ -5,7 +5,7 @@ import { array, boolean, integer, object, string } from '#core/platform/schema.t
 
 const minTokenLength = 16;
 
-/** The section `operator`: where metrics and the state of routes are read. */
+/** The section `operator`: the listener for metrics and the state of routes. */
 export const operatorSection = defineSection({
   name: 'operator',
   fixed: ['enabled', 'host', 'port', 'socket'],

@@ -10,7 +10,7 @@ export const operatorsSection = defineSection({
   ),
 });
 
-/** True for an address that `operators` names, in any case. */
+/** True for an address in `operators`, ignoring case. */
 export function isOperatorAddress(
   { section }: { readonly section: SectionValues['get'] },
   address: string | undefined,
@@ -20,7 +20,7 @@ export function isOperatorAddress(
   return section(operatorsSection).some((operator) => foldAscii(operator) === sought);
 }
 
-/** ASCII only: Unicode folds other letters to ASCII ones, such as the Kelvin sign (U+212A) to `k`, which is another mailbox. */
+/** Folds only ASCII: Unicode would fold the Kelvin sign (U+212A) to `k`, for example, which is another mailbox. */
 function foldAscii(address: string): string {
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -9,18 +9,18 @@ const ofPublicUrl: Production = {
 };
 
 /**
- * The one answer to whether strangers may reach this gateway: sandbox payments, demo upstreams, test credentials and local
- * sign-in are refused, and there is no demo account. So it is with NODE_ENV=production, and when `service.base_url` names
- * another machine than this one: anyone may pay himself there (docs/decisions/0032-a-public-url-is-production.md).
+ * The single decision on whether strangers may reach this gateway. If so, sandbox payments, demo upstreams, test credentials and
+ * local sign-in are refused, and there is no demo account. It holds with NODE_ENV=production, and if `service.base_url` is another
+ * machine, where anyone could confirm their own payment (docs/decisions/0032-a-public-url-is-production.md).
  *
- * @returns undefined where demos are allowed
+ * @returns undefined if demos are allowed
  */
 export function productionOf(values: SectionValues, isProductionEnvironment: boolean): Production | undefined {
   if (isProductionEnvironment) return ofEnvironment;
   return isPublic(values) && !values.get(service).unsafe_public_demo ? ofPublicUrl : undefined;
 }
 
-/** True when strangers can reach demos, because the operator has allowed it. Every page says so. */
+/** True if the operator has allowed strangers to reach demos. Every page then shows a notice. */
 export function isPublicDemo(values: SectionValues, isProductionEnvironment: boolean): boolean {
   return isPublic(values) && productionOf(values, isProductionEnvironment) === undefined;
 }

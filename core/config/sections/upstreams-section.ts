@@ -11,7 +11,7 @@ import { foreignVariable } from '../file/interpolate.ts';
 
 const capacityPeriods = ['second', 'minute', 'hour', 'day'] as const;
 
-/** The section `upstreams`: where requests can be sent. */
+/** The section `upstreams`: the destinations of requests. */
 export const upstreams = defineSection({
   name: 'upstreams',
   isPerRequest: true,
@@ -174,7 +174,7 @@ function checkFormats(format: UpstreamValue['format'], path: YamlPath, known: Wi
   }
 }
 
-/** The vendor's own endpoint answers only in its formats; another URL of the vendor may have others. */
+/** Reports formats that the vendor's own endpoint does not support; another URL of the vendor may support them. */
 function checkVendorFormat(
   { format }: UpstreamValue,
   { title, formats }: Vendor,
@@ -190,7 +190,7 @@ function checkVendorFormat(
   }
 }
 
-/** Reports prices that are not exact in six decimals, and a tax that is not in two. */
+/** Reports prices with more than six decimals, and a tax with more than two. */
 export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report): void {
   for (const [name, value] of Object.entries(cost ?? {})) {
     const [decimals, most] = name === 'tax' ? [taxDecimals, 'two'] : [priceDecimals, 'six'];
@@ -199,7 +199,7 @@ export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report
   }
 }
 
-/** An invalid header would otherwise fail every request. */
+/** Reports invalid headers, which would otherwise fail every request. */
 function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
   for (const [index, key] of api_keys.entries()) {
     const mistake = keyMistake(key);
@@ -228,7 +228,7 @@ function headerMistake(name: string, value: string): readonly [wrong: string, ri
   return ['has a line break or a character that headers cannot carry', 'use printable ASCII on one line'];
 }
 
-/** Keys have no spaces; one with spaces was pasted or read with surrounding text. */
+/** Reports a key with spaces: it was pasted or read with surrounding text. */
 function keyMistake(key: string): readonly [wrong: string, right: string] | undefined {
   const variable = foreignVariable(key);
   if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
@@ -258,13 +258,13 @@ function baseUrlMistake(text: string): readonly [wrong: string, right: string] |
 }
 
 /**
- * Paths of vendors' endpoints, as their documentation shows them behind the base URL. A single word is one only behind a
- * version: without it, a proxy may use it for its own purposes.
+ * Paths of vendors' endpoints, as their documentation appends them to the base URL. A single word counts only after a version
+ * segment, because without it, a proxy may use the word for its own purposes.
  */
 const endpoints =
   /\/(?:chat\/completions|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+|(?<=\/v\d\w*\/)(?:completions|embeddings|responses|messages))\/*$/;
 
-/** The format's path would be appended to an existing one, and every request would fail. */
+/** Reports a base URL that ends with an endpoint: the format's path would be appended, and every request would fail. */
 function endpointMistake(path: string): readonly [wrong: string, right: string] | undefined {
   const [endpoint] = endpoints.exec(path) ?? [];
   if (endpoint === undefined) return undefined;

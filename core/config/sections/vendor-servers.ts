@@ -17,7 +17,7 @@ export class VendorServers implements AsyncDisposable {
   /**
    * Returns the vendors, with the base URLs of the servers that this configuration uses.
    *
-   * @param undo stops the servers that were started for it
+   * @param undo stops the servers that were started for this configuration
    */
   async running(config: SectionValues, undo: AsyncDisposableStack): Promise<ReadonlyMap<string, Vendor>> {
     const used = new Set(Object.values(config.get(upstreams)).map(({ vendor }) => vendor));

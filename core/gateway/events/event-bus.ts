@@ -10,7 +10,7 @@ const channel = 'account-events';
 const maxEventBytes = 16_384; // as JSON
 const retriesMs = { first: 500, longest: 30_000 };
 
-/** Publishes on the shared store, and passes received events to the handlers of this instance, each with its own queue. */
+/** Publishes on the shared store, and passes received events to this instance's handlers, each of which has its own queue. */
 export class EventBus<Context> implements EventPublisher, AsyncDisposable {
   readonly #events: Events;
   readonly #queues: readonly EventQueue<Context>[];
@@ -31,7 +31,7 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
     await this.#events.publish(channel, message);
   }
 
-  /** Begins to deliver. While the shared store does not respond, it is retried in the background. */
+  /** Starts delivery. While the shared store does not respond, it retries in the background. */
   async listen(): Promise<void> {
     const { signal } = this.#closing;
     if (this.#queues.length === 0 || signal.aborted) return;

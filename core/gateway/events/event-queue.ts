@@ -6,7 +6,7 @@ const maxQueueLength = 1_000; // per handler; later events are dropped
 const handlerTimeoutMs = 30_000; // for one event; after that, the next one is handled in parallel
 const closeTimeoutMs = 5_000;
 
-/** Calls one handler with one event after another. */
+/** Calls one handler with events, one at a time. */
 export class EventQueue<Context> {
   readonly event: EventName;
   readonly #handler: EventHandler<Context>;
@@ -44,7 +44,7 @@ export class EventQueue<Context> {
   }
 
   async #run(): Promise<void> {
-    // Handlers run after the publisher has continued, never inside its call.
+    // Handlers run after the publisher's call has returned, never inside it.
     await Promise.resolve();
     for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
       const result = await firstOrTimeout([this.#handle(payload)], handlerTimeoutMs);
@@ -55,7 +55,7 @@ export class EventQueue<Context> {
     this.#dropped = 0;
   }
 
-  /** Never rejects. */
+  /** Runs the handler for one event. Never rejects. */
   async #handle(payload: never): Promise<void> {
     try {
       await this.#handler.handle(payload, this.#context());

@@ -19,9 +19,9 @@ export interface EventTypes {
   'order.flagged': OrderEvent & { readonly reason: string; readonly flagId: string };
   /** A payment for an order was received: it activated the order, or is flagged. */
   'payment.received': OrderEvent & PaymentEvent & { readonly paymentId: string; readonly outcome: string };
-  /** Money of a payment has gone back, in whole or in part, by the provider or by the operator's hand. `refund`: its key. */
+  /** A payment was refunded, in whole or in part, by the provider or manually by the operator. `refund`: key of the refund. */
   'payment.refunded': OrderEvent & PaymentEvent & { readonly refund: string };
-  /** The books of a provider have money that belongs to no order of this gateway. */
+  /** A provider's books contain a payment or refund that belongs to no order of this gateway. */
   'payment.unknown': PaymentEvent & { readonly provider: string; readonly kind: 'payment' | 'refund' };
   /** Access has begun after a time without a period. */
   'plan.started': PlanEvent;
@@ -29,21 +29,21 @@ export interface EventTypes {
   'plan.ending': PlanEvent;
   /** The last period is over. */
   'plan.ended': PlanEvent;
-  /** The account has a new key; the old one is refused from now on. */
+  /** The account has a new key; the old key is refused from now on. */
   'key.rotated': { readonly accountId: string; readonly keyId: string };
-  /** The operator has blocked the account: it is refused, and its sessions have ended. */
+  /** The operator has blocked the account: its requests are refused, and its sessions have ended. */
   'account.blocked': { readonly accountId: string };
-  /** Money has been reported to us and could not be confirmed for minutes. At most once a day. */
+  /** A reported payment could not be confirmed for minutes. Sent at most once a day. */
   'payments.delayed': { readonly day: string; readonly since: string };
-  /** The day has begun in the zone of the service: the operator gets a report of the day before. */
+  /** A day has begun in the service's time zone: the operator gets a report of the previous day. */
   'day.reported': { readonly day: string };
-  /** The operator has announced something, and mails it to this account. */
+  /** The operator has published an announcement, which is mailed to this account. */
   'announcement.published': { readonly accountId: string; readonly announcementId: string };
   /** A place is reserved for an account on the waiting list. */
   'place.reserved': { readonly accountId: string; readonly entryId: string };
-  /** The account got time back for an outage, and gets a mail about it. */
+  /** The account was credited time for an outage, and gets a mail about it. */
   'outage.credited': { readonly accountId: string; readonly outageId: string };
-  /** The account has another e-mail address; its former one is in the account. */
+  /** The account's e-mail address has changed; the account has the former one. */
   'account.email_changed': { readonly accountId: string };
   /** Someone has signed in to the account. */
   'session.created': { readonly accountId: string; readonly sessionId: string };
@@ -56,7 +56,7 @@ export interface OrderEvent {
 }
 
 interface PaymentEvent {
-  readonly amount: number; // in the smallest unit that the currency is paid in
+  readonly amount: number; // in the smallest payable unit of the currency
   readonly currency: string;
 }
 

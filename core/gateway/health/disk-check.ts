@@ -6,7 +6,7 @@ import type { Host } from '../host/host.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-/** Share of the minimum that must be free in addition before a full disk passes again: files come and go. */
+/** Additional share of the minimum that must be free before a full disk passes again, so that the check does not flap. */
 const recoveryHeadroom = 0.1;
 
 const minInodes = 1_000; // a journal and a database create files all the time
@@ -16,13 +16,13 @@ interface DiskRoom {
   readonly inodes: number; // infinite on file systems without a count
 }
 
-/** @throws Error where the folder is gone */
+/** @throws Error if the folder is gone */
 export async function readRoom(folder: string): Promise<DiskRoom> {
   const { bavail, bsize, ffree, files } = await statfs(folder);
   return { free: bavail * bsize, inodes: files > 0 ? ffree : Infinity };
 }
 
-/** True if it has no room for new files, however many bytes are free. */
+/** True if the disk has no room for new files, regardless of its free bytes. */
 export function lacksInodes({ inodes }: DiskRoom): boolean {
   return inodes < minInodes;
 }
@@ -41,7 +41,7 @@ function diskState({ dataFolder, keep }: DiskHost): DiskState {
   }));
 }
 
-/** Free bytes on the disk of the data folder, when they were last read; undefined if they cannot be. */
+/** Last read number of free bytes on the disk of the data folder; undefined if it cannot be read. */
 export function freeDiskBytes(host: DiskHost): number | undefined {
   return diskState(host).room.read()?.free;
 }
@@ -73,10 +73,10 @@ export const diskCheck: HealthCheck = {
 };
 
 /**
- * Reason why a disk counts as full, with the remedy; undefined for one that has room.
+ * Reason why a disk counts as full, with the remedy; undefined if it has room.
  *
  * @param least bytes that must be free
- * @param wanted bytes from which one that was full has room again
+ * @param wanted free bytes from which a full disk has room again
  */
 export function describeFull(room: DiskRoom, folder: string, least: number, wanted: number): string | undefined {
   const { free, inodes } = room;

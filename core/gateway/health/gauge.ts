@@ -6,24 +6,24 @@ export interface Reading {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A metric that is read when metrics are scraped. Costs nothing until then. */
+/** A metric that is read only when metrics are scraped. */
 export interface Gauge {
   /** Snake_case, ending with the unit, without the common prefix: `journal_waiting_bytes`. */
   readonly name: string;
-  /** One line. */
+  /** Description of one line. */
   readonly description: string;
-  /** Names of the labels of its readings. */
+  /** Names of the readings' labels. */
   readonly labels?: readonly string[];
   /** True for a count that only grows; its name ends with `_total`. */
   readonly isCounter?: true;
-  /** An error is logged, and the metric left out. */
+  /** Reads the values. An error is logged, and the metric is left out. */
   read(host: Host): Iterable<Reading> | Promise<Iterable<Reading>>;
 }
 
 type Awaitable<T> = T | Promise<T>;
 type LabelledValue = readonly [...labels: string[], value: number];
 
-/** A gauge of one value, which is left out where it is undefined. A counter where the name ends with `_total`. */
+/** A gauge with a single value, left out if it is undefined. It is a counter if the name ends with `_total`. */
 export function gauge(name: string, description: string, read: (host: Host) => Awaitable<number | undefined>): Gauge {
   return {
     name,
@@ -36,7 +36,7 @@ export function gauge(name: string, description: string, read: (host: Host) => A
   };
 }
 
-/** The same with labels. */
+/** A gauge with labels. It is a counter if the name ends with `_total`. */
 export function gaugeBy(
   labels: readonly string[],
   name: string,

@@ -6,8 +6,8 @@ export type HealthVerdict =
   | {
       readonly ok: false;
       /**
-       * One sentence for an operator on call: the problem, then the remedy. Without secrets and addresses. English; one of
-       * `defineSentences` is shown on pages in the language of the reader.
+       * One sentence for an operator on call: the problem, then the remedy, without secrets and addresses. It is in English; pages
+       * translate sentences of `defineSentences`.
        */
       readonly reason: string;
       /** Start of the failure, epoch ms. */
@@ -15,23 +15,23 @@ export type HealthVerdict =
     };
 
 /**
- * Something that can be wrong while requests are still served. A failing check makes `/readyz?verbose` `degraded` and the metric
- * `health_check` 0; it is logged once when it begins to fail and once when it passes again, and is one of the problems reported
- * to operators. The text `check.NAME` is its name in words. The
- * public `/readyz` ignores it: a shared dependency would otherwise take all instances out at once.
+ * A check for faults while requests are still served. A failing check makes `/readyz?verbose` `degraded` and the metric
+ * `health_check` 0. It is logged once when it begins to fail and once when it passes again, and is among the problems reported to
+ * operators. The text `check.NAME` is its name in words. The public `/readyz` ignores it: a shared dependency would otherwise take
+ * all instances out at once.
  */
 export interface HealthCheck {
   /** Snake_case and short: `records`. */
   readonly name: string;
-  /** Page on which operators resolve it, if not that of all checks. */
+  /** Page on which operators resolve the failure; default: the page of all checks. */
   readonly page?: string;
-  /** A page in docs/runbooks with meaning, effect on customers and remedy: `disk-full`. */
+  /** Name of the page in docs/runbooks with meaning, effect on customers and remedy: `disk-full`. */
   readonly runbook?: string;
-  /** False where there is nothing to check; default: always true. */
+  /** False if there is nothing to check; default: always true. */
   readonly appliesTo?: (host: Host) => boolean;
   /** Rereads the check's data. Must be fast, and never rejects. */
   refresh?(host: Host): Promise<unknown>;
-  /** Evaluates data that is already known: it runs every few seconds and on each operator request. An error fails the check. */
+  /** Evaluates data in memory, because it runs every few seconds and on each operator request. An error fails the check. */
   check(host: Host): HealthVerdict;
 }
 

@@ -25,7 +25,7 @@ export class HealthMonitor implements Disposable {
     ).unref();
   }
 
-  /** Reads all checks now, unless a reading is running. Never rejects. */
+  /** Runs all checks now, unless a run is in progress. Never rejects. */
   async read(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;

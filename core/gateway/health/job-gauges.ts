@@ -13,7 +13,7 @@ export function queueState(host: Host): Promise<QueueState> {
   return host.keep('health/queue-state', () => new FreshValue({ maxAge: maxAgeMs, deadline, now, read })).get();
 }
 
-/** Gauges of the job queue; the same on every instance. */
+/** Gauges of the job queue, with equal values on every instance. */
 export const jobGauges = [
   gaugeBy(
     ['state'],

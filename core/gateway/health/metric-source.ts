@@ -8,7 +8,7 @@ export interface MetricFamily {
   readonly values: readonly MetricValue[];
 }
 
-/** For a histogram, also the cumulative buckets (label `le`), `…_sum` and `…_count`, distinguished by `metricName`. */
+/** One value. A histogram has cumulative buckets (label `le`), `…_sum` and `…_count`, distinguished by `metricName`. */
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string | number | undefined>>;

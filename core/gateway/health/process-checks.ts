@@ -6,7 +6,7 @@ import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 import { type MemoryLevel, refusalReportMs } from '#core/platform/memory/budget.ts';
 
-/** Checks that names in use can be resolved. Cached results hide a failure for an hour. */
+/** Checks that host names in use can be resolved. Cached results hide a failure for an hour. */
 export const namesCheck: HealthCheck = {
   name: 'names',
   check(host) {
@@ -32,7 +32,7 @@ export const lostOutputGauge = gauge(
 
 const queueToleranceMs = 300_000;
 
-/** Fails while the queue does not work, and while repeated jobs do not run although they were rescheduled. */
+/** Fails while the queue is down, and while repeated jobs do not run although they were rescheduled. */
 export const jobsCheck: HealthCheck = {
   name: 'jobs',
   runbook: 'jobs-late',

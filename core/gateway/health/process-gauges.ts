@@ -10,8 +10,8 @@ const resolutionMs = 20;
 const windowMs = 60_000;
 
 /**
- * Starts on the first scrape, so an unscraped process runs no timer. Of two measurements, the older one is read, and restarts as the
- * younger one once that covers the window, so that concurrent scrapers do not affect each other.
+ * Starts on the first scrape, so an unscraped process runs no timer. It keeps two measurements and reads the older one, which restarts
+ * as the younger once the other covers the window, so that concurrent scrapers do not affect each other.
  */
 class LagMonitor implements Disposable {
   #older = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -24,7 +24,7 @@ class LagMonitor implements Disposable {
     this.#younger.enable();
   }
 
-  /** Seconds by quantile, over the last one to two minutes, or since the last call if longer ago. */
+  /** Returns seconds by quantile over the last one to two minutes, or since the last call if that is longer ago. */
   read(now: number): [quantile: string, seconds: number][] {
     if (now - this.#youngerSince >= windowMs) {
       [this.#older, this.#younger] = [this.#younger, this.#older];

@@ -12,8 +12,8 @@ export type CheckedHealth = HealthVerdict & {
 };
 
 /**
- * Runs all checks: of the dependencies, then of plugins. The single source for `/readyz?verbose`, the metric, the log and the operator
- * pages. Never rejects, and takes at most two seconds.
+ * Runs all checks, first of the dependencies, then of plugins. It is the single source for `/readyz?verbose`, the metric, the log and
+ * the operator pages. Never rejects, and takes at most two seconds.
  */
 export async function readHealth({ healthChecks }: HealthChecks, host: Host): Promise<CheckedHealth[]> {
   const checks = healthChecks

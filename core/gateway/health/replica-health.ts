@@ -3,7 +3,7 @@ import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 import type { StatusReport } from './status-report.ts';
 
-/** Checks that the replica of DATABASE_READ_URL is read. */
+/** Checks that reads go to the replica of DATABASE_READ_URL. */
 export const replicaCheck: HealthCheck = {
   name: 'replica',
   appliesTo: ({ database }) => database.records.replica !== undefined,

@@ -3,7 +3,7 @@ import type { StatusReport, StatusReports } from './status-report.ts';
 
 /** One of several processes under a supervisor, as shown at `/readyz?verbose` and on the operator pages. */
 export interface WorkerStatus {
-  /** From 1; a successor process gets the same number. */
+  /** Number from 1; a successor process gets the same number. */
   readonly worker: number;
   readonly state: 'ready' | 'starting' | 'ended';
   /** Process id; undefined while no process runs. */

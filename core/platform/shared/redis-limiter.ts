@@ -8,8 +8,8 @@ import type { Limiter, Limits, Take } from './shared.ts';
 
 const leaseLifetime = 25_000_000; // µs
 /**
- * Heartbeats after which a live one renews it, so 10 to 15 seconds: two heartbeats may fail, and the slots of most requests need no
- * renewal.
+ * Heartbeats after which a live process renews a lease, which takes 10 to 15 seconds: two heartbeats may fail, and the slots of most
+ * requests need no renewal.
  */
 const renewAfter = 3;
 
@@ -24,7 +24,7 @@ const leasesKey = (key: string) => `gw:limit:leases:{${key}}`;
 export class RedisLimiter implements Limiter {
   readonly #client: ScriptedRedis;
   readonly #nodes: RedisNodes;
-  /** Leases that this process holds, by key, with the heartbeat before they were taken or renewed. */
+  /** Leases that this process holds, by key, with the number of the heartbeat before they were taken or renewed. */
   readonly #held = new Map<string, Map<string, number>>();
   #heartbeat = 0;
   /** Leases to release, by key: ended, or possibly granted by a late command. */
@@ -65,13 +65,13 @@ export class RedisLimiter implements Limiter {
     );
   }
 
-  /** At each heartbeat: renews the slots that need it, and releases ended ones. Sends everything before it returns. */
+  /** Called at each heartbeat: renews the slots that need it, and releases ended ones. Sends all commands before it returns. */
   beat(): void {
     this.#heartbeat++;
     this.#catchUp(this.#heartbeat - renewAfter);
   }
 
-  /** Once Redis answers again: the same with all slots of this process, which Redis may have lost. */
+  /** Called once Redis responds again: renews all slots of this process, because Redis may have lost them, and releases ended ones. */
   catchUp(): void {
     this.#catchUp(this.#heartbeat);
   }
@@ -90,7 +90,7 @@ export class RedisLimiter implements Limiter {
       () => {
         for (const lease of due) if (leases.has(lease)) leases.set(lease, now);
       },
-      // Repeated at the next heartbeat.
+      // The next heartbeat retries.
       () => undefined,
     );
   }
@@ -119,7 +119,7 @@ export class RedisLimiter implements Limiter {
       isReplaced = take !== undefined;
       return take;
     };
-    // Redis may only be late, and grant a slot that no caller knows of.
+    // Redis may only be late, and would then grant a slot that no caller knows of.
     const giveUp = () => {
       if (takesSlot && isSent) this.#giveBack(key, lease);
     };

@@ -8,28 +8,28 @@ import { replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisInstances } from './redis-instances.ts';
 
 const startTimeoutMs = 3_000;
-/** Ms that a start waits for replies in time, once it is connected. */
+/** Maximum ms that a start waits for timely replies after it is connected. */
 export const answerTimeout = 1_000;
 
-/** The servers behind a client: one Redis, or the primaries of a cluster. Each has a circuit: one may be away while others answer. */
+/** The servers behind a client: one Redis, or the primaries of a cluster. Each has a circuit, because they can fail separately. */
 export interface RedisNodes extends Disposable {
   /** The circuit of the server that has the key. */
   circuitOf(key: string): Circuit;
-  /** True while one of them does not answer. */
+  /** True while any of them does not respond. */
   readonly isOpen: boolean;
-  /** Last known number of instances that use them. */
+  /** Last known number of instances that use these servers. */
   readonly count: number;
-  /** Waits until they answer, for some seconds at most. */
+  /** Waits until they respond, for some seconds at most. */
   start(): Promise<void>;
   /**
-   * Sends each a heartbeat.
+   * Sends a heartbeat to each server.
    *
-   * @throws SharedUnavailable when one of them does not answer
+   * @throws SharedUnavailable if any of them does not respond
    */
   beat(): Promise<void>;
-  /** No heartbeat follows. */
+  /** Signs this instance off; no heartbeat follows. */
   leave(): Promise<void>;
-  /** Publishes by the server that `circuitOf` has for the channel. */
+  /** Publishes through the server that `circuitOf` uses for the channel. */
   publish(channel: string, message: string): Promise<unknown>;
 }
 
@@ -43,7 +43,7 @@ interface RedisNodeOptions {
   readonly log: Logger;
 }
 
-/** A server with its circuit and its count of instances. */
+/** A server with its circuit and its number of instances. */
 export class RedisNode {
   readonly circuit: Circuit;
   readonly instances: RedisInstances;
@@ -62,7 +62,7 @@ export class RedisNode {
   }
 }
 
-/** One Redis. */
+/** A single Redis. */
 export class SingleRedis implements RedisNodes {
   readonly #client: Redis & ScriptedRedis;
   readonly #node: RedisNode;

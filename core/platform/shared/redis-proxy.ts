@@ -5,17 +5,17 @@ import { redisAddress } from './redis-url.ts';
 const timeout = 3_000; // ms
 
 /**
- * Recognises proxies that pass on only commands with keys and close the connection at all others, which looks like a connection that is
- * lost again and again.
+ * Recognises proxies that forward only commands with keys and close the connection on all others, which looks like a connection that
+ * is lost repeatedly.
  *
  * @param url in any form of REDIS_URL
- * @returns undefined for anything else
+ * @returns undefined if it is not such a proxy
  */
 export async function findCommandProxy(url: string): Promise<string | undefined> {
   if (redisAddress(url).url === undefined) return undefined;
   const client = createRedis(url, {
     ...quietHandshake,
-    // Neither HELLO nor SELECT: they would close the connection before the PING.
+    // Sends neither HELLO nor SELECT, which would close the connection before the PING.
     protocol: 2,
     db: 0,
     lazyConnect: true,

@@ -12,7 +12,7 @@ import {
   type SlotStore,
 } from './slots.ts';
 
-/** Keys of a pool; the braces keep them on one node of a Redis cluster. In the order of slots.lua. */
+/** Keys of a pool, in the order of slots.lua; the braces keep them on one node of a Redis cluster. */
 const keysOf = (pool: string) =>
   ['pool', 'accounts', 'ready', 'queue', 'waiting', 'running', 'ids', 'instances'].map(
     (kind) => `gw:slots:${kind}:{${pool}}`,

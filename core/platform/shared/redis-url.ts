@@ -37,7 +37,7 @@ type Refuse = (what: string, isPermanent?: boolean) => StartRefused;
  * Reads REDIS_URL or REDIS_QUEUE_URL.
  *
  * @param name of the variable
- * @throws StartRefused, without the URL, which may contain a password, when it is in no known form
+ * @throws StartRefused if the form is unknown; the message omits the URL, which may contain a password
  */
 export function redisAddress(url: string, name = 'REDIS_URL'): RedisAddress {
   const refuse: Refuse = (what, isPermanent = true) => new StartRefused(`${name} ${what}. ${forms}.`, { isPermanent });
@@ -80,7 +80,7 @@ function tlsOf(parameters: URLSearchParams, refuse: Refuse): Tls {
     return { ca: readFileSync(file) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A file may come later.
+    // A missing file may appear later.
     throw refuse(`names a file ca=${file} that cannot be read (${code})`, code !== 'ENOENT');
   }
 }

@@ -19,7 +19,7 @@ import { RedisSlots } from './redis-slots.ts';
 import { redisAddress } from './redis-url.ts';
 import type { Shared } from './shared.ts';
 
-/** Ms; a heartbeat also renews the slots of requests in flight. */
+/** Ms between heartbeats, which also renew the slots of requests in flight. */
 const heartbeatInterval = 5_000;
 
 const proxyCheckIntervalMs = 60_000;
@@ -82,7 +82,7 @@ export class RedisShared implements Shared {
     return shared;
   }
 
-  /** Writes as well, so that it fails where limits do. */
+  /** Writes as well, so that it fails whenever limits fail. */
   async ping(): Promise<void> {
     try {
       await this.#nodes.beat();

@@ -2,7 +2,7 @@
 const turn = 12;
 /** Turns without a reply after which a caller may use its fallback: 24 to 36 ms on an idle machine. */
 const silentTurns = 3;
-/** The same while replies to earlier commands still arrive. */
+/** Turns until a caller may use its fallback while replies to earlier commands still arrive. */
 const queuedTurns = 8;
 /** Turns without a reply after which the connection counts as dead. */
 const deadTurns = 20;
@@ -39,7 +39,7 @@ interface Wait {
  */
 export class ReplyWatch {
   readonly #onSilence: () => void;
-  /** In sending order: waits in time, and waits whose fallback was tried. */
+  /** Both in sending order: waits in time, and waits whose fallback was tried. */
   readonly #waits = new Set<Wait>();
   readonly #overdue = new Set<Wait>();
   #turn = 0;
@@ -52,8 +52,8 @@ export class ReplyWatch {
   }
 
   /**
-   * @param isDoubtful replies before it were late: the caller decides as soon as the command is sent
-   * @throws LateReply, what `fallback` throws, or what the command rejects with
+   * @param isDoubtful true if earlier replies were late: the fallback is tried as soon as the command is sent
+   * @throws LateReply, or the error of `fallback` or of the command
    */
   wait<T>(
     command: () => Promise<T>,
@@ -112,7 +112,7 @@ export class ReplyWatch {
   #endTurn(): void {
     this.#turn++;
     for (const wait of this.#waits) {
-      // Later ones were sent later.
+      // All later waits were sent after this one.
       if (this.#silenceOf(wait) < silentTurns && this.#turn - wait.since < queuedTurns) break;
       this.#waits.delete(wait);
       this.#overdue.add(wait);

@@ -4,8 +4,8 @@ import type { SlotStore } from './slots.ts';
  * State that the instances of one gateway share: counters, leases, cached replies, events. Two implementations pass the
  * same tests: `memory` for one process, `redis` for many.
  *
- * Every call has a deadline and rejects with SharedUnavailable when the store does not respond in time; the caller decides
- * what to do then. Times come from the store's clock, never from an instance's.
+ * Every call has a deadline and rejects with SharedUnavailable if the store does not respond in time; handling that is up to the
+ * caller. Times come from the store's clock, never from an instance's.
  */
 export interface Shared extends AsyncDisposable {
   readonly kind: 'memory' | 'redis';
@@ -13,7 +13,7 @@ export interface Shared extends AsyncDisposable {
   readonly cache: Cache;
   readonly groups: GroupCache;
   readonly events: Events;
-  /** Undefined for one process, which needs no store to share its slots. */
+  /** Undefined for a single process, which shares no slots. */
   readonly slots?: SlotStore;
   /**
    * Resolves when the store responds, and limits are therefore shared.
@@ -25,17 +25,16 @@ export interface Shared extends AsyncDisposable {
 
 /** GCRA (generic cell rate algorithm) and a limit of concurrent holders, decided in one step. */
 export interface Limiter {
-  /** Last known number of instances that limit by this store. */
+  /** Last known number of instances that use this store for limits. */
   readonly instances: number;
   /**
-   * Takes one request out of the allowance of `key` and one of its concurrent slots, or neither. Without a limit of
-   * concurrent requests it takes no slot.
-   * The slot of an instance that has died is free again after 25 s.
+   * Takes one request out of the allowance of `key` and one of its concurrent slots, or neither. Without a limit of concurrent
+   * requests it takes no slot. The slot of a dead instance is free again after 25 s.
    *
    * @param fallback used when the store is late; undefined to keep waiting
    */
   take(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
-  /** The state of the key, without taking anything. */
+  /** The state of the key; takes no request and no slot. */
   peek(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
   /** Releases the slot. Safe to call more than once. */
   release(key: string, lease: string): void;
@@ -45,7 +44,7 @@ export interface Limiter {
 export interface Limits {
   readonly limit: number; // requests a period
   readonly period: number; // seconds
-  readonly burst: number; // requests that may come at once
+  readonly burst: number; // requests that may arrive at once
   readonly concurrent?: number | undefined; // requests in flight; default: no limit
 }
 
@@ -53,20 +52,20 @@ export interface Limits {
 export interface Take {
   /** The limit that refuses the request; undefined when it is allowed. */
   readonly refusedBy: 'rate' | 'concurrency' | undefined;
-  /** Names the slot that was taken; undefined when none was. */
+  /** Id of the taken slot; undefined if none was taken. */
   readonly lease: string | undefined;
   readonly remaining: number; // requests that could be sent at once now
-  readonly retryAfter: number; // seconds until one request would pass; 0 when it passed
+  readonly retryAfter: number; // seconds until one request would pass; 0 if it passed
   readonly resetAfter: number; // seconds until the whole burst is available again
-  /** Concurrent slots in use, that of this request included; undefined where only `peek` counts them. */
+  /** Concurrent slots in use, including this request's; undefined if only `peek` counts them. */
   readonly running?: number | undefined;
 }
 
 /** Bytes under a key for a number of seconds, and claims that let one of many callers fill an entry. */
 export interface Cache {
-  /** Undefined when there is no entry, or it has expired. */
+  /** Undefined if there is no entry or it has expired. */
   get(key: string): Promise<CacheEntry | undefined>;
-  /** Older entries make room for newer ones when the store is full. */
+  /** Stores an entry. Older entries make room for newer ones when the store is full. */
   set(key: string, value: Buffer, seconds: number): Promise<void>;
   /**
    * True for exactly one caller among all instances until it releases the claim or `seconds` are over.
@@ -74,23 +73,23 @@ export interface Cache {
    * @param owner unique to the caller; only it can release
    */
   claim(key: string, owner: string, seconds: number): Promise<boolean>;
-  /** Lets a claim live `seconds` from now. False when its owner has lost it. */
+  /** Extends a claim to `seconds` from now. False if its owner has lost it. */
   extend(key: string, owner: string, seconds: number): Promise<boolean>;
   release(key: string, owner: string): Promise<void>;
 }
 
-/** Small values by group and name. The oldest of a group make room for its new ones, so no group fills the store. */
+/** Small values by group and name. A group's oldest values make room for its new ones, so no group fills the store. */
 export interface GroupCache {
-  /** The values with these names, in one round trip; those that are missing or have expired are not in the map. */
+  /** Reads the values with these names in one round trip; missing and expired values are not in the map. */
   get(group: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
-  /** Sets values, in one round trip. A value that is larger than the whole group may be is not kept. */
+  /** Sets values in one round trip. A value larger than the limit of the whole group is not kept. */
   set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void>;
 }
 
 export interface GroupLimits {
-  readonly seconds: number; // that a value lives
+  readonly seconds: number; // lifetime of a value
   readonly entries: number;
-  readonly bytes: number; // of all values
+  readonly bytes: number; // maximum of all values together
 }
 
 /** A cached value. */
@@ -100,17 +99,17 @@ export interface CacheEntry {
   readonly expiresIn: number; // seconds
 }
 
-/** Small messages to every instance, including this one. Lost without a subscriber, so never the only source of a fact. */
+/** Small messages to every instance, including this one. They may get lost, so they must never be the only source of a fact. */
 export interface Events {
-  /** False while messages of other instances may be missed: data that must be current is then read again. */
+  /** False while messages of other instances may be missed; read data that must be current again then. */
   readonly isConnected: boolean;
-  /** Reason why the store rejects subscriptions, so that no message arrives; undefined while it does not. */
+  /** Reason why the store rejects subscriptions, so that no message arrives; undefined if it accepts them. */
   readonly refusal?: { readonly reason: string; readonly since: number } | undefined; // epoch ms
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Returns the function that ends the subscription.
+   * Subscribes to a channel. Returns the function that ends the subscription.
    *
-   * @param onGap called when the subscription is back after messages may have been lost
+   * @param onGap called when the subscription is restored after messages may have been lost
    */
   subscribe(channel: string, listener: (message: string) => void, onGap?: () => void): Promise<() => void>;
 }
@@ -121,7 +120,7 @@ export class SharedUnavailable extends Error {
 }
 
 /**
- * Takes one request out of the allowance of a key. Without the store nothing is limited.
+ * Takes one request out of the allowance of a key. Without the store, requests are not limited.
  *
  * @returns seconds until the next attempt; undefined if this one may proceed
  */

@@ -1,24 +1,24 @@
 /**
- * Slots of a pool, such as those of an upstream, that instances share, and the requests that wait for one. Who is served next is
- * decided in the store, by start-time fair queueing (decision 46). `plugins/upstream/capacity/fair-queue.ts` does the same arithmetic
- * for one process.
+ * Slots of a pool that instances share, such as those of an upstream, and the requests that wait for a slot. The store decides which
+ * request is next, by start-time fair queueing (decision 46). `plugins/upstream/capacity/fair-queue.ts` has the equivalent algorithm
+ * for a single process.
  *
- * Every call is also a heartbeat. Slots and places of one that has been silent for `instanceLifetime` are free.
+ * Every call is also a heartbeat. Slots and places of an instance that has been silent for `instanceLifetime` are freed.
  */
 export interface SlotStore {
-  /** Begins the ids of this instance. */
+  /** Prefix of the ids of this instance. */
   readonly instance: string;
   /** Last known number of instances that share the slots. */
   readonly instances: number;
   /**
-   * Takes a slot, or a place among those that wait.
+   * Takes a slot, or a place in the queue.
    *
-   * @throws SharedUnavailable, as every call
+   * @throws SharedUnavailable, like every call
    */
   enter(pool: string, limits: SlotLimits, ask: SlotAsk): Promise<SlotReply>;
   /** Frees a slot or gives up a place; does nothing for an unknown id. */
   end(pool: string, limits: SlotLimits, id: string, result: SlotResult): Promise<SlotReply>;
-  /** Takes a slot that is in use already, which the store has lost or has never known. */
+  /** Registers a slot that is already in use, but that the store has lost or never knew. */
   adopt(pool: string, limits: SlotLimits, ask: SlotAsk, age: number): Promise<SlotReply>;
   /**
    * Heartbeat.
@@ -49,7 +49,7 @@ export interface SlotAsk {
   readonly account: string;
   /** Its share, relative to other accounts. */
   readonly weight: number;
-  /** False for one that is content with "full". */
+  /** False if the request is to be refused instead of queued. */
   readonly mayWait: boolean;
 }
 
@@ -57,54 +57,54 @@ export interface SlotAsk {
 export interface SlotResult {
   /** False if its duration is not representative. */
   readonly isServed: boolean;
-  /** Share of the capacity that the upstream refused; 0 when it did not. */
+  /** Share of the capacity that the upstream refused; 0 if it refused none. */
   readonly refused: number;
-  /** Requests that the upstream takes within the next `leftFor` ms, by its headers. */
+  /** Requests that the upstream accepts within the next `leftFor` ms, according to its headers. */
   readonly left?: { readonly requests: number; readonly leftFor: number } | undefined;
 }
 
-/** The end of a place, or of a slot that was not used. */
+/** Result for an abandoned place or an unused slot. */
 export const unused: SlotResult = { isServed: false, refused: 0 };
 
 export interface SlotReply {
   /** State of the requested id; undefined without one, or once it has ended. */
   readonly state: 'running' | 'waiting' | 'refused' | undefined;
-  /** Requests that are served before the account's last one, and that one. */
+  /** Number of requests up to and including the account's last one in serving order. */
   readonly position: number;
-  /** Expected duration of these in ms, from recent requests. */
+  /** Expected duration of these requests in ms, estimated from recent ones. */
   readonly expected: number;
-  /** Ms until the rate allows the next one; undefined while no request waits for that. */
+  /** Ms until the rate allows the next request; undefined while no request waits for it. */
   readonly nextIn: number | undefined;
-  /** Ids of this instance that got a slot by this call. */
+  /** Ids of this instance that this call granted a slot. */
   readonly granted: readonly string[];
-  /** For `beat`: every id of this instance, and whether it has a slot. */
+  /** Only for `beat`: every id of this instance, with true if it has a slot. */
   readonly held?: ReadonlyMap<string, boolean>;
 }
 
-/** Ms between two calls of an instance that has slots or waits for some, and ms after which a silent one counts as dead. */
+/** Ms between two calls of an instance with slots or places, and ms after which a silent instance counts as dead. */
 export const beatInterval = 1_500;
 export const instanceLifetime = 7_000;
 
-/** The numbers of the algorithm, for both implementations. */
+/** Constants of the algorithm, for both implementations. */
 export const fairness = {
-  /** Ms after which half of the use is forgotten. */
+  /** Half-life of an account's use, in ms. */
   halfLife: 60_000,
-  /** The most that recent use makes a slot dearer. */
+  /** Maximum factor by which recent use raises the cost of a slot. */
   mostBurden: 4,
   /** Initial estimate of a request's duration in ms. */
   firstMean: 1_000,
-  /** Weight of the latest request in the mean of its account, and of all. */
+  /** Weight of the latest request in the mean of its account, and in the mean of all. */
   accountGain: 0.2,
   gain: 0.1,
   /** Share of the slots believed free that a rejection removes. */
   cut: 0.3,
-  /** Parts of a slot that a full round of served requests gives back. */
+  /** Fraction of a slot that a full round of served requests restores. */
   raise: 0.25,
-  /** Ms after the last refusal in which it is believed. */
+  /** Ms after the last refusal for which the learned limit applies. */
   cutMemory: 600_000,
-  /** The longest time in ms for which an upstream's headers are believed. */
+  /** Maximum ms for which an upstream's headers are trusted. */
   longestLeft: 60_000,
-  /** Ms between two sweeps of accounts whose use is less than this, in slot-ms. */
+  /** Ms between two sweeps, and the use in slot-ms below which an account is swept. */
   sweepInterval: 60_000,
   forgottenUse: 100,
 } as const;

@@ -5,17 +5,17 @@ interface BackoffRange {
   readonly longest: number;
 }
 
-/** Returns the delay after so many failures before this one: the first delay, doubled each time, up to the longest. */
+/** Returns the delay after this many earlier failures: the first delay, doubled for each, up to the longest. */
 export function doubledDelay({ first, longest }: BackoffRange, failures: number): number {
   return Math.min(longest, first * 2 ** failures);
 }
 
-/** The same, shortened by up to half at random, so that many instances do not return at the same moment. */
+/** Returns the doubled delay, shortened at random by up to half, so that many instances do not retry at the same moment. */
 export function jitteredDelay(range: BackoffRange, failures: number, random: () => number = Math.random): number {
   return doubledDelay(range, failures) * (0.5 + random() / 2);
 }
 
-/** Jittered delays between retries of one thing. */
+/** Jittered delays between retries of one operation. */
 export class Backoff {
   readonly #range: BackoffRange; // ms
   #failures = 0;
@@ -25,12 +25,12 @@ export class Backoff {
     this.#range = range;
   }
 
-  /** Delays since the last success. */
+  /** Number of delays since the last success. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Ms until the next retry; longer each time. */
+  /** Ms until the next retry; grows with each call. */
   next(): number {
     return jitteredDelay(this.#range, this.#failures++);
   }
@@ -40,7 +40,7 @@ export class Backoff {
     await wait(this.next(), signal);
   }
 
-  /** Call after a success: the next delay is the first again. */
+  /** Call after a success: the next delay is then the first one again. */
   reset(): void {
     this.#failures = 0;
   }

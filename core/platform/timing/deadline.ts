@@ -8,9 +8,9 @@ export class DeadlineExceeded extends Error {
 /**
  * Waits for the work until the deadline.
  *
- * @param message of the error, when the deadline passes first
+ * @param message of the error if the deadline passes first
  * @param signal ends the wait early when it aborts
- * @throws DeadlineExceeded, or what the work rejects with
+ * @throws DeadlineExceeded, or the error of the work
  */
 export async function withDeadline<T>(
   work: Promise<T>,
@@ -23,14 +23,14 @@ export async function withDeadline<T>(
   return result;
 }
 
-/** The result of `firstOrTimeout` when none has settled in time. */
+/** The result of `firstOrTimeout` if no promise has settled in time. */
 export const timedOut = Symbol('timed out');
 
 /**
- * Waits for the first of these to settle.
+ * Waits for the first of these promises to settle.
  *
  * @param milliseconds may be infinite
- * @returns `timedOut` when the time is up or the signal aborts first
+ * @returns `timedOut` if the time is up or the signal aborts first
  */
 export async function firstOrTimeout<T>(
   work: readonly Promise<T>[],
@@ -56,7 +56,7 @@ export async function firstOrTimeout<T>(
 /**
  * Waits for the work until the signal aborts. Its later result is ignored.
  *
- * @throws the signal's reason, or what the work rejects with
+ * @throws the signal's reason, or the error of the work
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;

@@ -5,8 +5,8 @@ export interface FreshValueOptions<T> {
   readonly maxAge: number; // ms until it is read again
   /** Further ms during which readers get the old value while it is read again; default 0. */
   readonly staleFor?: number;
-  readonly deadline: number; // ms, for a reading
-  /** Ms that a reader waits for a reading; default: until it ends. */
+  readonly deadline: number; // ms per reading
+  /** Maximum ms that a reader waits for a reading; default: until it ends. */
   readonly patience?: number;
   /** Ms during which readers get the last value if a reading is late or has failed; default 0. */
   readonly knownFor?: number;
@@ -14,8 +14,8 @@ export interface FreshValueOptions<T> {
 }
 
 /**
- * Ms during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. A value
- * that is kept for longer is read again after them.
+ * Ms during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. After
+ * a failure, a value with a longer `maxAge` is read again after this time.
  */
 const failureFor = 15_000;
 
@@ -32,7 +32,7 @@ export class FreshValue<T> {
     this.#options = options;
   }
 
-  /** True if the reading is late or has failed, so that the last reader got an old value, or none. */
+  /** True if the reading is late or has failed, so that the last reader got an old value or no value. */
   get isBehind(): boolean {
     return this.#isBehind;
   }

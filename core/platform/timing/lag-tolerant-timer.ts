@@ -1,4 +1,4 @@
-/** A timer that is later means that the loop was blocked or the machine stopped. */
+/** A longer delay of a timer means that the event loop was blocked or the machine suspended. */
 const toleratedMs = 50;
 
 /**

@@ -3,7 +3,7 @@ const toleratedMs = 100;
 
 const now = performance.now.bind(performance);
 
-/** Measures by how much a timer is late: the event loop was blocked or the machine suspended that long. */
+/** Measures the delay of a timer, which shows how long the event loop was blocked or the machine suspended. */
 class LagMeter {
   #stalled = 0; // ms
   #nextAt = now() + intervalMs;

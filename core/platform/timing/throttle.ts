@@ -1,18 +1,18 @@
 import { bounds } from '../bounds.ts';
 
-/** Lets something happen at most once in an interval, such as a log line about a failure that lasts. */
+/** Limits an event, such as a log line about a lasting failure, to once per interval. */
 export class Throttle {
   readonly #interval: number; // ms
   readonly #now: () => number;
   #readyAt = Number.NEGATIVE_INFINITY;
 
-  /** @param now ms that never go back; tests give their own */
+  /** @param now monotonic clock in ms; tests pass their own */
   constructor(interval: number, now: () => number = () => performance.now()) {
     this.#interval = interval;
     this.#now = now;
   }
 
-  /** True when the interval has passed since it was last true; the next one begins now. */
+  /** True if the interval has passed since the last `true`; a new interval then begins. */
   pass(): boolean {
     const now = this.#now();
     if (now < this.#readyAt) return false;
@@ -20,13 +20,13 @@ export class Throttle {
     return true;
   }
 
-  /** The next `pass` is true. */
+  /** Makes the next `pass` return true. */
   reset(): void {
     this.#readyAt = Number.NEGATIVE_INFINITY;
   }
 }
 
-/** Lets one line of each kind into the log in an interval, and counts the others. */
+/** Allows one log line of each kind per interval, and counts the others. */
 export class LineThrottle {
   readonly #interval: number; // ms
   readonly #kinds = new Map<string, { readonly lines: Throttle; held: number }>();
@@ -36,7 +36,7 @@ export class LineThrottle {
   }
 
   /**
-   * @param error distinguishes lines about the same work by where their errors were thrown, ignoring messages
+   * @param error distinguishes lines about the same work by the place where the error was thrown, ignoring messages
    * @returns suffix of the line, possibly empty; undefined if the line must not be written
    */
   pass(work: string, error?: unknown): string | undefined {
@@ -51,7 +51,7 @@ export class LineThrottle {
     return more;
   }
 
-  /** Over the limit, all kinds are forgotten: their next lines are written at once, and the held lines are not counted. */
+  /** Above the limit, all kinds are forgotten: their next lines are written at once, and the held lines are not counted. */
   #add(kind: string) {
     if (this.#kinds.size >= bounds.lineKinds) this.#kinds.clear();
     const added = { lines: new Throttle(this.#interval), held: 0 };

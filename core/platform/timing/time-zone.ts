@@ -24,11 +24,11 @@ export function isMonth(text: string): boolean {
   return isDay(`${text}-01`);
 }
 
-/** Making a formatter takes a millisecond, using it a thousandth. Zones come from gateway.yaml and commands, so there are few. */
+/** Creating a formatter takes a millisecond, using it a microsecond. Zones come from gateway.yaml and commands, so there are few. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 32;
 
-/** A time in a zone as spreadsheets read it: `2026-11-22` and `13:05:00`. */
+/** Formats a time in a zone for spreadsheets: `2026-11-22` and `13:05:00`. */
 export function localTime(time: Date, timeZone: string): { readonly day: string; readonly clock: string } {
   const format = formats.get(timeZone) ?? addFormat(timeZone);
   const [day = '', clock = ''] = format.format(time).split(' ');

@@ -6,10 +6,10 @@ import { bounds } from '../bounds.ts';
  */
 export const nextTurn = createQueue();
 
-/** The same for pages, in a queue of their own: hundreds that open at once neither block requests nor wait in front of them. */
+/** Like `nextTurn`, for pages, in a separate queue: hundreds of pages that open at once do not delay requests. */
 export const nextPageTurn = createQueue();
 
-/** The same for clients that send tiny chunks, batched so that they do not starve other requests. */
+/** Like `nextTurn`, for clients that send tiny chunks, batched so that they do not starve other requests. */
 export const nextPacketTurn = createQueue();
 
 /** Waits for a turn before the next step of a long body; undefined for a short one. */

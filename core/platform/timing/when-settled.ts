@@ -1,7 +1,7 @@
 /**
- * Hands a value on: at once if it is there, since each `await` of one costs two promises.
+ * Passes a value on, synchronously if it is already available, because each `await` of a value costs two promises.
  *
- * @returns what `proceed` returns; a promise of it for a promise
+ * @returns the result of `proceed`, or a promise of it if `value` is a promise
  */
 export function whenSettled<T, R>(value: T | Promise<T>, proceed: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then((settled) => proceed(settled)) : proceed(value);

@@ -232,7 +232,7 @@ export class Gateway {
   }
 
   /**
-   * Fails `/readyz` for the notice period, lets running exchanges finish within the drain limit, then closes everything.
+   * Fails `/readyz` for the notice period, lets running exchanges finish within the drain limit, then closes all resources.
    *
    * @param hurry skips the notice period when it aborts
    * @param isReplaced true if other processes accept at the same address: this one stops accepting at once, and stays ready until it ends

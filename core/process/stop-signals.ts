@@ -45,7 +45,7 @@ export function refuseInspector(source: SignalSource = process): void {
  * Effects of signals on a gateway. The first one lets it stop: failing `/readyz` for the notice period, then finishing requests.
  * The second one, or Ctrl-C on a terminal, skips the notice period. The third one ends it at once.
  *
- * Created before anything is loaded, because a signal would end the process otherwise. It imports nothing for the same reason.
+ * Created before any module is loaded, because a signal would otherwise end the process. It has no imports for the same reason.
  */
 export class StopSignals {
   /** The first signal, or the error that stops the gateway. */

@@ -45,12 +45,12 @@ function single(header: string | string[] | undefined): string | undefined {
 type Found = AccountRecord | undefined;
 
 /**
- * The account of the first valid key; undefined when none is valid. Keys that are not cached are looked up together, in one
+ * The account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together, in one
  * query.
  *
  * @param maxAge seconds for which a cached key is fresh
  * @param isSuspect whether the caller has sent many unknown keys
- * @throws GatewayError `unavailable` when the database does not respond and none of the cached keys is valid
+ * @throws GatewayError `unavailable` if the database does not respond and none of the cached keys is valid
  */
 export function identify(
   directory: Pick<AccountDirectory, 'findByDigest'>,

@@ -23,7 +23,7 @@ import { integer, object } from '#core/platform/schema.ts';
  * Without a key, a page's access token authenticates the signed-in account (core/business/accounts/access-token.ts). Its requests are
  * recorded with the hint `playground`.
  *
- * Addresses with many failures are rejected until their limit recovers. Valid keys still pass: one that is not cached waits a
+ * Addresses with many failures are rejected until their limit recovers. Valid keys still pass: an uncached key waits a
  * quarter of a second, so that all lookups for such addresses share a query.
  *
  * @throws GatewayError `invalid_api_key`, with the same message for every invalid key, except that the message for a replaced key
@@ -161,7 +161,7 @@ function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint:
   });
 }
 
-/** Identical for a key that is missing, misspelt, unknown or in the URL, so that it reveals nothing. */
+/** The error is identical for a missing, misspelt, unknown or URL key, so that it reveals no state. */
 function invalidKey({ name, prefix, baseUrl }: Service, setup: string): GatewayError {
   return keyError(
     `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL. Get it at ${baseUrl}${keyPath}, or set up your tools with: ${setup}`,

@@ -15,7 +15,7 @@ type TokenHolder = (token: string) => Promise<AccountRecord | undefined>;
  * it may end at any moment, and pages call rarely. A token with a wrong signature causes no query.
  *
  * @param maxAge seconds for which a cached account is used
- * @throws GatewayError `unavailable` when the database does not respond
+ * @throws GatewayError `unavailable` if the database does not respond
  */
 export function createTokenHolder(
   host: Host,

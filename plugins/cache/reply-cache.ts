@@ -41,7 +41,7 @@ export class ReplyCache {
     this.#options = options;
   }
 
-  /** The cached reply to the same request; undefined when this exchange must make the call. */
+  /** The cached reply to the same request; undefined if this exchange must make the call. */
   async find(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
     const { shared, catalog } = this.#options;
     const key = await cacheKey(exchange, catalog, exchange.get(principal).accountId);

@@ -15,7 +15,7 @@ const maxWaitSeconds = 150;
  * requests in flight cause one upstream call: the others wait for its reply, and each makes its own call when that reply
  * fails or is too large to cache.
  *
- * @throws GatewayError `invalid_request` when the header is not an integer in range, also on endpoints without caching
+ * @throws GatewayError `invalid_request` if the header is not an integer in range, also on endpoints without caching
  */
 export const cacheStage = defineStage({
   name: 'cache',

@@ -6,7 +6,7 @@ import { cachedInputReading } from './reading.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Whether vendors still read prompts from their caches: an alert when the share falls, metrics, a reading of the operator's API. */
+/** Monitors vendors' prompt caching: an alert when the share of cached input falls, metrics, and a reading of the operator's API. */
 export const plugin: GatewayPlugin = {
   name: 'cached-input',
   register({ gateway }) {

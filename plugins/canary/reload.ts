@@ -60,7 +60,7 @@ export async function reload(
   return true;
 }
 
-/** @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError: nothing has changed */
+/** @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError, all before any change */
 async function start(parts: Parts, path: string | undefined, share: number): Promise<void> {
   const { context, registry, host, documents, canaries, options } = parts;
   const file = await readDocument(context.file(), process.env);

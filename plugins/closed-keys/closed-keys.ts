@@ -21,7 +21,7 @@ const retryDays = 1;
 const forgottenAfterDays = 7;
 const longestWords = 300;
 
-/** A closed key on record. */
+/** A stored closure of a key. */
 interface StoredClosure {
   readonly id: string;
   readonly digest: string;

@@ -27,7 +27,7 @@ interface WholeCall {
  * Answers in Chat Completions. Source: OpenAI API reference, "Chat"; `reasoning_content` is the member that DeepSeek
  * added for reasoning.
  *
- * @throws ChatRequestError when the tool choice requires a tool that is not in the request
+ * @throws ChatRequestError if the tool choice requires a tool that is not in the request
  */
 export function answerChat(request: DemoRequest): ChatAnswer {
   const script = writeScript(request);

@@ -15,7 +15,7 @@ export interface DemoRequest {
   readonly allowedTools: readonly string[] | undefined;
   readonly toolMode: 'auto' | 'none' | 'required';
   readonly allowsParallelCalls: boolean;
-  /** Undefined when the request does not say: then the prompt decides. */
+  /** Undefined if the request does not set it; the prompt then decides. */
   readonly wantsReasoning: boolean | undefined;
   /** JSON Schema that the answer must satisfy. */
   readonly schema: JsonObject | undefined;

@@ -180,7 +180,7 @@ function textOf(entry: JsonValue): string | undefined {
   return isJsonObject(entry) && typeof entry['text'] === 'string' ? entry['text'] : undefined;
 }
 
-/** A number, or its text as in forms; undefined for 0 and for anything else. */
+/** Reads a number, or a number as text, as in forms; undefined for 0 and any other value. */
 function numberIn(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) || undefined : undefined;
 }

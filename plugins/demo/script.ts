@@ -26,7 +26,7 @@ const maxSearchedLength = 5_000;
 const toolTags = ['system-reminder', 'environment_context'] as const;
 const filler = 'This sentence only makes the answer longer, so that there is more to stream.';
 
-/** @throws ChatRequestError when the tool choice requires a tool that is not in the request */
+/** @throws ChatRequestError if the tool choice requires a tool that is not in the request */
 export function writeScript(request: DemoRequest): DemoScript {
   const tools = chooseTools(request);
   const reasons = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(promptOf(request));
@@ -87,7 +87,7 @@ function promptOf(request: DemoRequest): string {
   return toolTags.reduce(removeTag, lastUserText(request)).trim().slice(0, maxSearchedLength);
 }
 
-/** Removes everything between `<tag>` and `</tag>`; an unclosed tag stays. */
+/** Removes all text between `<tag>` and `</tag>`; an unclosed tag stays. */
 function removeTag(text: string, tag: string): string {
   const [first = '', ...others] = text.split(`<${tag}>`);
   const close = `</${tag}>`;

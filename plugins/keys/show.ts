@@ -20,7 +20,7 @@ export interface ShownAccount {
   readonly active_period: ShownTime | null;
   readonly plan: string | null;
   readonly periods: readonly (ShownTime & { readonly label: string })[];
-  /** Limits that replace the configured ones; null when there are none. */
+  /** Limits that replace the configured ones; null if there are none. */
   readonly limits: RateLimits | null;
 }
 
@@ -37,7 +37,7 @@ export interface LimitOptions {
   readonly weight?: number;
 }
 
-/** The limits among the options; undefined when there are none. */
+/** The limits among the options; undefined if there are none. */
 export function limitsFrom({ limit, period, burst, concurrent, weight }: LimitOptions): RateLimits | undefined {
   const named = Object.entries({ limit, period, burst, concurrent, weight }).filter(([, value]) => value !== undefined);
   return named.length === 0 ? undefined : Object.fromEntries(named);

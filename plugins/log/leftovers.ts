@@ -52,7 +52,7 @@ export class Leftovers {
     this.#watch = new InstanceWatch(disk, folder);
   }
 
-  /** None while the folder is gone. @throws DiskSilent */
+  /** Finds leftovers; none while the folder is gone. @throws DiskSilent */
   async find(): Promise<Leftover[]> {
     if (!this.#isFoundAgain) this.#obstacle = undefined;
     this.#isFoundAgain = false;

@@ -46,7 +46,7 @@ export class LineWriter {
     return true;
   }
 
-  /** Returns true when the buffer is empty. */
+  /** Writes the buffer to the sink. Returns true if the buffer is empty. */
   flush(): boolean {
     while (this.#used > 0) {
       const written = this.#write();

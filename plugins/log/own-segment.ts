@@ -7,7 +7,7 @@ import { openToRead, readFrom, readLines, type Segment } from './segment.ts';
 
 /**
  * A segment of this instance. Lines are appended to its file, or to memory if no file can be created. The file stays open
- * until it is shipped, so that nothing is lost when it or its folder is removed, or its volume unmounted.
+ * until it is shipped, so that no lines are lost if it or its folder is removed, or its volume unmounted.
  */
 export class OwnSegment implements Segment, LineSink {
   readonly path: string;

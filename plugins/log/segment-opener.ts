@@ -17,7 +17,7 @@ const requiredRoomBytes = 64 * 1024;
 /** Reason why the journal is not in files. */
 export interface JournalTrouble {
   readonly reason: string;
-  /** On the clock of performance.now(). */
+  /** Start of the trouble, on the clock of performance.now(). */
   readonly since: number;
 }
 
@@ -85,7 +85,7 @@ export class SegmentOpener {
     this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
   }
 
-  /** Called when the current segment is an intact file. The trouble ends once nothing has failed for a while. */
+  /** Called when the current segment is an intact file. The trouble ends after a while without failures. */
   noteIntact(): void {
     const { calmAfter = defaultCalmMs } = this.#parts;
     if (this.#trouble === undefined || this.#openedAt <= this.#failedAt) return;

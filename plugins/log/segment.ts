@@ -22,7 +22,7 @@ export interface Segment {
 
 /** The lines of a segment cannot be read: a fault of the disk, not of the database. A silent disk throws DiskSilent instead. */
 export class UnreadableSegment extends Error {
-  /** False when a later attempt may succeed, such as after running out of descriptors. */
+  /** False if a later attempt may succeed, such as after running out of descriptors. */
   readonly isGone: boolean;
 
   constructor(path: string, cause: unknown) {
@@ -55,7 +55,7 @@ export function parsePartName(part: string): { instance: string; segment: string
   return parsed && { instance: parsed.instance, segment };
 }
 
-/** The segment in a file of a dead instance. It is empty when another instance has already shipped it. */
+/** The segment in a file of a dead instance. It is empty if another instance has already shipped it. */
 export class LeftoverSegment implements Segment, Disposable {
   readonly path: string;
   readonly #disk: Disk;
@@ -67,7 +67,7 @@ export class LeftoverSegment implements Segment, Disposable {
     this.#file = file;
   }
 
-  /** @param isHeld keeps the file open, so that nothing is lost when it is removed before it is shipped */
+  /** @param isHeld keeps the file open, so that no lines are lost if it is removed before it is shipped */
   static async find(disk: Disk, path: string, isHeld: boolean): Promise<LeftoverSegment> {
     // If it cannot be opened, reading it reports the reason.
     const opened = isHeld ? await disk.ask('open', path).catch(unlessSilent) : undefined;

@@ -43,7 +43,7 @@ export interface ShippingFailure {
   readonly reason: string;
   /** Time of the first failed attempt, on the clock of performance.now(). */
   readonly since: number;
-  /** True when waiting does not help: the database responds with a refusal. */
+  /** True if waiting does not help, because the database responds with a refusal. */
   readonly isPersistent: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface ShippingFailure {
  * can run twice: the database keeps the first record of a request.
  *
  * - When the database refuses a batch because of a record, that record is isolated and moved to the rejected ones.
- * - On any other error the database counts as unavailable: nothing is dropped, and the batch is retried.
+ * - On any other error the database counts as unavailable: no record is dropped, and the batch is retried.
  */
 export class Shipper {
   readonly #parts: ShipperParts;
@@ -119,7 +119,7 @@ export class Shipper {
     }
   }
 
-  /** False if there is nothing to do. @throws DiskSilent if only records in memory can be shipped */
+  /** Ships the next segment; false if none is ready. @throws DiskSilent if only records in memory can be shipped */
   async #shipNext(): Promise<boolean> {
     const { journal, isSilent } = this.#parts;
     const own = journal.finished.next;

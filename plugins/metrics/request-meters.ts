@@ -11,7 +11,7 @@ export const prefix = 'daypass_';
 
 /** Buckets in seconds: model replies take tenths of a second to minutes, refusals and cache hits milliseconds. */
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** Buckets in seconds of what the gateway adds: a millisecond when idle. */
+/** Buckets in seconds of the gateway's overhead, which is a millisecond when idle. */
 const overheads = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** Values of the label `kind`. Input includes cached tokens, output includes reasoning tokens. */

@@ -22,7 +22,7 @@ interface PublicCall {
   readonly signal: AbortSignal;
 }
 
-/** Bound for the body, because proxies may respond with anything. */
+/** Maximum bytes kept of a body, because proxies may respond with any content. */
 const maxKeptBytes = 100_000;
 
 /** Calls the public address as clients do, over HTTP/1.1 and on a new connection for each call. Follows no redirects. */

@@ -99,7 +99,7 @@ function streamed(exchange: Exchange, host: Host, events: Events): Reply {
   return { status: 200, headers, body: waiting(exchange, host, events), isAwaited: true };
 }
 
-/** A response that sends nothing before its time, because the head is sent with the first bytes. */
+/** A response without any bytes before its time, because the head is sent with the first bytes of the body. */
 function waited(exchange: Exchange, host: Host, seconds: number): Reply {
   const body = waiting(exchange, host, async function* (signal) {
     await setTimeout(seconds * 1000, undefined, { signal });

@@ -13,7 +13,7 @@ export const publicPaths = {
   stream: '/v1/public-check/stream',
   /** An event stream that is silent for `?seconds`. */
   silence: '/v1/public-check/silence',
-  /** A response that is not streamed, after `?seconds`. */
+  /** Responds after `?seconds`, without streaming. */
   wait: '/v1/public-check/wait',
   /** Like the last two, for a minute and under `?id`: the client leaves during the call. */
   leaveSilence: '/v1/public-check/leave-silence',

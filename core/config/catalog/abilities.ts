@@ -1,6 +1,6 @@
 import type { Model } from './catalog.ts';
 
-/** Features of a model that clients look for when they choose one. */
+/** Features by which clients choose a model. */
 export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type ModelFeature = (typeof modelFeatures)[number];
 

@@ -7,7 +7,7 @@ import type { Profile, ProfileSettings } from './profile.ts';
 /** The preset of a vendor. The plugin `upstream` registers the presets. */
 export interface Vendor extends ProfileSettings {
   readonly name: string; // in gateway.yaml: openai, anthropic, …
-  readonly title: string; // for people
+  readonly title: string; // display name
   /** Names of its endpoint's formats. */
   readonly formats: readonly string[];
   /**
@@ -43,7 +43,7 @@ export type AuthScheme = (typeof authSchemes)[number];
 /** An upstream's capacity; undeclared members are infinite. */
 export interface Capacity {
   readonly concurrent: number; // requests in flight
-  readonly requests: number; // in each period
+  readonly requests: number; // per period
   readonly period: number; // ms
 }
 

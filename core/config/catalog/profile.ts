@@ -15,7 +15,7 @@ export interface Profile {
   readonly byFormat?: ReadonlyMap<string, Profile>;
 }
 
-/** Merges settings over the defaults. Later settings override earlier ones; those of a format override the general ones beside them. */
+/** Merges settings over the defaults. Later settings override earlier ones; settings of a format override the general settings. */
 export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile {
   const formats = new Set(settings.flatMap(({ quirks }) => Object.keys(quirks?.by_format ?? {})));
   const plain = mergeSettings(settings);

@@ -56,7 +56,7 @@ export interface GatewayDocument {
   contains(path: YamlPath): boolean;
   /** True for a number that may have a dot between thousands, such as 41.250. */
   readonly isDotted: (path: YamlPath) => boolean;
-  /** True for a value with a variable that could not be filled in, so nothing else is reported about it. */
+  /** True for a value with a variable that could not be filled in, so no other mistakes are reported for it. */
   isUnfilled(path: YamlPath): boolean;
 }
 

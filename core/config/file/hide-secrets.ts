@@ -12,7 +12,7 @@ export function hideVariables(words: string, written: string, filled: Interpolat
   const quoted = words.replace(/".*"/s, () => JSON.stringify(written));
   return filled
     .filter(({ value }) => value.length >= minSecretLength)
-    .toSorted((a, b) => b.value.length - a.value.length) // A shorter one may be part of a longer one.
+    .toSorted((a, b) => b.value.length - a.value.length) // A shorter value may be part of a longer one.
     .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
 }
 

@@ -8,12 +8,12 @@ export interface Interpolated {
   readonly malformed: readonly string[];
   /** Files without a default that could not be used. */
   readonly unreadable: readonly UnusableFile[];
-  /** Each variable as written, and its value. */
+  /** Each variable with its written form and its value. */
   readonly filled: readonly { readonly written: string; readonly value: string }[];
 }
 
 /**
- * `$${` for a literal `${`, `${NAME}`, `${file:/path}`, each also with `:-default`, and anything else that begins with `${`.
+ * `$${` for a literal `${`, `${NAME}`, `${file:/path}`, each also with `:-default`, and any other text that begins with `${`.
  */
 const reference =
   /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)|file:((?:(?!\$\{|:-)[^}])+))(?::-((?:(?!\$\{)[^}])*))?\}|\$\{[^}]{0,40}\}?/g;

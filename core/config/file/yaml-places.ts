@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isPair, isScalar, isSeq, type Node, visit } from 'yaml';
 import type { YamlPath } from '../section.ts';
 
-/** The node at a path; undefined when part of the path is missing. */
+/** The node at a path; undefined if a part of the path is missing. */
 export function findNode(root: Node, path: YamlPath): Node | undefined {
   let node: unknown = root;
   for (const part of path) {

@@ -106,7 +106,7 @@ class FixedCatalog implements Catalog {
   readonly models: readonly Model[];
   readonly listed: readonly ListedModel[];
   readonly unavailable: readonly Model[];
-  readonly #prefix: string; // of public names, with the slash
+  readonly #prefix: string; // prefix of public names, with the slash
   readonly #byName: Map<string, Model>;
   readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];

@@ -3,7 +3,7 @@ import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { EventHandler, EventName } from './event-handler.ts';
 
 const maxQueueLength = 1_000; // per handler; later events are dropped
-const handlerTimeoutMs = 30_000; // for one event; after that, the next one is handled in parallel
+const handlerTimeoutMs = 30_000; // per event; after it, the next event is handled in parallel
 const closeTimeoutMs = 5_000;
 
 /** Calls one handler with events, one at a time. */

@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** One value of a gauge. Label values come from gateway.yaml or from the code, never from what clients send. */
+/** One value of a gauge. Label values come from gateway.yaml or from the code, never from client input. */
 export interface Reading {
   readonly value: number;
   readonly labels?: Readonly<Record<string, string>>;

@@ -25,7 +25,7 @@ interface WatchedReply<T> {
 }
 
 interface Wait {
-  readonly since: number; // turn
+  readonly since: number; // number of the turn
   decide(): void;
   fail(error: unknown): void;
 }

@@ -42,7 +42,7 @@ export interface Limiter {
 
 /** The limits of a key. */
 export interface Limits {
-  readonly limit: number; // requests a period
+  readonly limit: number; // requests per period
   readonly period: number; // seconds
   readonly burst: number; // requests that may arrive at once
   readonly concurrent?: number | undefined; // requests in flight; default: no limit
@@ -50,7 +50,7 @@ export interface Limits {
 
 /** The result of asking for one more request. */
 export interface Take {
-  /** The limit that refuses the request; undefined when it is allowed. */
+  /** The limit that refuses the request; undefined if it is allowed. */
   readonly refusedBy: 'rate' | 'concurrency' | undefined;
   /** Id of the taken slot; undefined if none was taken. */
   readonly lease: string | undefined;

@@ -16,7 +16,7 @@ export interface SlotStore {
    * @throws SharedUnavailable, like every call
    */
   enter(pool: string, limits: SlotLimits, ask: SlotAsk): Promise<SlotReply>;
-  /** Frees a slot or gives up a place; does nothing for an unknown id. */
+  /** Frees a slot or gives up a place; an unknown id has no effect. */
   end(pool: string, limits: SlotLimits, id: string, result: SlotResult): Promise<SlotReply>;
   /** Registers a slot that is already in use, but that the store has lost or never knew. */
   adopt(pool: string, limits: SlotLimits, ask: SlotAsk, age: number): Promise<SlotReply>;
@@ -37,10 +37,10 @@ export interface SlotStore {
 /** Limits of a pool and of its queue. */
 export interface SlotLimits {
   readonly concurrent: number; // slots; may be infinite
-  readonly requests: number; // in each period; may be infinite
+  readonly requests: number; // per period; may be infinite
   readonly period: number; // ms
   readonly waitingByAccount: number;
-  readonly waiting: number; // of all accounts
+  readonly waiting: number; // maximum over all accounts
 }
 
 /** A request that needs a slot. */

@@ -34,7 +34,7 @@ function createQueue(): () => Promise<void> {
 /**
  * Runs each step in a separate turn of the event loop.
  *
- * @returns what the generator returns
+ * @returns the generator's return value
  */
 export async function runInTurns<T>(steps: Generator<undefined, T>): Promise<T> {
   for (;;) {
@@ -47,7 +47,7 @@ export async function runInTurns<T>(steps: Generator<undefined, T>): Promise<T> 
 /**
  * Runs all steps without yielding.
  *
- * @returns what the generator returns
+ * @returns the generator's return value
  */
 export function runToEnd<T>(steps: Generator<undefined, T>): T {
   for (;;) {

@@ -130,7 +130,7 @@ async function checksOf(
   return diagnoses.flatMap((diagnosis) => namedChecks(diagnosis, asked));
 }
 
-/** @param known `service.base_url` @throws CommandFailed when there is no address to call */
+/** @param known `service.base_url` @throws CommandFailed if there is no address to call */
 function publicAddressOf({ url, slow }: DoctorOptions, known: string | undefined): PublicAddress | undefined {
   if (url === undefined) return undefined;
   const address = url === true ? known : url;

@@ -125,7 +125,7 @@ function reloader(
   };
 }
 
-/** True if everything was closed; the embedded database always is. */
+/** Stops the gateway. True if all resources were closed; the embedded database always is. */
 async function stop(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, log: Logger): Promise<boolean> {
   try {
     await gateway.stop(hurry, isReplaced);

@@ -22,7 +22,7 @@ export function defineWorkers(parser: Parser, context: CoreCommandContext): void
       });
 }
 
-/** @returns the reason for doing nothing if no supervisor runs @throws CommandFailed if the action failed */
+/** @returns the reason if no supervisor runs, in which case there is no action @throws CommandFailed if the action failed */
 export async function orderWorkers({ file, print }: CoreCommandContext, action: Action): Promise<string | undefined> {
   const [{ readPlace }, { NoSupervisor, order }] = await Promise.all([
     import('../workers/plan.ts'),

@@ -13,7 +13,7 @@ import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listene
 
 /** Free bytes below which doctor warns, in addition to the minimum of the health check. */
 const comfortable = 2_000_000_000;
-/** Ms by which the clock may differ from those of others: signatures and tokens allow minutes, ends of plans nothing. */
+/** Ms by which the clock may differ from other clocks: signatures and tokens tolerate minutes, ends of plans no difference. */
 const clockTolerance = 30_000;
 /** Maximum number of listed problems, in addition to failing checks. */
 const listed = 5;

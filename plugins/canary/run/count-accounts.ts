@@ -23,8 +23,7 @@ type Queries = Pick<Database, 'query'>;
  * Counts the recorded model calls of accounts since a canary began, if their end is known. Requests of canary accounts that an
  * instance served before it had started the canary count for neither side.
  *
- * Between looks only the requests of the last minutes are read again, older ones once, so the cost does not grow with the canary's
- * duration; each look reads all requests.
+ * Between looks, only the requests of the last minutes are read again, and older ones once. Each look reads all requests.
  */
 export class AccountCounter {
   readonly #database: Queries;

@@ -23,7 +23,7 @@ interface Parts {
  * @param next configuration that the canary serves
  * @param wish `seconds`: time before it may be promoted automatically
  * @returns the canary and the active accounts that it reaches
- * @throws VariantRefused, RollbackRefused, ConfigError: nothing has changed
+ * @throws VariantRefused, RollbackRefused, ConfigError, all before any change
  */
 export async function startCanary(
   { database, documents, canaries, registry }: Parts,

@@ -58,7 +58,7 @@ interface Excess {
   readonly weight: number;
 }
 
-/** Requests, or answers, after which an account's past counts as much as what all accounts send now. */
+/** `past`: requests or timed answers after which an account's past weighs as much as the current requests of all accounts. */
 const largestScore = 4;
 const past = { requests: 20, timed: 2 };
 

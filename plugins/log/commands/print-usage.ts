@@ -86,7 +86,7 @@ async function readLines(database: Host['database'], filter: UsageFilter, by: Us
   return by === 'hour' ? all : all.toSorted((a, b) => b.requests - a.requests);
 }
 
-/** The lines with their figures, then figures without usage: revenue of accounts that sent nothing, unused flat prices. */
+/** The lines with their figures, then figures without usage: revenue of accounts without requests, unused flat prices. */
 function addFigures(lines: readonly UsageLine[], groups: readonly FiguredUsage[]): UsageLine[] {
   const left = new Map(groups.map((group) => [group.key, group]));
   const found = lines.map((line) => {

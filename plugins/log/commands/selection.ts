@@ -42,7 +42,7 @@ export async function readSelection(host: Host, { account, model, route, since }
   };
 }
 
-/** A model of the catalog by any of its names, or a former one that has usage. @throws ActionRefused `not_found` */
+/** A model of the catalog by any of its names, or a former model with usage. @throws ActionRefused `not_found` */
 async function publicNameOf(host: Host, name: string): Promise<string> {
   const known = await findModelName(host, name);
   if (known !== undefined) return known;

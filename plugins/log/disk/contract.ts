@@ -10,15 +10,15 @@ export class DiskSilent extends Error {
   }
 }
 
-/** Writes the journal's lines, and does everything else in its folder. */
+/** Writes the journal's lines, and runs all other operations on its folder. */
 export interface Disk {
   /** True from the first timeout until the disk answers; callers do not wait for it during that time. */
   readonly isSilent: boolean;
-  /** Called when it becomes silent. */
+  /** Called when the disk becomes silent. */
   onSilent: () => void;
   /** Called with the error that stopped the writing, and the unwritten lines. */
   onFailure: (error: Error, unwritten: readonly Unwritten[]) => void;
-  /** Called when it answers again. */
+  /** Called when the disk answers again. */
   onAnswer: () => void;
   /**
    * Appends whole lines to a file; `wake` starts the write. Waits for room; all waits in one turn of the event loop take at most the

@@ -33,7 +33,7 @@ export class DiskThread {
     this.#start();
   }
 
-  /** On the clock of performance.now(). */
+  /** Start of the thread, on the clock of performance.now(). */
   get startedAt(): number {
     return this.#startedAt;
   }
@@ -76,7 +76,7 @@ export class DiskThread {
     let reason: Error | undefined;
     worker.on('message', (answer: ThreadAnswer) => this.#events.onAnswer(answer));
     worker.on('error', (error) => (reason = error as Error));
-    // Only after its exit the thread no longer touches the ring.
+    // The thread touches the ring until it has exited.
     worker.on('exit', () => this.#noteEnd(reason));
     worker.unref();
     this.#worker = worker;

@@ -1,4 +1,4 @@
-/** The thread that writes the journal. It imports nothing of the gateway, and uses blocking calls. */
+/** The thread that writes the journal. It imports no modules of the gateway's core, and uses blocking calls. */
 import { writeSync } from 'node:fs';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { operations } from './operations.ts';

@@ -36,7 +36,7 @@ export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal)
   return { ...describeUnexpected(answer, advice), state: 'warning' };
 }
 
-/** @returns what has arrived; undefined for another response */
+/** @returns the echoed request; undefined for any other response */
 export function arrivalOf({ status, text }: PublicAnswer): Arrival | undefined {
   const value = status === 200 || status === 426 ? parseObject(text) : undefined;
   return typeof value?.['path'] === 'string' ? (value as unknown as Arrival) : undefined;

@@ -200,8 +200,7 @@ export class ServedConfig {
   }
 
   /**
-   * Loads gateway.yaml again. Exchanges in flight finish on their configuration. After any failure, the running configuration
-   * stays.
+   * Loads gateway.yaml again. Exchanges in flight finish on their configuration; after a failure the running one stays.
    *
    * @returns false if the file has not changed
    * @throws ConfigError, or the error of a stage that could not be created

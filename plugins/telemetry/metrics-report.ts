@@ -35,10 +35,7 @@ export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: stri
   });
 }
 
-/**
- * UCUM unit by the ending of the name; '' for counts. The unit 1 means a ratio: behind a collector, Prometheus appends `_ratio` to
- * the name of such a gauge.
- */
+/** UCUM unit by the name's ending; '' for counts. Unit 1 is a ratio: behind a collector, Prometheus names such a gauge `…_ratio`. */
 function unitOf(name: string): string {
   const [, word = ''] = /_([a-z]+?)(?:_total)?$/.exec(name) ?? [];
   return units[word] ?? '';

@@ -8,7 +8,6 @@ const drawnPerTurn = 20_000;
 /**
  * Probability that the scores of a group of accounts reach their sum by chance alone. The group was drawn at random, so the
  * probability is exact for scores of any distribution that do not depend on the draw.
- *
  * Besag and Clifford, "Sequential Monte Carlo p-values" (1991): drawing ends early if the probability is not small.
  *
  * @param group scores of the accounts in the group

@@ -19,8 +19,7 @@ interface Parts {
 /**
  * Starts a canary on all instances.
  *
- * @param file gateway.yaml
- * @param next configuration that the canary serves
+ * @param next configuration that the canary serves; `file` is gateway.yaml
  * @param wish `seconds`: time before it may be promoted automatically
  * @returns the canary and the active accounts that it reaches
  * @throws VariantRefused, RollbackRefused, ConfigError, all before any change

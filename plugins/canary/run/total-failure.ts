@@ -35,10 +35,7 @@ export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFai
   return isTotal && isTheirs ? { canary: counted, others } : undefined;
 }
 
-/**
- * A client that is broken or has no pass was so before the canary. For a new client only failures count, because its refusals may
- * be its own fault.
- */
+/** A client that is broken or has no pass was so before. For a new one only failures count: refusals may be its own fault. */
 function wasWell({ before, requests, failures }: ComparedAccount): boolean {
   return before.requests === 0 ? failures === requests : wrongOf(before) * 2 < before.requests;
 }

@@ -22,7 +22,7 @@ interface WrongCount {
  *
  * One successful request rules it out for good, so frequent looks do not raise the error rate: a canary that changes nothing is
  * rolled back only if its first accounts, at least two, fail entirely for reasons of their own. If a share q of the accounts does
- * so, that affects at most q² of the canaries. Failures that also hit the others, such as a vendor outage, do not count.
+ * so, that affects at most q² of the canaries. Failures that also hit the others, such as a vendor that is down, do not count.
  */
 export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFailure | undefined {
   const canary = accounts.filter(({ isCanary }) => isCanary);

@@ -50,7 +50,7 @@ class UsageReadings implements Disposable {
   readonly #bus: LiveBus;
   readonly #current = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: cachedAccounts });
   readonly #earlier = new LRUCache<string, Promise<UsageRow[]>>({ max: cachedAccounts, ttl: earlierTtl });
-  /** Accounts read in the last minute, for which this instance subscribes to announcements of other instances. */
+  /** Accounts read in the last minute, for which this instance subscribes to notifications of other instances. */
   readonly #followed = new LRUCache<string, () => void>({
     max: cachedAccounts,
     ttl: earlierTtl,
@@ -75,7 +75,7 @@ class UsageReadings implements Disposable {
   read(accountId: string, range: Range, now: number): Promise<AccountUsage> {
     this.#forgetHour(startOfHours(now, 1));
     if (this.#followed.get(accountId) === undefined) this.#followed.set(accountId, this.#bus.follow(accountId));
-    // Without notifications, or without other instances' announcements, readings could be stale unnoticed. Reading also shows
+    // Without notifications, also of other instances, readings could be stale unnoticed. Reading also shows
     // whether the database is unavailable.
     if (!this.#database.notifications.isConnected || !this.#bus.hears(accountId)) this.#current.delete(accountId);
     const readings = this.#current.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();

@@ -106,7 +106,7 @@ const contents: ReadonlySet<Fragment['type']> = new Set([
   'progress',
 ]);
 
-/** True for a piece of the answer itself, but not for an announcement or for encrypted reasoning, which precedes the answer. */
+/** True for a piece of the answer itself, but not for the start of one or for encrypted reasoning, which precedes the answer. */
 export function isContent(fragment: Fragment): boolean {
   if (fragment.type === 'reasoning_state') return fragment.kind !== 'encrypted';
   return contents.has(fragment.type) || (fragment.type === 'dropped' && fragment.isAnswer === true);

@@ -145,7 +145,7 @@ function place<U extends object>(value: Value, holder: Holder, name: string, ind
   throw invalid(new Placed({}, name, holder, index).path, 'an object');
 }
 
-/** An iterator class: a generator would take a third of the time of reading a history. */
+/** An iterator class instead of a generator, whose cost shows in histories of hundreds of messages. */
 class Entries<U extends object> extends Iterator<Placed<U>> {
   readonly #holder: Holder;
   readonly #name: string;

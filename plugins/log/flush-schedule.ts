@@ -1,16 +1,30 @@
-const maxDelayMs = 5;
+/** Ms until a call, by how urgent it is. */
+const delaysMs = { gathered: 1, later: 5 };
 
-/** Calls a function at the end of the turn of the event loop or, if not urgent, with the next urgent call or some milliseconds later. */
+/**
+ * Calls a function at the end of the turn of the event loop (`soon`), after a millisecond in which more is gathered (`gathered`), or
+ * with the next of these calls, at most some milliseconds later (`later`).
+ */
 export class FlushSchedule {
   readonly #flush: () => void;
-  readonly #timer: NodeJS.Timeout;
+  // One timer of each kind serves all requests.
+  readonly #gatheredTimer: NodeJS.Timeout;
+  readonly #laterTimer: NodeJS.Timeout;
   #isSoon = false;
+  #isGathered = false;
   #isLater = false;
+  #flushed: PromiseWithResolvers<void> | undefined;
 
   constructor(flush: () => void) {
     this.#flush = flush;
-    // One timer serves all requests.
-    this.#timer = setTimeout(() => this.#isLater && this.#run(), maxDelayMs).unref();
+    this.#gatheredTimer = setTimeout(() => this.#isGathered && this.#run(), delaysMs.gathered).unref();
+    this.#laterTimer = setTimeout(() => this.#isLater && this.#run(), delaysMs.later).unref();
+  }
+
+  /** Settles after the next call; undefined unless the call waits for more to be gathered. */
+  get gathering(): Promise<void> | undefined {
+    if (!this.#isGathered || this.#isSoon) return undefined;
+    return (this.#flushed ??= Promise.withResolvers<void>()).promise;
   }
 
   soon(): void {
@@ -19,21 +33,37 @@ export class FlushSchedule {
     setImmediate(this.#run);
   }
 
-  later(): void {
-    if (this.#isSoon || this.#isLater) return;
-    this.#isLater = true;
-    this.#timer.refresh();
+  gathered(): void {
+    if (this.#isSoon || this.#isGathered) return;
+    this.#isGathered = true;
+    this.#gatheredTimer.refresh();
   }
 
-  /** Cancels the delayed call; a call at the end of this turn still happens. */
+  later(): void {
+    if (this.#isSoon || this.#isGathered || this.#isLater) return;
+    this.#isLater = true;
+    this.#laterTimer.refresh();
+  }
+
+  /** Cancels the delayed calls; a call at the end of this turn still happens. */
   stop(): void {
-    this.#isLater = false;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#gatheredTimer);
+    clearTimeout(this.#laterTimer);
+    this.#takeFlushed()?.resolve();
   }
 
   readonly #run = (): void => {
     this.#isSoon = false;
-    this.#isLater = false;
+    const flushed = this.#takeFlushed();
     this.#flush();
+    flushed?.resolve();
   };
+
+  #takeFlushed(): PromiseWithResolvers<void> | undefined {
+    const flushed = this.#flushed;
+    this.#flushed = undefined;
+    this.#isGathered = false;
+    this.#isLater = false;
+    return flushed;
+  }
 }

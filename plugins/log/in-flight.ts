@@ -19,8 +19,12 @@ const runningFact = defineFact<Link<Running>>('log_running');
 /** The recorded requests in flight, and their journal lines. */
 export class RequestsInFlight {
   readonly #running = new LinkedList<Running>();
-  /** Requests without a queued `begin` line; emptied within the current turn of the event loop. */
+  /** Requests without a queued `begin` line; emptied within milliseconds. */
   readonly #fresh: Running[] = [];
+
+  get size(): number {
+    return this.#running.size;
+  }
 
   begin(exchange: Exchange): void {
     const running = { exchange, request: requestMembers(exchange), caller: '', isOnFile: false, position: undefined };
@@ -31,6 +35,11 @@ export class RequestsInFlight {
   /** True for requests whose `begin` lines are due. */
   get hasFresh(): boolean {
     return this.#fresh.length > 0;
+  }
+
+  /** True if the `begin` line of this request is due. */
+  isFresh(exchange: Exchange): boolean {
+    return exchange.find(runningFact)?.item.isOnFile === false;
   }
 
   /** Position behind the `begin` line of a request; undefined if no such line is on its way to the disk. */

@@ -29,6 +29,51 @@ test('the lines of one turn are written together, after it', async () => {
   expect(linesOf(folder).map(({ at }) => at)).toEqual(['begin', 'enter', 'end']);
 });
 
+test('with many requests in flight, begin lines are gathered for a millisecond, and replies wait for them', async () => {
+  using folder = new TemporaryFolder();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    await using log = openLog({ folder, segmentAge: 60_000 });
+    for (let index = 0; index < 8; index++) log.journal.begin(arrive());
+    await turn();
+    expect(linesOf(folder)).toHaveLength(8);
+    const [first, second] = [arrive(), arrive()];
+    log.journal.begin(first);
+    await turn();
+    log.journal.begin(second);
+    const written = log.journal.written(first);
+    await turn();
+    expect(linesOf(folder)).toHaveLength(8);
+    vi.advanceTimersByTime(1);
+    await written;
+    expect(
+      linesOf(folder)
+        .map(({ id }) => id)
+        .slice(8),
+    ).toEqual([first.id, second.id]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a reply that waits for gathered begin lines goes on when the journal closes', async () => {
+  using folder = new TemporaryFolder();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const log = openLog({ folder, segmentAge: 60_000 });
+    for (let index = 0; index < 9; index++) log.journal.begin(arrive());
+    await turn();
+    const last = arrive();
+    log.journal.begin(last);
+    const written = log.journal.written(last);
+    expect(written).toBeInstanceOf(Promise);
+    await log[Symbol.asyncDispose]();
+    await expect(written).resolves.toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('an end is written with the next begin, or some milliseconds later', async () => {
   using folder = new TemporaryFolder();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -10,7 +10,7 @@
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../support/global-postgres.ts';
+import { forManyDatabases, startPostgres } from '../support/global-postgres.ts';
 import { folders, type MutatedFolder } from './folders.ts';
 import { Judge, type Judgement } from './judge.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
@@ -56,7 +56,7 @@ function names(): readonly string[] {
 
 async function judgeAll(): Promise<void> {
   await using stack = new AsyncDisposableStack();
-  const postgres = stack.use(await startPostgres());
+  const postgres = stack.use(await startPostgres(forManyDatabases));
   const trees: Tree[] = [];
   for (let i = 0; i < workers; i++) trees.push(stack.use(await Tree.copy(root)));
   const { url, templateDatabase } = postgres;

@@ -55,7 +55,7 @@ export async function compareAll(month: Month): Promise<Compared[]> {
     bankBooks,
   ];
   const compared: Compared[] = [];
-  for (const part of parts) compared.push(...(await part(month)));
+  for (const part of parts) compared.push(...[await part(month)].flat());
   return compared;
 }
 
@@ -102,7 +102,7 @@ const totalOf = (amounts: readonly number[]) => amounts.reduce((total, amount) =
 const texts = (sums: ReadonlyMap<string, number | bigint>) => [...sums].map(([key, sum]) => `${key} ${sum}`);
 
 /** What a tax office gets: turnover by day in Asia/Jakarta. */
-async function books(month: Month): Promise<Compared[]> {
+async function books(month: Month): Promise<Compared> {
   const { model, world } = month;
   const [seen, expected]: [string[], string[]] = [[], []];
   for (const one of months(month)) {
@@ -115,7 +115,7 @@ async function books(month: Month): Promise<Compared[]> {
       expected.push(`${day}: ${came.length} payments Rp ${totalOf(came)}, ${back.length} refunds Rp ${totalOf(back)}`);
     }
   }
-  return [compare('books by day, rupiah', seen, expected)];
+  return compare('books by day, rupiah', seen, expected);
 }
 
 /** Every movement has a receipt, the numbers have no gap, and the lines of a month are its books; with tax from a day on. */
@@ -144,17 +144,25 @@ async function receipts(month: Month): Promise<Compared[]> {
     const day = dayOf(amount > 0 ? at : (paidAt.get(order.order.code) ?? at));
     expected.push(`${dayOf(at)} ${order.order.code} ${amount} ${amount} ${day >= taxedFrom} true`);
   }
-  const rows = await database.query<{ kind: string; gaps: number }>(
+  return [compare('receipts, rupiah', seen, expected), await gapsOf(month)];
+}
+
+/** Gaps between the numbers that receipts have so far. */
+async function gapsOf({ world }: Month): Promise<Compared> {
+  const rows = await world.host.database.query<{ kind: string; gaps: number }>(
     'select kind, (max(number) - count(*))::float8 as gaps from receipt where number is not null group by kind',
   );
-  return [
-    compare('receipts, rupiah', seen, expected),
-    compare(
-      'gaps between the numbers of receipts',
-      rows.map(({ kind, gaps }) => `${kind} ${gaps}`),
-      rows.map(({ kind }) => `${kind} 0`),
-    ),
-  ];
+  return compare(
+    'gaps between the numbers of receipts',
+    rows.map(({ kind, gaps }) => `${kind} ${gaps}`),
+    rows.map(({ kind }) => `${kind} 0`),
+  );
+}
+
+/** The part of the comparison that can be made at the end of any day. */
+export async function compareBooks(month: Month): Promise<readonly [books: Compared, gaps: Compared]> {
+  await numberReceipts(month.world.host.database);
+  return [await books(month), await gapsOf(month)];
 }
 
 async function movements({ model, world }: Month): Promise<Compared[]> {
@@ -313,7 +321,15 @@ function describeVendorAlert(type: unknown, data: Record<string, unknown>): stri
  */
 async function vendors({ world }: Month): Promise<Compared[]> {
   const { seen, expected } = world.vendors.compare();
-  return [compare('conversations with vendors that fail, and with a healthy one', seen, expected)];
+  const notices = world.vendors.notices(world.alerts);
+  return [
+    compare('conversations with vendors that fail, and with a healthy one', seen, expected),
+    compare(
+      'alerts about vendors, in time',
+      notices.map(({ trouble, isInTime }) => `${trouble} ${isInTime}`),
+      notices.map(({ trouble }) => `${trouble} true`),
+    ),
+  ];
 }
 
 /** The bad change that served a share has taken itself back, and never served everybody. */

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { copyDatabase, execute, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { clockOf } from '../payments/sequences.ts';
 import { compareAll } from './compare.ts';
+import { describeDay, describeNotice } from './figures.ts';
 import { Month } from './play.ts';
 
 const { values } = parseArgs({
@@ -36,6 +37,7 @@ const size = {
 const shown = 12; // differences of each kind
 
 const began = performance.now();
+const sinceBegun = () => (performance.now() - began) / 1000;
 await using stack = new AsyncDisposableStack();
 const postgres = stack.use(await startPostgres());
 const name = `daypass_month_${randomBytes(6).toString('hex')}`;
@@ -51,8 +53,10 @@ console.log(`a month of ${size.accounts} accounts and ${size.days} days, seed ${
     of a peak pass the queue first; conversations with other vendors are sent); jobs run when something can be due for them, the one that reserves places every 15 minutes instead of every 15 seconds`);
 const month = await Month.open(url, size);
 stack.use(month.world);
-await month.play((line) => console.log(line));
-const played = (performance.now() - began) / 1000;
+await month.play(async (day) =>
+  console.log(`  day ${day} of ${size.days}, ${sinceBegun().toFixed(0)} s: ${await describeDay(month)}`),
+);
+const played = sinceBegun();
 const compared = [
   {
     name: 'what happened on the way: orders, codes, access, places',
@@ -75,6 +79,11 @@ console.log(`
 ${month.world.vendors
   .describe()
   .map((line) => `    ${line}`)
+  .join('\n')}
+  alerts about vendors:
+${month.world.vendors
+  .notices(month.world.alerts)
+  .map((notice) => `    ${describeNotice(notice)}`)
   .join('\n')}
 `);
 for (const { name: what, count, differences } of compared) {

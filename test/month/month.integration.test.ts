@@ -4,6 +4,7 @@ import { execute } from '../support/global-postgres.ts';
 import { clockOf } from '../payments/sequences.ts';
 import { compareAll } from './compare.ts';
 import { shareOfDays } from './conversations.ts';
+import { describeDay } from './figures.ts';
 import { Month } from './play.ts';
 
 // `npm run month` plays a whole one.
@@ -12,11 +13,12 @@ const patience = 480_000;
 
 let url: string;
 let month: Month;
+const lines: string[] = [];
 beforeAll(async () => {
   url = await createBareDatabase();
   await execute(url, clockOf(new URL(url).pathname.slice(1)));
   month = await Month.open(url, size);
-  await month.play(() => undefined);
+  await month.play(async () => void lines.push(await describeDay(month)));
 }, patience);
 afterAll(async () => {
   await month.world[Symbol.asyncDispose]();
@@ -52,6 +54,29 @@ it('conversations keep the cached share of a healthy vendor, and a forced change
   expect(talked.filter(({ asked, served }) => served < asked)).toEqual([]);
   const lost = month.world.alerts.filter(({ type }) => type === 'cached_input.fell');
   expect(lost).toHaveLength(size.days - month.world.vendors.forgetsFrom);
+});
+
+it('PostgreSQL plans with statistics of the shop as it grows, not of a handful of rows', async () => {
+  const { database } = month.world.host;
+  const tables = ['account', 'plan_order', 'plan_period', 'request_log_month', 'voucher'];
+  const rows = await database.query<{ tablename: string }>(
+    'select distinct tablename::text from pg_stats where tablename in (?)',
+    [tables],
+  );
+  expect(rows.map(({ tablename }) => tablename).toSorted()).toEqual(tables);
+});
+
+it('alerts about vendors come before customers notice, and the line of a day has its figures', async () => {
+  expect(month.world.vendors.notices(month.world.alerts).map(({ isInTime }) => isInTime)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(lines).toHaveLength(size.days);
+  expect(lines.at(-1)).toMatch(
+    /^\d+ events, [1-9]\d* orders .* 9\d\.\d % cached, direct 9\d\.\d %.* 0 in the books, 0 gaps$/,
+  );
 });
 
 it('a microsecond, a rupiah, a lost event or alert, and a bad change that serves everybody are found', async () => {

@@ -16,6 +16,7 @@ import { type ModelSide, MonthModel, type PendingRefund, type SoldOrder, terms, 
 import {
   type At,
   canary,
+  day as oneDay,
   durations,
   minute,
   type MonthSize,
@@ -117,16 +118,21 @@ export class Month {
     return this.world.accounts[account] as string;
   }
 
-  async play(print: (line: string) => void): Promise<void> {
+  /** @param onDayEnd called with the number of each day at its end, from 1 */
+  async play(onDayEnd: (day: number) => Promise<void>): Promise<void> {
     const script = writeScript(this.#size);
+    const end = BigInt(this.#size.days) * oneDay;
     let [index, today] = [0, 0n];
     for (;;) {
       const scripted = script[index];
       const later = this.#nextLater();
-      if (scripted === undefined && later === undefined) return;
       const isScripted = later === undefined || (scripted !== undefined && scripted.at <= later.at);
-      const at = isScripted ? (scripted as At<Scripted>).at : later.at;
-      if (at >= BigInt(this.#size.days) * 86_400n * second) return;
+      const at = (isScripted ? scripted?.at : later.at) ?? end;
+      for (; today < (at < end ? at : end) / oneDay; today++) {
+        await this.world.vacuum();
+        await onDayEnd(Number(today) + 1);
+      }
+      if (at >= end) return;
       await this.#moveTo(at);
       if (isScripted) {
         index++;
@@ -137,8 +143,6 @@ export class Month {
       }
       this.counts.events++;
       this.#planReserve();
-      if (at / (86_400n * second) > today)
-        print(`  day ${++today} of ${this.#size.days}: ${this.counts.events} events`);
     }
   }
 

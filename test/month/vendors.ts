@@ -25,6 +25,29 @@ const margin = 0.02;
 /** Points by which a share falls before operators get an alert, and the calls and input tokens of both times. */
 const fall = { points: 0.15, calls: 200, tokens: 2_000_000, days: 7 };
 
+const hourMs = 3_600_000;
+
+/**
+ * What happens to vendors: the type of the alert about it, and the least time from the alert to the first call that meets the trouble, ms. A
+ * lost cache shows only in calls: the alert comes with the report of the same morning.
+ */
+const troubles = {
+  'runs dry': { type: 'balance.low', lead: 12 * hourMs },
+  'closes an account': { type: 'key.closed', lead: 0 },
+  'retires a model': { type: 'model.retiring', lead: 12 * hourMs },
+  'loses its cache': { type: 'cached_input.fell', lead: -hourMs },
+} as const;
+type Trouble = keyof typeof troubles;
+
+export interface Notice {
+  readonly trouble: Trouble;
+  /** Of the alert. */
+  readonly type: string;
+  /** Ms from the first alert to the first call that met the trouble; undefined without either. */
+  readonly lead: number | undefined;
+  readonly isInTime: boolean;
+}
+
 /** Upstreams and models of gateway.yaml. */
 export function vendorsYaml(url: string): {
   readonly upstreams: readonly string[];
@@ -62,6 +85,9 @@ export class MonthVendors implements AsyncDisposable {
   readonly #begin: number; // epoch ms
   /** Requests for which the closed account was asked, by day. */
   readonly #closedAsked: number[] = [];
+  /** Times of the first calls that met a trouble, epoch ms. */
+  readonly #met = new Map<Trouble, number>();
+  #clock: () => number = () => this.#begin;
   #today = 0;
   #isClosed = false;
   #isDry = false;
@@ -112,6 +138,8 @@ export class MonthVendors implements AsyncDisposable {
     runJob: (name: string) => Promise<void>,
   ): Promise<string[]> {
     this.#today = today;
+    this.#clock = host.now;
+    if (today >= this.forgetsFrom) this.#meet('loses its cache');
     this.#closedAsked.push(0);
     // What a running instance does when it is notified, and when the time of a try has come.
     const keeper = new ClosedKeyKeeper(host);
@@ -159,7 +187,7 @@ export class MonthVendors implements AsyncDisposable {
   alertsOf(today: number, passes: number): string[] {
     const left = this.#length - today;
     const soon = (at: number) => Date.parse(this.endsOn) - at <= 7 * dayMs;
-    const morning = this.#begin + today * dayMs + 6.5 * 3_600_000;
+    const morning = this.#begin + today * dayMs + 6.5 * hourMs;
     const isFirst = today === 0;
     const isLast = soon(Date.parse(dayOf(morning))) && (isFirst || !soon(Date.parse(dayOf(morning - dayMs))));
     const retired = ['ranker', 'talk'].map(
@@ -171,6 +199,26 @@ export class MonthVendors implements AsyncDisposable {
       ...(isFirst || isLast ? retired : []),
       ...(this.#hasFallen(today) ? ['cached_input.fell route forgetful/talk'] : []),
     ];
+  }
+
+  #meet(trouble: Trouble): void {
+    if (!this.#met.has(trouble)) this.#met.set(trouble, this.#clock());
+  }
+
+  /**
+   * Compares the first alert about each trouble with the first call that met it. Without the gateway, customers would notice the trouble with
+   * that call, and a lost cache only by slower first tokens.
+   *
+   * @param alerts to the operator's webhook
+   */
+  notices(alerts: readonly JsonObject[]): Notice[] {
+    return (Object.keys(troubles) as Trouble[]).map((trouble) => {
+      const { type, lead: least } = troubles[trouble];
+      const alert = alerts.find((one) => one['type'] === type);
+      const met = this.#met.get(trouble);
+      const lead = alert && met && met - Date.parse(String(alert['created_at']));
+      return { trouble, type, lead, isInTime: lead !== undefined && lead >= least };
+    });
   }
 
   /** By what the vendor itself has counted. */
@@ -210,6 +258,15 @@ export class MonthVendors implements AsyncDisposable {
     if (model === 'closing' && day === this.closesOn)
       return [...accounts.values()].filter(([first]) => first === `closing ${keys.closed}`).length;
     return (model === 'drying' || model === 'ending') && day === this.#length - 1 ? accounts.size : 0;
+  }
+
+  /** Describes in a line the cached share on healthy vendors, and the cost of forced changes. */
+  summary(): string {
+    const { through, direct } = shareOfDays(this.talked.filter(({ model }) => model === 'kept'));
+    const unserved = sumOf(this.talked, ({ asked, served }) => asked - served);
+    const forced = sumOf(this.talked, (one) => this.#forcedMoves(one));
+    const coldTurns = sumOf(this.talked, (one) => one.coldTurns);
+    return `${percent(through)} cached, direct ${percent(direct)}, ${forced} forced changes, ${coldTurns} cold turns, ${unserved} calls not served`;
   }
 
   /** Cached shares by model, and the price of forced changes. */
@@ -254,12 +311,17 @@ export class MonthVendors implements AsyncDisposable {
     const upstream = upstreamOf(request.path);
     if (upstream === 'closing' && key === keys.closed && this.#isClosed) {
       this.#closedAsked[this.#today] = (this.#closedAsked[this.#today] ?? 0) + 1;
+      this.#meet('closes an account');
       return response.json(429, { error: { code: '1112', message: 'Your account has been locked' } });
     }
-    if (upstream === 'dry' && this.#isDry)
+    if (upstream === 'dry' && this.#isDry) {
+      this.#meet('runs dry');
       return response.json(402, { error: { message: 'Insufficient Balance', code: 'invalid_request_error' } });
-    if (upstream === 'retiring' && this.#isRetired)
+    }
+    if (upstream === 'retiring' && this.#isRetired) {
+      this.#meet('retires a model');
       return response.json(404, { error: { message: 'The model has been shut down', code: 'model_not_found' } });
+    }
     const body = request.json<JsonObject>();
     const answer = this.#conversations.answer(`${upstream} ${key}`, body) ?? answerProbe(body);
     return 'whole' in answer

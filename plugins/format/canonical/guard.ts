@@ -374,7 +374,8 @@ export class GrammarGuard {
   #start(): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
-    const usage = { ...this.#usage.reported, input: this.#usage.input };
+    const { reported, input } = this.#usage;
+    const usage = { ...reported, input, isEstimated: reported.input === undefined };
     this.#events.push({ type: 'start', usage, tier: this.#tier });
   }
 

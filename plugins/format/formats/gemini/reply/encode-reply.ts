@@ -36,7 +36,8 @@ export class GeminiEncoder implements ReplyEncoder {
   event(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        this.#usage = writeUsage(event.usage);
+        // LangChain JS keeps the largest prompt of all chunks, and adds up their cached tokens.
+        this.#usage = writeUsage(event.usage.isEstimated === true ? {} : { input: event.usage.input });
         return '';
       case 'block_delta':
         return this.#chunk(this.#parts.delta(event.block, event.text));

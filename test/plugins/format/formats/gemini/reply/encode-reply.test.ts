@@ -54,6 +54,7 @@ interface Candidate {
 const candidateOf = (reply: JsonObject) => (reply['candidates'] as unknown as Candidate[])[0] as Candidate;
 const partsOf = (reply: JsonObject) => candidateOf(reply).content.parts;
 const partsOfAll = (chunks: readonly JsonObject[]) => chunks.flatMap(partsOf);
+const countsOf = (fragments: readonly Fragment[]) => streamed(fragments).map(({ usageMetadata }) => usageMetadata);
 
 /**
  * Chunks as a client puts them together: neighbours of one kind become one part, empty ones go. The signature of a text is
@@ -261,10 +262,23 @@ describe('encoding an answer as Gemini', () => {
     });
   });
 
-  it('every chunk of a Gemini stream has a usage, whatever the upstream has counted', () => {
-    const counts = streamed([{ type: 'text', text: 'Hello' }, ...done]).map(({ usageMetadata }) => usageMetadata);
-    expect(counts).toEqual([
-      { promptTokenCount: 25, candidatesTokenCount: 0, totalTokenCount: 25 },
+  it('every chunk of a Gemini stream has a usage, and only the last one counts more than the prompt', () => {
+    const counted: Fragment = { type: 'usage', usage: { input: 20, output: 6, cacheRead: 5, reasoning: 2 } };
+    expect(countsOf([counted, { type: 'text', text: 'Hello' }, ...done])).toEqual([
+      { promptTokenCount: 20, candidatesTokenCount: 0, totalTokenCount: 20 },
+      {
+        promptTokenCount: 20,
+        cachedContentTokenCount: 5,
+        candidatesTokenCount: 4,
+        thoughtsTokenCount: 2,
+        totalTokenCount: 26,
+      },
+    ]);
+  });
+
+  it('an estimate of the prompt is not in a Gemini stream before its end', () => {
+    expect(countsOf([{ type: 'text', text: 'Hello' }, ...done])).toEqual([
+      { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
       { promptTokenCount: 25, candidatesTokenCount: 2, totalTokenCount: 27 },
     ]);
   });

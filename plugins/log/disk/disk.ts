@@ -6,6 +6,7 @@ import type { FileIdentity } from './files.ts';
 import { makesFile, type OpenFile, type Operations } from './operations.ts';
 import { Ring, type Unwritten, word } from './ring.ts';
 import type { ThreadAnswer, Failure } from './thread.ts';
+import { isRunnable } from './thread-state.ts';
 
 const lineTimeoutMs = 200;
 const lookIntervalMs = 40;
@@ -252,7 +253,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   /** False while the thread waits for the processor or is starting: then the disk is not to blame. */
   get #isAtWork(): boolean {
-    return this.#is(word.isAtWork) || (this.#hasStarted && !this.#is(word.hasStarted));
+    if (!this.#is(word.isAtWork)) return this.#hasStarted && !this.#is(word.hasStarted);
+    return !isRunnable(Atomics.load(this.#ring.control, word.threadId));
   }
 
   #is(state: number): boolean {

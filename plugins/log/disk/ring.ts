@@ -26,6 +26,8 @@ export const word = {
   hasStarted: 8,
   /** 1 while the thread is working; a woken thread at 0 waits for the processor, not for the disk. */
   isAtWork: 9,
+  /** The thread's id, as Linux counts threads; 0 on other systems. */
+  threadId: 10,
 } as const;
 
 const controlBytes = 64;
@@ -162,7 +164,15 @@ export class Ring {
 
   /** Prepares the ring for a new thread while none runs. Frames are kept. */
   reset(): void {
-    const states = [word.isAsleep, word.hasFailed, word.written, word.asked, word.hasStarted, word.isAtWork];
+    const states = [
+      word.isAsleep,
+      word.hasFailed,
+      word.written,
+      word.asked,
+      word.hasStarted,
+      word.isAtWork,
+      word.threadId,
+    ];
     for (const state of states) Atomics.store(this.control, state, 0);
   }
 

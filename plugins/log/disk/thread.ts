@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { operations } from './operations.ts';
 import { Ring, word } from './ring.ts';
+import { ownThreadId } from './thread-state.ts';
 
 export interface ThreadQuestion {
   readonly id: number;
@@ -26,6 +27,7 @@ const ring = new Ring(workerData as SharedArrayBuffer);
 const { control } = ring;
 let answered = 0;
 
+Atomics.store(control, word.threadId, ownThreadId());
 Atomics.store(control, word.hasStarted, 1);
 tell({ kind: 'started' });
 for (;;) {

@@ -85,6 +85,24 @@ test('a stall of the event loop is not taken for a disk that does not answer', a
   await until(() => readFileSync(path, 'utf8') === 'line\n'.repeat(20));
 });
 
+test.runIf(process.platform === 'linux')(
+  'a thread that needs the processor is not taken for a silent disk',
+  async () => {
+    using folder = new TemporaryFolder();
+    using gated = openDisk(folder);
+    await using disk = gated.disk;
+    const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+    gated.keepBusy();
+    disk.append(file, Buffer.from('line\n'), 0, 5);
+    disk.wake();
+    await disk.written();
+    expect(disk.unwritten()).toHaveLength(1);
+    expect(disk.isSilent).toBe(false);
+    gated.go();
+    await until(() => disk.unwritten().length === 0);
+  },
+);
+
 test('the thread loads nothing that NODE_OPTIONS names', async () => {
   using folder = new TemporaryFolder();
   const [preload, marker] = [join(folder.path, 'preload.cjs'), join(folder.path, 'marker')];

@@ -20,6 +20,7 @@ export function openDisk(folder: TemporaryFolder) {
     end: () => writeFileSync(gate, 'end'),
     slowDown: () => writeFileSync(gate, 'slow'),
     throttle: () => writeFileSync(gate, 'throttled'),
+    keepBusy: () => writeFileSync(gate, 'busy'),
     lag: () => writeFileSync(gate, 'lag'),
     go: () => rmSync(gate, { force: true }),
     [Symbol.dispose]() {

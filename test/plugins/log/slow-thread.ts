@@ -1,7 +1,7 @@
 /**
  * The thread of the journal on a disk that does as the file at the path in DISK_GATE says: with `full` it refuses, with `slow` it needs
- * 2 ms for each look at a file, with `throttled` it needs 30 ms for each call, with `end` the thread ends at the next call, with `lag` the thread pauses between its looks for lines
- * and for questions, and otherwise the disk does not answer.
+ * 2 ms for each look at a file, with `throttled` it needs 30 ms for each call, with `busy` the thread computes until the file is gone, with `end`
+ * the thread ends at the next call, with `lag` the thread pauses between its looks for lines and for questions, and otherwise the disk does not answer.
  */
 import fs, { existsSync, type PathLike, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -28,6 +28,7 @@ function waitForDisk(isLook: boolean): void {
       process.exit(1);
     }
     if (state === 'slow' && !isLook) return;
+    if (state === 'busy') continue;
     if (state === 'throttled') return void Atomics.wait(pause, 0, 0, 30);
     Atomics.wait(pause, 0, 0, state === 'slow' ? 2 : 5);
     if (state === 'slow') return;

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import type { Request } from '@hapi/hapi';
 import { listen } from '#core/config/sections/core-sections.ts';
 import type { Host } from '../host/host.ts';
-import { readForwarded } from './forwarded.ts';
+import { parseHop, readForwarded } from './forwarded.ts';
 import { plainAddress } from '#core/platform/names/loopback.ts';
 
 interface ClientConnection {
@@ -36,7 +36,7 @@ export function createConnectionReader(proxies: readonly string[]): ReadClientCo
 function knownHops(addresses: readonly string[], isTrusted: (address: string) => boolean): string[] {
   const known: string[] = [];
   for (const entry of addresses.toReversed()) {
-    const address = addressOf(entry);
+    const address = parseHop(entry);
     if (address === undefined) break;
     known.push(address);
     if (!isTrusted(address)) break;
@@ -47,12 +47,6 @@ function knownHops(addresses: readonly string[], isTrusted: (address: string) =>
 /** The entry written by the outermost proxy. Proxies that replace a header instead of appending leave one entry. */
 function entryOf(entries: readonly string[], hop: number): string | undefined {
   return entries.at(-hop) ?? entries[0];
-}
-
-/** Accepts `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` and `[2001:db8::7]:80`; undefined otherwise. */
-function addressOf(entry: string): string | undefined {
-  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
-  return isIP(bare) === 0 ? undefined : plainAddress(bare);
 }
 
 function createTrust(proxies: readonly string[]): (address: string) => boolean {

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import { plainAddress } from '#core/platform/names/loopback.ts';
 
 /** Reports of proxies about their previous connection, nearest proxy last. */
 interface ForwardedHops {
@@ -21,6 +23,12 @@ export function readForwarded(headers: IncomingHttpHeaders): ForwardedHops {
     schemes: listOf(headers['x-forwarded-proto']),
     hosts: listOf(headers['x-forwarded-host']),
   };
+}
+
+/** Accepts `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` and `[2001:db8::7]:80`; undefined otherwise. */
+export function parseHop(entry: string): string | undefined {
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
+  return isIP(bare) === 0 ? undefined : plainAddress(bare);
 }
 
 function listOf(header: string | string[] | undefined): string[] {

@@ -11,7 +11,7 @@ export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSigna
   const answer = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
   const advice =
     'The proxy must pass paths on as they are: AllowEncodedSlashes NoDecode and nocanon in Apache; nginx needs a proxy_pass without a path.';
-  const arrival = arrivalOf(answer);
+  const arrival = parseArrival(answer);
   if (arrival === undefined) return describeUnexpected(answer, advice);
   if (/\/dp%2fname$/i.test(arrival.path)) return ok('arrives as it was sent');
   return failed(`/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`, advice);
@@ -31,13 +31,13 @@ export async function checkLongBody(caller: PublicCaller, bytes: number, signal:
 export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(publicPaths.arrived, { headers: { 'x-long': 'x'.repeat(longHeaderBytes) }, signal });
   const advice = 'Raise the limits of the proxy for headers; docs/proxies.md has them.';
-  const length = arrivalOf(answer)?.headers['x-long']?.length;
+  const length = parseArrival(answer)?.headers['x-long']?.length;
   if (length === longHeaderBytes) return ok(`${longHeaderBytes / 1000} KB arrive`);
   return { ...describeUnexpected(answer, advice), state: 'warning' };
 }
 
 /** @returns the echoed request; undefined for any other response */
-export function arrivalOf({ status, text }: PublicAnswer): Arrival | undefined {
+export function parseArrival({ status, text }: PublicAnswer): Arrival | undefined {
   const value = status === 200 || status === 426 ? parseObject(text) : undefined;
   return typeof value?.['path'] === 'string' ? (value as unknown as Arrival) : undefined;
 }

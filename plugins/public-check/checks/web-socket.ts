@@ -3,7 +3,7 @@ import { text as readText } from 'node:stream/consumers';
 import { type Finding, ok, warning } from '#core/gateway/diagnosis/finding.ts';
 import { describeUnexpected, type PublicCaller } from '../caller.ts';
 import { publicPaths } from '../paths.ts';
-import { arrivalOf } from './request.ts';
+import { parseArrival } from './request.ts';
 
 const greeting = 'Hello';
 const advice =
@@ -39,7 +39,7 @@ async function describeRefusal(response: IncomingMessage): Promise<Finding> {
     isWhole: response.complete,
     seconds: (performance.now() - began) / 1000,
   };
-  const arrival = arrivalOf(answer);
+  const arrival = parseArrival(answer);
   if (arrival === undefined) return { ...describeUnexpected(answer, advice), state: 'warning' };
   if (arrival.headers['upgrade']?.toLowerCase() === 'websocket')
     return ok('the request arrives, but the Node.js of the gateway opens no WebSockets');

@@ -101,7 +101,7 @@ describe('daypass doctor --url', () => {
     expect(found.get('stream')).toMatch(/^failed: is buffered: 20 events in 1 pieces/);
     expect(found.get('encoded slash')).toBe('failed: /dp%2Fname arrives as /dp/name');
     expect(found.get('WebSocket')).toBe('warning: the proxy drops `Upgrade`');
-    expect(found.get('address of the client')).toMatch(/^failed: a client chooses its own address/);
+    expect(found.get('address of the client')).toMatch(/^failed: clients can spoof their address/);
   });
 
   it('finds that another server answers', async () => {

@@ -27,6 +27,12 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
 /**
  * Turns any sequence of fragments into one start, a sequence of well-nested blocks, and one finish. See `ReplyEvent` for
  * the invariants.
+ *
+ * | progress | first true |
+ * |---|---|
+ * | `hasContent` | with the first event, even a hidden one |
+ * | `isFinished` | with the finish reason, until more content follows it |
+ * | `isOver` | with `reply`, after which no event follows, or with `failure` |
  */
 export class GrammarGuard {
   failure: GatewayError | undefined;
@@ -42,7 +48,7 @@ export class GrammarGuard {
   #events: ReplyEvent[] = [];
   #callCount = 0;
   #hasStarted = false;
-  #hasLost = false;
+  #hasDroppedContent = false;
   #hasText = false;
   /** True if the next text does not continue the previous one. */
   #isNewParagraph = false;
@@ -51,8 +57,8 @@ export class GrammarGuard {
   #tier: string | undefined;
   /** Log probabilities of tokens whose text has not arrived yet. */
   readonly #logprobs: Logprob[] = [];
-  #outputBytes = 0;
-  /** Value of `#outputBytes` when the finish reason arrived. */
+  #heldCharacters = 0;
+  /** Value of `#heldCharacters` when the finish reason arrived. */
   #finishedAt = 0;
   #reply: CompleteReply | undefined;
 
@@ -75,12 +81,12 @@ export class GrammarGuard {
     for (const fragment of fragments) {
       if (this.isOver) break;
       if (this.#repeats.passes(fragment)) this.#take(fragment);
-      else for (const one of this.#repeats.filter(fragment)) this.#take(one);
+      else for (const part of this.#repeats.filter(fragment)) if (!this.isOver) this.#take(part);
     }
     return this.#emitted();
   }
 
-  /** Call it if the upstream closed without its last event: an answer with a finish reason counts as complete. */
+  /** Completes an answer whose upstream closed after its finish reason, but without its last event. */
   close(): ReplyEvent[] {
     if (!this.isOver && this.#finish !== undefined) this.#complete();
     return this.#emitted();
@@ -90,9 +96,9 @@ export class GrammarGuard {
     return this.#reply !== undefined || this.failure !== undefined;
   }
 
-  /** True if no content has followed the finish reason. */
+  /** True after the finish reason, until more content follows it, and after the end. */
   get isFinished(): boolean {
-    return this.#reply !== undefined || (this.#finish !== undefined && this.#outputBytes === this.#finishedAt);
+    return this.#reply !== undefined || (this.#finish !== undefined && this.#heldCharacters === this.#finishedAt);
   }
 
   /** True if the vendor withheld or truncated the answer because of its policy. */
@@ -106,7 +112,7 @@ export class GrammarGuard {
 
   /** Characters of the answer held in memory. */
   get held(): number {
-    return this.#outputBytes;
+    return this.#heldCharacters;
   }
 
   get hasContent(): boolean {
@@ -126,7 +132,10 @@ export class GrammarGuard {
     return this.#queue.plainText;
   }
 
-  /** Lets another route continue the answer, after the previous route broke off at the end of `plainText`. */
+  /**
+   * Lets another route continue the answer, after the previous route broke off at the end of `plainText`. Forgets how that route ended;
+   * the text, its log probabilities and the counts of tokens stay.
+   */
   resume(route: GuardedRoute): void {
     this.#route = route;
     this.failure = undefined;
@@ -139,40 +148,40 @@ export class GrammarGuard {
     this.#options.received?.take(fragment);
     switch (fragment.type) {
       case 'text':
-        this.#say(fragment);
+        this.#takeText(fragment);
         return;
       case 'refusal':
       case 'reasoning':
-        this.#text(fragment.type, fragment.text);
+        this.#appendText(fragment.type, fragment.text);
         return;
       case 'reasoning_state':
-        this.#reasoningState(fragment);
+        this.#addReasoningState(fragment);
         return;
       case 'image':
-        this.#image(fragment.source);
+        this.#addImage(fragment.source);
         return;
       case 'citation':
-        this.#cite(fragment);
+        this.#addCitation(fragment);
         return;
       case 'break':
         this.#closeTail();
         this.#isNewParagraph ||= fragment.isParagraph === true;
         return;
       case 'call':
-        this.#call(fragment);
+        this.#startCall(fragment);
         return;
       case 'input':
-        this.#input(fragment.key, fragment.text);
+        this.#appendInput(fragment.key, fragment.text);
         return;
       case 'call_end':
         this.#endCall(fragment.key, fragment.input);
         return;
       case 'held':
-        this.#hasRoom(fragment.characters);
+        this.#reserve(fragment.characters);
         return;
       case 'dropped':
         this.notes.drop(fragment.what);
-        this.#hasLost ||= fragment.isAnswer === true;
+        this.#hasDroppedContent ||= fragment.isAnswer === true;
         return;
       case 'usage':
         this.#usage.take(fragment.usage);
@@ -181,7 +190,7 @@ export class GrammarGuard {
         this.#tier = fragment.tier;
         return;
       case 'finish':
-        if (this.#finish === undefined) this.#finishedAt = this.#outputBytes;
+        if (this.#finish === undefined) this.#finishedAt = this.#heldCharacters;
         this.#finish ??= fragment.reason;
         this.#stopSequence ??= fragment.stopSequence;
         return;
@@ -196,20 +205,20 @@ export class GrammarGuard {
     }
   }
 
-  #say({ text, logprobs = [] }: Extract<Fragment, { type: 'text' }>): void {
-    if (logprobs.length === 0) return this.#text('text', text);
+  #takeText({ text, logprobs = [] }: Extract<Fragment, { type: 'text' }>): void {
+    if (logprobs.length === 0) return this.#appendText('text', text);
     if (this.#options.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
-    else if (this.#hasRoom(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
+    else if (this.#reserve(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
     else return;
-    // The text carries its own tokens and any earlier tokens without text.
-    this.#text('text', text);
+    // The text takes the log probabilities of its own tokens and of earlier tokens without text.
+    this.#appendText('text', text);
   }
 
-  #text(type: 'text' | 'refusal' | 'reasoning', text: string): void {
+  #appendText(type: 'text' | 'refusal' | 'reasoning', text: string): void {
     if (text === '') return;
     const tail = this.#queue.last;
     if (tail !== undefined && !tail.isClosed && tail.head.type === type) return this.#append(tail, text);
-    if (!this.#hasRoom(perBlock)) return;
+    if (!this.#reserve(perBlock)) return;
     this.#append(this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : this.#textBlock(type)), text);
   }
 
@@ -220,14 +229,14 @@ export class GrammarGuard {
     return new TextBlock(type, isParagraph);
   }
 
-  #reasoningState({ kind, data, isTrailing }: Extract<Fragment, { type: 'reasoning_state' }>): void {
+  #addReasoningState({ kind, data, isTrailing }: Extract<Fragment, { type: 'reasoning_state' }>): void {
     if (isTrailing === true && this.#options.endsWithAnswer === true) {
       this.notes.drop('signature at the end of the answer');
       return;
     }
     const tail = this.#queue.last;
     const isOpen = tail instanceof ReasoningBlock && !tail.isClosed && kind !== 'redacted';
-    if (!this.#hasRoom(data.length + (isOpen ? 0 : perBlock))) return;
+    if (!this.#reserve(data.length + (isOpen ? 0 : perBlock))) return;
     const block = isOpen ? tail : this.#queue.add(new ReasoningBlock());
     block.state = { kind, data };
     if (!isOpen) this.#usage.wrote(data.length / 4);
@@ -235,25 +244,25 @@ export class GrammarGuard {
   }
 
   /** Formats without images get a description instead. */
-  #image(source: MediaSource): void {
+  #addImage(source: MediaSource): void {
     const { images = 'any' } = this.#options;
     if (images === 'any' || (images === 'data' && source.type === 'base64')) {
-      if (this.#hasRoom(perBlock + sizeOf(source))) this.#queue.add(new OpenImage(source));
+      if (this.#reserve(perBlock + sizeOf(source))) this.#queue.add(new OpenImage(source));
       this.#usage.wrote(charactersPerImage);
       return;
     }
     this.notes.approximate('images in the answer as text');
     this.#options.received?.noteChange('images_as_text');
     this.#closeTail();
-    this.#text('text', describeImage(source));
+    this.#appendText('text', describeImage(source));
     this.#closeTail();
   }
 
-  #cite({ citation: given, isOfBlock }: Extract<Fragment, { type: 'citation' }>): void {
+  #addCitation({ citation: given, isOfBlock }: Extract<Fragment, { type: 'citation' }>): void {
     const tail = this.#queue.last;
     if (!(tail instanceof TextBlock) || tail.head.type !== 'text' || tail.isClosed) return;
     const citation = isOfBlock === true ? { ...given, start: 0, end: tail.text.length } : given;
-    if (this.#hasRoom(JSON.stringify(citation).length)) this.#queue.cite(tail, citation);
+    if (this.#reserve(JSON.stringify(citation).length)) this.#queue.cite(tail, citation);
   }
 
   /** Closes the last open block, so that a new block follows. Calls close themselves. */
@@ -263,42 +272,48 @@ export class GrammarGuard {
     this.#queue.close(tail);
   }
 
-  #call({ key, id, name, namespace, form }: CallFragment): void {
+  #startCall(fragment: CallFragment): void {
+    const { key, id, name } = fragment;
     let call = this.#calls.get(key);
     // Some vendors give every call the index 0 and distinguish them only by id.
-    if (call === undefined || (call.hasBegun && isAnotherId(id, call.givenId))) {
-      if (!this.#hasRoom(perBlock)) return;
+    if (call === undefined || (call.hasBegun && isDifferentId(id, call.givenId))) {
+      if (!this.#reserve(perBlock)) return;
       call = new CallBlock();
       this.#calls.set(key, call);
     }
     if (id !== undefined && id !== '') call.givenId ??= id;
-    if (name !== undefined && name !== '' && !call.hasBegun) {
-      const known = this.#route.names.fromWire(name);
-      if (known.name !== name && namespace === undefined) this.#options.received?.noteChange('tool_names');
-      call.name = { ...known, ...(namespace !== undefined && { name, namespace }) };
-      call.isWrapped = known.form === 'freeform' && form !== 'freeform';
-      if (call.isWrapped) this.#options.received?.noteChange('arguments');
-      if (form !== undefined && form !== 'function') call.name = { ...call.name, form };
-    }
+    if (name !== undefined && name !== '' && !call.hasBegun) this.#nameCall(call, name, fragment);
     if (call.name !== undefined && call.givenId !== undefined) this.#begin(call);
   }
 
-  #input(key: string | number, text: string): void {
+  #nameCall(call: CallBlock, wireName: string, { namespace, form }: CallFragment): void {
+    const tool = this.#route.names.fromWire(wireName);
+    if (tool.name !== wireName && namespace === undefined) this.#options.received?.noteChange('tool_names');
+    call.isWrapped = tool.form === 'freeform' && form !== 'freeform';
+    if (call.isWrapped) this.#options.received?.noteChange('arguments');
+    call.name = {
+      ...tool,
+      ...(namespace !== undefined && { name: wireName, namespace }),
+      ...(form !== undefined && form !== 'function' && { form }),
+    };
+  }
+
+  #appendInput(key: string | number, text: string): void {
     const call = this.#calls.get(key);
     if (call === undefined || text === '') return;
     if (call.isClosed) return this.#options.received?.noteChange('arguments');
     if (call.name !== undefined) this.#begin(call);
     if (call.hasBegun) this.#append(call, text);
-    else if (this.#hasRoom(text.length)) call.early.add(text);
+    else if (this.#reserve(text.length)) call.early.add(text);
   }
 
   #endCall(key: string | number, whole: string | undefined): void {
     const call = this.#calls.get(key);
     if (call?.name === undefined || call.isClosed) return;
     this.#begin(call);
-    const had = call.text;
-    if (whole !== undefined && whole.length > had.length && whole.startsWith(had)) {
-      this.#append(call, whole.slice(had.length));
+    const sent = call.text;
+    if (whole !== undefined && whole.length > sent.length && whole.startsWith(sent)) {
+      this.#append(call, whole.slice(sent.length));
     }
     this.#queue.close(call);
   }
@@ -313,19 +328,29 @@ export class GrammarGuard {
     this.#callCount++;
     call.hasBegun = true;
     this.#queue.add(call);
-    if (call.early.length > 0) this.#append(call, call.early.text);
+    if (call.early.length > 0) this.#write(call, call.early.text);
   }
 
   #append(block: OpenBlock, text: string): void {
-    this.#usage.wrote(text.length);
-    const logprobs = block.head.type === 'text' && this.#logprobs.length > 0 ? this.#logprobs.splice(0) : undefined;
-    if (this.#hasRoom(text.length)) this.#queue.append(block, text, logprobs);
+    if (this.#reserve(text.length)) this.#write(block, text);
+    else this.#usage.wrote(text.length);
   }
 
-  /** Counts the characters held in memory, and fails an answer that becomes too large. */
-  #hasRoom(size: number): boolean {
-    this.#outputBytes += size;
-    if (this.#outputBytes <= bounds.translatedReply) return true;
+  /** Writes text whose characters are already reserved. */
+  #write(block: OpenBlock, text: string): void {
+    this.#usage.wrote(text.length);
+    const logprobs = block.head.type === 'text' && this.#logprobs.length > 0 ? this.#logprobs.splice(0) : undefined;
+    this.#queue.append(block, text, logprobs);
+  }
+
+  /**
+   * Counts characters as held in memory, and fails an answer that becomes too large.
+   *
+   * @returns false if it has failed
+   */
+  #reserve(characters: number): boolean {
+    this.#heldCharacters += characters;
+    if (this.#heldCharacters <= bounds.translatedReply) return true;
     this.failure = new GatewayError('upstream_failed', upstreamReason('upstream.reason.over_limit'));
     return false;
   }
@@ -338,7 +363,7 @@ export class GrammarGuard {
     for (const call of this.#calls.values()) this.#begin(call);
     this.#queue.closeAll();
     const blocks = this.#queue.complete;
-    if (blocks.length === 0 && this.#isSilent) {
+    if (blocks.length === 0 && this.#isEmptyByMistake) {
       this.failure = new GatewayError('upstream_failed', upstreamReason('upstream.reason.response_empty'));
       return;
     }
@@ -360,9 +385,9 @@ export class GrammarGuard {
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 
-  /** Whether the answer is empty by mistake: a model may end without text, but then reports a token for it. */
-  get #isSilent(): boolean {
-    if (this.#hasLost && this.#finish !== undefined) return false;
+  /** A model may end without text on purpose, but then the upstream reports at least one output token. */
+  get #isEmptyByMistake(): boolean {
+    if (this.#hasDroppedContent && this.#finish !== undefined) return false;
     return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.reported.output ?? 0) === 0);
   }
 
@@ -386,6 +411,6 @@ export class GrammarGuard {
   }
 }
 
-function isAnotherId(id: string | undefined, known: string | undefined): boolean {
+function isDifferentId(id: string | undefined, known: string | undefined): boolean {
   return id !== undefined && id !== '' && known !== undefined && id !== known;
 }

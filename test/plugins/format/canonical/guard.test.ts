@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import {
@@ -8,6 +9,7 @@ import {
   type Fragment,
   type ReplyEvent,
   contentOf,
+  perBlock,
 } from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { runs } from '../../../support/runs.ts';
@@ -178,6 +180,22 @@ describe('calls', () => {
 
   it('a call without an id gets one', () => {
     expect(replyTo([call(0, undefined, 'one'), input(0, '{}'), end]).blocks[0]).toMatchObject({ id: 'call_abc_0' });
+  });
+
+  it('input that arrived before the name of its call counts once', () => {
+    const early = JSON.stringify({ value: 'x'.repeat(0.6 * bounds.translatedReply) });
+    const held = early.length + perBlock;
+    for (const name of [call(0, 'id_1', 'f'), call(0, undefined, 'f')]) {
+      const guard = guardOf();
+      const fragments: Fragment[] = [call(0), input(0, early), name];
+      guard.push(fragments);
+      guard.push([finish, end]);
+      expect({ failure: guard.failure, held: guard.held, finish: guard.reply?.finish }).toEqual({
+        failure: undefined,
+        held,
+        finish: 'tool_calls',
+      });
+    }
   });
 
   it('the same key with another id is another call', () => {

@@ -13,21 +13,21 @@ export interface NameRules {
   readonly maxLength: number;
   /** Characters that are not allowed; needs the flag `g`. */
   readonly forbidden: RegExp;
-  /** Characters with which a name may begin. */
-  readonly begin: RegExp;
+  /** Matches names that begin with an allowed character. */
+  readonly firstCharacter: RegExp;
 }
 
 /** The rules of most vendors. Source: OpenAI API reference, function names. */
-export const plainNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_-]/g, begin: /^[A-Za-z0-9_-]/ };
+export const plainNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_-]/g, firstCharacter: /^[A-Za-z0-9_-]/ };
 
 /**
- * Maps the tool names of a conversation to wire names and back: groups are flattened, characters that the upstream refuses
+ * Maps the tool names of a conversation to wire names and back: groups are flattened, characters that the upstream does not allow
  * are replaced, and names that are too long are shortened. The same conversation always gets the same names.
  */
 export class ToolNames {
   readonly #rules: NameRules;
-  readonly #wire = new Map<string, string>();
-  readonly #tools = new Map<string, NamedTool>();
+  readonly #wireNames = new Map<string, string>();
+  readonly #toolsByWireName = new Map<string, NamedTool>();
 
   constructor({ tools, items }: Pick<Conversation, 'tools' | 'items'>, rules: NameRules) {
     this.#rules = rules;
@@ -37,39 +37,43 @@ export class ToolNames {
   }
 
   toWire(name: string, namespace: string | undefined): string {
-    return this.#wire.get(keyOf(name, namespace)) ?? this.#fit(flatten(name, namespace));
+    return this.#wireNames.get(keyOf(name, namespace)) ?? this.#toAllowedName(flatten(name, namespace));
   }
 
-  /** The tool with this wire name; models also call tools that do not exist. */
+  /** Finds the tool with this wire name. Models also call tools that do not exist; such a name stands for itself. */
   fromWire(wireName: string): NamedTool {
-    return this.#tools.get(wireName) ?? { name: wireName, namespace: undefined, form: 'function' };
+    return this.#toolsByWireName.get(wireName) ?? { name: wireName, namespace: undefined, form: 'function' };
   }
 
   #add({ name, namespace, form }: NamedTool): void {
     const key = keyOf(name, namespace);
-    if (this.#wire.has(key)) return;
+    if (this.#wireNames.has(key)) return;
     const flat = flatten(name, namespace);
-    const fitted = this.#fit(flat);
-    const wireName = this.#tools.has(fitted) ? this.#shorten(flat, key) : fitted;
-    this.#wire.set(key, wireName);
-    this.#tools.set(wireName, { name, namespace, form });
+    const allowed = this.#toAllowedName(flat);
+    // Tools of different groups can have the same flat name, but not the same key.
+    const wireName = this.#toolsByWireName.has(allowed) ? this.#shorten(this.#clean(flat), key) : allowed;
+    this.#wireNames.set(key, wireName);
+    this.#toolsByWireName.set(wireName, { name, namespace, form });
   }
 
-  #fit(name: string): string {
-    const { maxLength, forbidden, begin } = this.#rules;
-    const clean = name.replace(forbidden, '_');
-    const prefixed = begin.test(clean) ? clean : `_${clean}`;
-    return prefixed.length <= maxLength && prefixed === name ? prefixed : this.#shorten(prefixed, name);
+  #toAllowedName(name: string): string {
+    const clean = this.#clean(name);
+    return clean === name && clean.length <= this.#rules.maxLength ? clean : this.#shorten(clean, name);
+  }
+
+  #clean(name: string): string {
+    const clean = name.replace(this.#rules.forbidden, '_');
+    return this.#rules.firstCharacter.test(clean) ? clean : `_${clean}`;
   }
 
   /** Appends a hash of the original, so that names stay distinct. */
-  #shorten(name: string, original: string): string {
+  #shorten(cleanName: string, original: string): string {
     const hash = createHash('sha256').update(original).digest('hex').slice(0, 8);
-    return `${name.replace(this.#rules.forbidden, '_').slice(0, this.#rules.maxLength - 9)}_${hash}`;
+    return `${cleanName.slice(0, this.#rules.maxLength - 9)}_${hash}`;
   }
 }
 
-/** Whether the client, not the vendor, runs the tool. */
+/** True if the client, not the vendor, runs the tool. */
 export function isClientTool(tool: Conversation['tools'][number]): tool is ClientTool {
   return 'name' in tool;
 }

@@ -18,4 +18,4 @@ export const geminiCodec: Codec = {
 export const stateKinds: readonly StateKind[] = ['thought'];
 
 /** The function names that the format allows. Newer models accept 128 characters, older models only 64. */
-export const toolNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_.:-]/g, begin: /^[A-Za-z_]/ };
+export const toolNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_.:-]/g, firstCharacter: /^[A-Za-z_]/ };

@@ -6,8 +6,8 @@ export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue,
   return value !== undefined && value !== null;
 }
 
-/** Default values, which many clients send and which can be omitted without loss. */
-const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
+/** Values that can be omitted without effect; clients often send them explicitly. */
+const omittable: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
   ['defer_loading', [false]],
   ['eager_input_streaming', [false, true]],
   ['frequency_penalty', [0]],
@@ -27,22 +27,22 @@ const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, Json
 export function isMeaningless(name: string, value: JsonValue | undefined): boolean {
   if (!isSet(value) || value === '') return true;
   if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
-  return defaults.get(name)?.includes(value) === true;
+  return omittable.get(name)?.includes(value) === true;
 }
 
-/** Removes members and notes each member whose loss has an effect. Returns the same body if no member was present. */
+/** Removes members, even null ones, and notes each whose loss has an effect. Returns the same body if no member was present. */
 export function without<T extends Readonly<JsonObject>>(
   body: T,
   names: readonly (keyof NoInfer<T> & string)[],
   notes?: Notes,
 ): T {
-  const found: readonly string[] = names.filter((name) => isSet(body[name]));
-  if (found.length === 0) return body;
-  for (const name of found) if (!isMeaningless(name, body[name])) notes?.drop(name);
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !found.includes(name))) as T;
+  const present: readonly string[] = names.filter((name) => body[name] !== undefined);
+  if (present.length === 0) return body;
+  for (const name of present) if (!isMeaningless(name, body[name])) notes?.drop(name);
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !present.includes(name))) as T;
 }
 
-/** The body with a new value of a member; without the member when the value is undefined. */
+/** Returns the body with a new value of a member; undefined removes the member. */
 export function withMember<T extends Readonly<JsonObject>>(
   body: T,
   name: keyof NoInfer<T> & string,
@@ -52,7 +52,6 @@ export function withMember<T extends Readonly<JsonObject>>(
   return value === undefined ? without(body, [name]) : { ...body, [name]: value };
 }
 
-/** The object; undefined when it has no members. */
 export function undefinedIfEmpty(object: JsonObject): JsonObject | undefined {
   return Object.keys(object).length === 0 ? undefined : object;
 }

@@ -64,7 +64,7 @@ const streamUsage: Adaptation = (body: ChatRequest, { profile }) => {
 
 const seedName: Adaptation = (body: ChatRequest, { profile }) => {
   const wanted = profile.quirks.seed_name;
-  if (wanted === 'seed' || !isSet(body.seed)) return body;
+  if (wanted === 'seed' || body.seed === undefined) return body;
   const { seed, ...rest } = body;
   return { [wanted]: seed, ...rest };
 };
@@ -213,7 +213,7 @@ function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatReques
   const isRefused = Array.isArray(tools) && tools.length > 0 && refusesToolsWithReasoning(target.profile);
   if (isRefused && body.reasoning_effort !== 'none') return withoutEffort(body, target);
   const isAsked = names.some((name) => isSet(body[name]));
-  if (!isAsked) return body;
+  if (!isAsked) return canReason(target.profile) ? body : without(body, names);
   if (canReason(target.profile) && !isForeignEffort(body.reasoning_effort, target.profile)) return body;
   const asked = Object.fromEntries(names.map((name) => [name, body[name]]));
   const written: ChatRequest = rewriteMembers(probe, asked, target);

@@ -18,7 +18,7 @@ export function adaptThinking(probe: Probe): Adaptation {
   return (body: MessagesRequest, target) => {
     const { thinking } = body;
     const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
-    if (!isSet(thinking) && !isSet(effort)) return body;
+    if (!isSet(thinking) && !isSet(effort)) return canReason(target.profile) ? body : removeThinking(body);
     if (!canReason(target.profile)) return withoutThinking(body, target);
     const isBudget = target.profile.quirks.reasoning === 'budget';
     const isRefused = isForeignThinking(body, target.profile);
@@ -33,6 +33,10 @@ export function adaptThinking(probe: Probe): Adaptation {
 function withoutThinking(body: MessagesRequest, { notes }: AdaptationTarget): MessagesRequest {
   const isOff = member<MessagesThinking>(body.thinking, 'type') === 'disabled';
   if (!isOff) notes.drop('reasoning');
+  return removeThinking(body);
+}
+
+function removeThinking(body: MessagesRequest): MessagesRequest {
   return withEffort(without(body, ['thinking']), undefined);
 }
 

@@ -10,18 +10,18 @@ const [comma, colon, openArray, openObject] = [0x2c, 0x3a, 0x5b, 0x7b];
  */
 export function rawElement(bytes: Buffer, member: string, index: number): string | undefined {
   const reader = new RawJsonReader(bytes);
-  if (!reader.pass(openObject)) return undefined;
+  if (!reader.consume(openObject)) return undefined;
   do {
-    const name = reader.value();
-    if (name === undefined || !reader.pass(colon)) return undefined;
+    const name = reader.readValue();
+    if (name === undefined || !reader.consume(colon)) return undefined;
     if (name.toString() === `"${member}"`) return elementOf(reader, index);
-    if (reader.value() === undefined) return undefined;
-  } while (reader.pass(comma));
+    if (reader.readValue() === undefined) return undefined;
+  } while (reader.consume(comma));
   return undefined;
 }
 
 function elementOf(reader: RawJsonReader, index: number): string | undefined {
-  if (!reader.pass(openArray)) return undefined;
-  for (let at = 0; at < index; at++) if (reader.value() === undefined || !reader.pass(comma)) return undefined;
-  return reader.value()?.toString();
+  if (!reader.consume(openArray)) return undefined;
+  for (let at = 0; at < index; at++) if (reader.readValue() === undefined || !reader.consume(comma)) return undefined;
+  return reader.readValue()?.toString();
 }

@@ -19,25 +19,25 @@ export interface RawMember {
  */
 export function memberSpans(bytes: Buffer): readonly RawMember[] | undefined {
   const reader = new RawJsonReader(bytes);
-  if (!reader.pass(openObject)) return undefined;
+  if (!reader.consume(openObject)) return undefined;
   const spans: RawMember[] = [];
-  if (!reader.pass(closeObject)) {
+  if (!reader.consume(closeObject)) {
     do {
       const span = readMember(reader);
       if (span === undefined) return undefined;
       spans.push(span);
-    } while (reader.pass(comma));
-    if (!reader.pass(closeObject)) return undefined;
+    } while (reader.consume(comma));
+    if (!reader.consume(closeObject)) return undefined;
   }
   return reader.isAtEnd() ? spans : undefined;
 }
 
 function readMember(reader: RawJsonReader): RawMember | undefined {
-  const begin = reader.begin();
-  const name = nameOf(reader.value());
-  if (name === undefined || !reader.pass(colon)) return undefined;
-  const valueBegin = reader.begin();
-  return reader.value() && { name, begin, valueBegin, end: reader.at };
+  const begin = reader.skipSpace();
+  const name = nameOf(reader.readValue());
+  if (name === undefined || !reader.consume(colon)) return undefined;
+  const valueBegin = reader.skipSpace();
+  return reader.readValue() && { name, begin, valueBegin, end: reader.position };
 }
 
 /** The name in a JSON string, which may contain escapes. @returns undefined for an invalid string */

@@ -1,18 +1,20 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RunKey } from './run-rows.ts';
 
-/** Background responses that this process runs, or whose readers wait in this process. */
-class Runs {
+/** Background runs and waiting readers of this process. */
+class BackgroundRuns {
   readonly #stops = new Map<string, () => void>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /**
    * @param stop ends the run
-   * @returns removes the run from the list
+   * @returns a function that removes the run
    */
   add({ id }: RunKey, stop: () => void): () => void {
     this.#stops.set(id, stop);
-    return () => this.#stops.delete(id);
+    return () => {
+      if (this.#stops.get(id) === stop) this.#stops.delete(id);
+    };
   }
 
   stop({ id }: RunKey): void {
@@ -41,6 +43,6 @@ class Runs {
   }
 }
 
-export function runsOf(host: Host): Runs {
-  return host.keep('format/background-runs', () => new Runs());
+export function runsOf(host: Host): BackgroundRuns {
+  return host.keep('format/background-runs', () => new BackgroundRuns());
 }

@@ -1,7 +1,7 @@
-import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -13,7 +13,7 @@ type Awaitable<T> = T | Promise<T>;
 
 /** A cached account. A change notification removes it; another lookup replaces it. */
 export interface KnownAccount extends AccountRecord {
-  readonly seenAt: number; // ms, local clock, when the query was sent
+  readonly queriedAt: number; // ms, local clock, when the query was sent
 }
 
 interface DirectoryOptions {
@@ -26,12 +26,12 @@ const defaultMaxAgeSeconds = 60;
 const unwatchedMaxAgeMs = 1_000; // while notifications cannot arrive
 /** An unknown key or id is rejected for this long without another lookup. */
 const unknownMaxAgeMs = 10_000;
-/** Cached accounts are used for this long while the database is down or reports no change. */
-const longestAgeMs = 24 * 60 * 60 * 1_000;
-/** Collects lookups of suspects and background lookups; also the longest delay of a valid key among suspects. */
-const pauseMs = 250;
+/** Cached accounts are served for this long while the database is down or reports no change. */
+const maxStaleAgeMs = 24 * 60 * 60 * 1_000;
+/** Delay that batches lookups of suspects (callers that have sent unknown keys) and background lookups. */
+const batchDelayMs = 250;
 const deadlineMs = 2_000;
-/** Tolerance between the database times of two lookups, in addition to their duration: the event loop may be busy. */
+/** Tolerated difference between the database times of two lookups beyond their duration, because the event loop may be busy. */
 const clockToleranceMs = deadlineMs;
 const probeIntervalMs = 1_000;
 
@@ -43,11 +43,11 @@ const probeIntervalMs = 1_000;
  * 2. the notification connection has not been interrupted since (notifications may have been missed);
  * 3. while that connection is down, the entry is younger than a second (a rotated key must not work longer).
  *
- * Calls do not wait for an entry that is only too old: they get it, and it is read again in the background, so that the first call after a
- * pause costs a customer no more than the next one. The age only bounds the effect of a change without a notification.
+ * Entries that are only too old are served and refreshed in the background (stale-while-revalidate), so that the first call after a pause
+ * is as fast as the next one. The maximum age only bounds how long a missed notification can go unnoticed.
  *
- * While the database does not respond, 2 and 3 do not apply: cached accounts are used for a day, so that paying callers do
- * not notice a database restart, and unknown callers get `unavailable`. One lookup per second retries.
+ * While the database does not respond, 2 and 3 do not apply: cached accounts are served for a day, whatever the caller's maximum age, so
+ * that paying callers do not notice a database restart, and unknown callers get `unavailable`. One lookup per second retries.
  */
 export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
@@ -63,10 +63,11 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #refreshById: BatchLoader<KnownAccount>;
   readonly #listening: Promise<() => void>;
   #isListening = false;
-  #gapAt = -Infinity; // ms, local clock
-  /** A query during which this changed may have read the old state. */
+  #notificationGapAt = -Infinity; // ms, local clock
+  /** A query during which this changed may have read the state before the change. */
   #notificationCount = 0;
-  #nextProbe: number | undefined; // ms, local clock; set while the database does not answer
+  /** Set while the database does not respond; `nextProbeAt` is in ms, local clock. */
+  #outage: { readonly nextProbeAt: number } | undefined;
   #clockOffset: number | undefined; // the database's minus the local one
 
   constructor({ database, log, clock = () => performance.now() }: DirectoryOptions) {
@@ -76,8 +77,8 @@ export class AccountDirectory implements AsyncDisposable {
     this.#byId = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id));
     const readDigests = (digests: readonly string[]) => this.#read('digest', digests, ({ key }) => key?.digest ?? '');
     this.#byDigest = new BatchLoader(readDigests);
-    this.#bySuspectDigest = new BatchLoader(readDigests, pauseMs);
-    this.#refreshById = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id), pauseMs);
+    this.#bySuspectDigest = new BatchLoader(readDigests, batchDelayMs);
+    this.#refreshById = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id), batchDelayMs);
     this.#listening = this.#listen();
     this.#listening.catch(() => {}); // `ready` reports it
   }
@@ -88,12 +89,11 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * The account whose key has this digest, or undefined.
+   * Finds the account whose key has this digest. A digest that was unknown is not looked up again for ten seconds.
    *
-   * @param maxAge seconds for which a cached entry is fresh; 0: every caller waits for the database
-   * @param isSuspect whether the caller has sent unknown keys; its lookups are delayed and batched. Called only if nothing about the key is
-   * in memory
-   * @throws GatewayError `unavailable` if it is not cached and the database does not respond
+   * @param maxAge seconds for which a cached entry is fresh; 0 reads it again before it is used, unless the database does not respond
+   * @param isSuspect true if the caller has sent unknown keys, so that its lookups are delayed and batched. Called only on a cache miss
+   * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
   findByDigest(
     digest: string,
@@ -103,7 +103,7 @@ export class AccountDirectory implements AsyncDisposable {
     const id = this.#idOfDigest.get(digest);
     const cached = id === undefined ? undefined : this.#accounts.get(id);
     if (cached !== undefined && cached.key?.digest === digest)
-      return this.#useAndRefresh(cached, maxAge, this.#byDigest, digest);
+      return this.#serveStale(cached, maxAge, this.#byDigest, digest);
     if (this.#isUnknown(digest)) return undefined;
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
@@ -114,17 +114,18 @@ export class AccountDirectory implements AsyncDisposable {
     return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
   }
 
-  /** The account with this id. An entry that is only too old is returned and refreshed, as by `findByDigest`. */
+  /** Finds an account like `findById`, but returns an entry that is only too old, and refreshes it in the background. */
   knownById(id: string): Awaitable<KnownAccount | undefined> {
     const cached = this.#accounts.get(id);
     if (cached === undefined) return this.findById(id);
-    return this.#useAndRefresh(cached, defaultMaxAgeSeconds, this.#byId, id);
+    return this.#serveStale(cached, defaultMaxAgeSeconds, this.#byId, id);
   }
 
   /**
-   * The account with this id, no older than `maxAge` seconds.
+   * Finds the account with this id. An id that was unknown is not looked up again for ten seconds.
    *
-   * @throws GatewayError as `findByDigest`
+   * @param maxAge maximum age of the entry in seconds. An older entry is returned only while the database does not respond
+   * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
   findById(id: string, maxAge: number = defaultMaxAgeSeconds): Awaitable<KnownAccount | undefined> {
     const cached = this.#accounts.get(id);
@@ -135,7 +136,7 @@ export class AccountDirectory implements AsyncDisposable {
 
   /** Database time in epoch ms: when the account was read, plus the time since. */
   databaseTime(account: KnownAccount): number {
-    return account.readAt + this.#clock() - account.seenAt;
+    return account.readAt + this.#clock() - account.queriedAt;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -143,22 +144,24 @@ export class AccountDirectory implements AsyncDisposable {
     stop?.();
   }
 
-  #useAndRefresh(
+  #serveStale(
     cached: KnownAccount,
     maxAge: number,
     loader: BatchLoader<KnownAccount>,
     key: string,
   ): Awaitable<KnownAccount | undefined> {
     if (this.#isFresh(cached, maxAge)) return cached;
-    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(cached, longestAgeMs / 1_000))
+    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(cached, maxStaleAgeMs / 1_000))
       return this.#lookUp(loader, key, cached);
-    if (this.#nextProbe === undefined || this.#mayProbe()) this.#refresh(cached.id);
+    if (this.#outage === undefined || this.#takeProbe()) this.#refresh(cached.id);
     return cached;
   }
 
   #refresh(id: string): void {
     this.#refreshById.load(id).then(
-      (found) => found ?? this.#accounts.delete(id),
+      (found) => {
+        if (found === undefined) this.#accounts.delete(id);
+      },
       // Logged where it is read; another call tries again.
       () => undefined,
     );
@@ -168,9 +171,9 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#isListening && this.#database.notifications.isConnected;
   }
 
-  #isFresh({ seenAt }: KnownAccount, maxAge: number): boolean {
+  #isFresh({ queriedAt }: KnownAccount, maxAge: number): boolean {
     const limit = this.#isWatched ? maxAge * 1_000 : Math.min(maxAge * 1_000, unwatchedMaxAgeMs);
-    return seenAt > this.#gapAt && this.#clock() - seenAt < limit;
+    return queriedAt > this.#notificationGapAt && this.#clock() - queriedAt < limit;
   }
 
   #isUnknown(digestOrId: string): boolean {
@@ -183,10 +186,11 @@ export class AccountDirectory implements AsyncDisposable {
     key: string,
     cached: KnownAccount | undefined,
   ): Awaitable<KnownAccount | undefined> {
-    const isOutage = this.#nextProbe !== undefined;
-    if (isOutage && !this.#mayProbe()) return this.#fromMemory(cached);
+    const isOutage = this.#outage !== undefined;
+    if (isOutage && !this.#takeProbe()) return this.#fromMemory(cached);
+    const changes = this.#notificationCount;
     const lookup = loader.load(key).then(
-      (found) => this.#settle(key, cached, found),
+      (found) => found ?? this.#recordMiss(key, cached, changes),
       (error: unknown) => this.#fromMemory(cached, error),
     );
     if (!isOutage || cached === undefined) return lookup;
@@ -194,15 +198,14 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#fromMemory(cached);
   }
 
-  #settle(key: string, cached: KnownAccount | undefined, found: KnownAccount | undefined): KnownAccount | undefined {
-    if (found !== undefined) return found;
+  /** @param changes number of notifications before the look-up: the account may have been created during it */
+  #recordMiss(key: string, cached: KnownAccount | undefined, changes: number): undefined {
     if (cached !== undefined) this.#accounts.delete(cached.id);
-    else this.#unknown.set(key, this.#clock() + unknownMaxAgeMs);
-    return undefined;
+    else if (changes === this.#notificationCount) this.#unknown.set(key, this.#clock() + unknownMaxAgeMs);
   }
 
   #fromMemory(cached: KnownAccount | undefined, cause?: unknown): KnownAccount {
-    if (cached !== undefined && this.#clock() - cached.seenAt < longestAgeMs) return cached;
+    if (cached !== undefined && this.#clock() - cached.queriedAt < maxStaleAgeMs) return cached;
     throw new GatewayError('unavailable', 'API keys cannot be verified at the moment. Try again in a few seconds.', {
       retryAfter: 2,
       cause,
@@ -214,7 +217,7 @@ export class AccountDirectory implements AsyncDisposable {
     values: readonly string[],
     valueOf: (account: KnownAccount) => string,
   ): Promise<Map<string, KnownAccount>> {
-    const seenAt = this.#clock();
+    const queriedAt = this.#clock();
     const changes = this.#notificationCount;
     try {
       const records = await withDeadline(
@@ -223,9 +226,9 @@ export class AccountDirectory implements AsyncDisposable {
         `the database did not answer within ${deadlineMs} ms`,
       );
       this.#endOutage();
-      this.#compareClocks(records[0]?.readAt, seenAt);
-      const found = records.map((record) => ({ ...record, seenAt }));
-      if (changes === this.#notificationCount) for (const account of found) this.#keep(account);
+      this.#compareClocks(records[0]?.readAt, queriedAt);
+      const found = records.map((record) => ({ ...record, queriedAt }));
+      if (changes === this.#notificationCount) for (const account of found) this.#store(account);
       return new Map(found.map((account) => [valueOf(account), account]));
     } catch (error) {
       this.#beginOutage(error);
@@ -234,7 +237,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * Drops accounts that were read before the database's clock was set: their `databaseTime` would be wrong.
+   * Clears the cache when the database's clock has jumped, because `databaseTime` would be wrong.
    *
    * @param readAt epoch ms, some time between sending the query and now
    */
@@ -251,28 +254,32 @@ export class AccountDirectory implements AsyncDisposable {
     this.#clockOffset = offset;
   }
 
-  #keep(account: KnownAccount): void {
+  #store(account: KnownAccount): void {
     this.#accounts.set(account.id, account);
     if (account.key !== undefined) this.#idOfDigest.set(account.key.digest, account.id);
   }
 
-  #mayProbe(): boolean {
-    const now = this.#clock();
-    if (this.#nextProbe !== undefined && now < this.#nextProbe) return false;
-    this.#nextProbe = now + probeIntervalMs;
+  /** Returns true once per interval during an outage, and schedules the next probe. */
+  #takeProbe(): boolean {
+    if (this.#outage === undefined || this.#clock() < this.#outage.nextProbeAt) return false;
+    this.#scheduleProbe();
     return true;
   }
 
+  #scheduleProbe(): void {
+    this.#outage = { nextProbeAt: this.#clock() + probeIntervalMs };
+  }
+
   #beginOutage(error: unknown): void {
-    if (this.#nextProbe === undefined) {
+    if (this.#outage === undefined) {
       logFailure(this.#log, 'accounts cannot be read; only callers with a cached account are served', error);
     }
-    this.#nextProbe = this.#clock() + probeIntervalMs;
+    this.#scheduleProbe();
   }
 
   #endOutage(): void {
-    if (this.#nextProbe === undefined) return;
-    this.#nextProbe = undefined;
+    if (this.#outage === undefined) return;
+    this.#outage = undefined;
     this.#log.info('accounts can be read again');
   }
 
@@ -286,7 +293,7 @@ export class AccountDirectory implements AsyncDisposable {
       },
       () => {
         this.#notificationCount++;
-        this.#gapAt = this.#clock();
+        this.#notificationGapAt = this.#clock();
       },
     );
     this.#isListening = true;
@@ -294,7 +301,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 }
 
-/** The directory of this process. It starts to listen on first use; stages await `ready` in `create`. */
+/** Returns the directory of this process, which starts to listen on first use. Stages await `ready` in `create`. */
 export function accountDirectory({ database, log, keep }: Host): AccountDirectory {
   const { notifications } = database;
   const query: Database['query'] = (sql, parameters) => database.queryFirst(sql, parameters);

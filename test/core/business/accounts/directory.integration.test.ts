@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateKey } from '#core/business/accounts/account-key.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
@@ -18,6 +19,7 @@ afterAll(async () => {
 /** The database, its notifications and its failures in the hand of the test. */
 class Line {
   queries = 0;
+  answers = 0;
   now = 0; // ms
   step = 0; // ms by which the database's clock was set
   isConnected = true;
@@ -42,6 +44,7 @@ class Line {
           this.queries++;
           if (this.failure !== undefined) throw this.failure;
           const rows = await database.query<{ read_at: number }>(sql, parameters);
+          this.answers++;
           await this.hold;
           return rows.map((row) => ({ ...row, read_at: row.read_at + this.now + this.step })) as never;
         },
@@ -108,6 +111,20 @@ describe('an account look-up', () => {
 
   it('finds nothing by an id that is not a UUID', async () => {
     await expect(directory.findById(`' or 1=1`)).resolves.toBeUndefined();
+  });
+});
+
+describe('an unknown id', () => {
+  it('of an account that is created during its look-up is looked up again', async () => {
+    const [id, { promise, resolve }] = [randomUUIDv7(), Promise.withResolvers<void>()];
+    line.hold = promise;
+    const lookup = directory.findById(id);
+    await vi.waitFor(() => expect(line.answers).toBe(1));
+    await database.query(`INSERT INTO account (id, name) VALUES (?, 'Budi')`, [id]);
+    line.notify(id);
+    resolve();
+    await expect(lookup).resolves.toBeUndefined();
+    await expect(directory.findById(id)).resolves.toMatchObject({ name: 'Budi' });
   });
 });
 
@@ -184,7 +201,7 @@ describe('a call after a pause', () => {
     line.now += pause;
     for (let call = 0; call < 5; call++) void directory.findByDigest(digest);
     void directory.knownById(accountId);
-    await vi.waitFor(() => expect(directory.knownById(accountId)).toMatchObject({ seenAt: pause }), {
+    await vi.waitFor(() => expect(directory.knownById(accountId)).toMatchObject({ queriedAt: pause }), {
       timeout: 15_000,
     });
     expect(line.queries).toBe(2);

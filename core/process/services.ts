@@ -13,7 +13,7 @@ import { cacheSizes, capacityOf, type MemoryLimits } from '#core/platform/memory
 import { EventBus } from '#core/gateway/events/event-bus.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
-import { ruleOutDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
+import { ensureUniqueAddresses } from '#core/business/accounts/duplicate-addresses.ts';
 import { rememberPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { keepActions } from '#core/business/operator-actions/actions.ts';
@@ -108,8 +108,8 @@ export class OpenServices implements AsyncDisposable {
         await rememberPersonalTables(database).catch((error: unknown) =>
           log.error('tables with personal data could not be noted', error),
         );
-        await ruleOutDoubledAddresses(database, log).catch((error: unknown) =>
-          log.error('addresses with two accounts could not be looked for', error),
+        await ensureUniqueAddresses(database, log).catch((error: unknown) =>
+          log.error('uniqueness of email addresses could not be ensured', error),
         );
       }
       if (mode === 'serve' && queueUrl !== undefined) {

@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { accountCommand } from './account/command.ts';
-import { doubledAddresses } from './doubled-problems.ts';
+import { duplicateAddresses } from './duplicate-problems.ts';
 import { cleanDeletedJob } from './jobs.ts';
 import { publishJob, retentionJob } from './jobs.ts';
 import { addAccountPages } from './pages/index.ts';
@@ -14,7 +14,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     addAccountPages(server);
     server.gateway.command(accountCommand);
-    server.gateway.problem(doubledAddresses);
+    server.gateway.problem(duplicateAddresses);
     server.gateway.job(publishJob);
     server.gateway.job(retentionJob);
     server.gateway.job(planEndJob);

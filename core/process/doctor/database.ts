@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
-import { type DoubledAddress, doubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
+import { type DuplicateAddress, selectDuplicates } from '#core/business/accounts/duplicate-addresses.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { findEncodingMistake } from '#core/platform/database/migrate.ts';
 import { listMigrations, migrationTable } from '#core/platform/database/migration-files.ts';
@@ -227,10 +227,10 @@ async function checkMigrations(client: pg.Client, tables: readonly PluginTables[
       `the database has ${unknown.length} that this version does not: ${unknown.slice(0, 3).join(', ')}`,
       'A newer version, or a plugin that is gone, has made them. Read the release notes before you roll back.',
     );
-  const { rows: doubled } = await client.query<DoubledAddress>(doubledAddresses);
-  if (doubled.length > 0)
+  const { rows: duplicates } = await client.query<DuplicateAddress>(selectDuplicates);
+  if (duplicates.length > 0)
     return warning(
-      `accounts with the same e-mail address: ${doubled.map(({ ids }) => ids.join(' and ')).join(', ')}`,
+      `accounts with the same e-mail address: ${duplicates.map(({ ids }) => ids.join(' and ')).join(', ')}`,
       'The collation of the database allowed it. Change the address of one, or delete it, then restart.',
     );
   return ok(`all ${applied.size} are applied`);

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
-import { findDoubledAddresses, ruleOutDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
+import { findDuplicateAddresses, ensureUniqueAddresses } from '#core/business/accounts/duplicate-addresses.ts';
 import { signInWith } from '#core/business/accounts/identities.ts';
 import { openDatabase, type OpenedDatabase } from '#core/platform/database/open.ts';
 import { databaseDiagnoses } from '#core/process/doctor/database.ts';
@@ -67,6 +67,26 @@ describe('a database with a Turkish collation', () => {
     );
   });
 
+  it('gets its unique index from one of two instances that start at once', async () => {
+    await database.query('DROP INDEX account_email_ascii');
+    const create = 'CREATE UNIQUE INDEX account_email_ascii ON account (lower(email COLLATE "C"))';
+    const { promise: committed, resolve: commit } = Promise.withResolvers<void>();
+    const { promise: created, resolve: report } = Promise.withResolvers<void>();
+    const other = database.fork().transactional(async (transaction) => {
+      await transaction.execute(create);
+      report();
+      await committed;
+    });
+    await created;
+    const ensured = ensureUniqueAddresses(database, silentLog);
+    const waiting = `SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'CREATE UNIQUE INDEX%'`;
+    await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1), 5_000);
+    commit();
+    await other;
+    await expect(ensured).resolves.toBeUndefined();
+  });
+
   it('with two accounts for one address is migrated, and names them until an operator has decided', async () => {
     // As a version before has left it.
     await database.query('DROP INDEX IF EXISTS account_email_ascii');
@@ -75,13 +95,13 @@ describe('a database with a Turkish collation', () => {
     const second = await createAccount(database, 'dp', { name: 'Citra', email: 'citra@example.com' });
     await database[Symbol.asyncDispose]();
     database = await open();
-    const doubled = [{ ids: [first.accountId, second.accountId] }];
-    expect(await findDoubledAddresses(database)).toEqual(doubled);
+    const duplicates = [{ ids: [first.accountId, second.accountId] }];
+    expect(await findDuplicateAddresses(database)).toEqual(duplicates);
     const lines: string[] = [];
     const log = { ...silentLog, warn: (line: string) => void lines.push(line) };
-    await ruleOutDoubledAddresses(database, log);
+    await ensureUniqueAddresses(database, log);
     expect(lines).toEqual([
-      `accounts ${first.accountId} and ${second.accountId} have the same e-mail address but for its case: change the address of one, or delete it`,
+      `accounts ${first.accountId} and ${second.accountId} have email addresses that differ only in case: change the address of one, or delete it`,
     ]);
     const [, migrations] = databaseDiagnoses({ DATABASE_URL: url }, []);
     const [check] = migrations?.checks(createStageHost(database) as never) ?? [];
@@ -90,7 +110,7 @@ describe('a database with a Turkish collation', () => {
       text: `accounts with the same e-mail address: ${first.accountId} and ${second.accountId}`,
     });
     await database.query(`UPDATE account SET email = 'other.citra@example.com' WHERE id = ?`, [second.accountId]);
-    await ruleOutDoubledAddresses(database, log);
+    await ensureUniqueAddresses(database, log);
     expect(lines).toHaveLength(1);
     await expect(createAccount(database, 'dp', { name: 'Citra', email: 'Citra@example.com' })).rejects.toMatchObject({
       kind: 'email_taken',

@@ -1,14 +1,14 @@
-import { findDoubledAddresses, mayBeDoubled } from '#core/business/accounts/doubled-addresses.ts';
+import { findDuplicateAddresses, isUniqueIndexMissing } from '#core/business/accounts/duplicate-addresses.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 
 /** Accounts that share an address, which only an operator can resolve. */
-export const doubledAddresses: ProblemKind = {
+export const duplicateAddresses: ProblemKind = {
   name: 'doubled_address',
   order: 100,
-  precondition: mayBeDoubled,
+  precondition: isUniqueIndexMissing,
   async find({ host, t }) {
-    const doubled = await findDoubledAddresses(host.database);
-    return doubled.map(({ ids }) => ({
+    const duplicates = await findDuplicateAddresses(host.database);
+    return duplicates.map(({ ids }) => ({
       severity: 'warn',
       title: t('accounts.doubled'),
       pieces: [

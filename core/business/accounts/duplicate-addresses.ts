@@ -1,0 +1,45 @@
+import type { Database } from '#core/platform/database/database.ts';
+import type { Logger } from '#core/platform/logger.ts';
+
+/** Accounts whose addresses differ only in the case of ASCII letters, which a Turkish collation allowed. */
+export interface DuplicateAddress {
+  /** Ids of the accounts, oldest first. */
+  readonly ids: readonly string[];
+}
+
+const maxListed = 10;
+
+/** SQL condition: the unique index is missing, which happens only if there were duplicates. */
+export const isUniqueIndexMissing = `to_regclass('account_email_ascii') IS NULL`;
+
+/** Skips the table scan if the unique index exists. */
+export const selectDuplicates = `
+  SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
+  WHERE ${isUniqueIndexMissing} AND email IS NOT NULL
+  GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxListed}`;
+
+export function findDuplicateAddresses(database: Pick<Database, 'query'>): Promise<DuplicateAddress[]> {
+  return database.query<DuplicateAddress>(selectDuplicates);
+}
+
+/** Creates the index that keeps addresses unique, or logs the accounts that share an address. */
+export async function ensureUniqueAddresses(database: Pick<Database, 'query'>, log: Logger): Promise<void> {
+  const duplicates = await findDuplicateAddresses(database);
+  for (const { ids } of duplicates)
+    log.warn(
+      `accounts ${ids.join(' and ')} have email addresses that differ only in case: change the address of one, or delete it`,
+    );
+  // Checked before creating it, because the statement locks the table even if the index exists.
+  if (duplicates.length > 0 || !(await isIndexMissing(database))) return;
+  try {
+    await database.query('CREATE UNIQUE INDEX IF NOT EXISTS account_email_ascii ON account (lower(email COLLATE "C"))');
+  } catch (error) {
+    // IF NOT EXISTS does not see an index that another instance is creating: the later one fails with a unique violation.
+    if (await isIndexMissing(database)) throw error;
+  }
+}
+
+async function isIndexMissing(database: Pick<Database, 'query'>): Promise<boolean> {
+  const [row] = await database.query<{ is_missing: boolean }>(`SELECT ${isUniqueIndexMissing} AS is_missing`);
+  return row?.is_missing === true;
+}

@@ -9,19 +9,22 @@ import type { Row } from '#core/platform/database/rows.ts';
 import { oneLine } from '#core/platform/one-line.ts';
 import type { Account, LinkedIdentity } from './entities.ts';
 
-/** A person as a sign-in provider knows them. */
+/** A person's profile from a sign-in provider. */
 export interface SignInProfile {
   /** Name of the provider: `google`, `github`, `local`. */
   readonly provider: string;
   /** The provider's id of the person. */
   readonly subject: string;
-  /** Undefined unless the provider has verified it: an unverified address would let its claimant take an account over. */
+  /**
+   * Undefined unless the provider has verified it, because an unverified address would let its claimant take an account over. Only
+   * `local` passes an address without verifying it: users of this machine are trusted not to claim another person's.
+   */
   readonly email: string | undefined;
   readonly name: string;
   readonly avatarUrl: string | undefined;
 }
 
-/** What an identity is found by. */
+/** Key of an identity. */
 export type IdentityKey = Pick<SignInProfile, 'provider' | 'subject'>;
 
 /** Reason for rejecting a sign-in. */
@@ -33,22 +36,19 @@ type SignInOutcome =
 
 type AccountHost = Pick<Host, 'database' | 'section' | 'service'>;
 
-/** Local sign-in verifies no addresses, so it never takes over an existing account. */
-const unverified = 'local';
+/** Local sign-in verifies no addresses, so it never takes over an existing account or changes an address. */
+const unverifiedProvider = 'local';
 
 /**
- * The account of this identity. For an unknown identity, creates an account with a key that was never shown (see `revealKey`).
- * Accounts are found by provider and subject, never by e-mail address: an address of another account is refused, and only
- * that account's owner can link the identity, while signed in. The exception is an account without a sign-in that the operator
- * created: it belongs to the first verified owner of its address.
+ * Signs in with an identity and returns its account. For an unknown identity, creates an account with a key that was never shown (see
+ * `revealKey`). Accounts are found by provider and subject, never by email address: an address of another account is refused, and only
+ * that account's owner can link the identity, while signed in. The exception is an account without a sign-in that the operator created:
+ * it belongs to the first verified owner of its address.
  */
 export async function signInWith(host: AccountHost, profile: SignInProfile): Promise<SignInOutcome> {
-  const person = cleanProfile(profile);
   try {
-    return await host.database.fork().transactional(async (transaction) => {
-      await lockIdentity(transaction, person);
-      const owner = await readOwner(transaction, person);
-      if (owner !== undefined) return await useIdentity(host, transaction, owner, person);
+    return await changeIdentity(host, cleanProfile(profile), async (transaction, person, owner) => {
+      if (owner !== undefined) return await signInWithIdentity(host, transaction, owner, person);
       const claimed = await claimAccount(transaction, person);
       if (claimed !== undefined) return claimed;
       const { name, email, avatarUrl } = person;
@@ -62,6 +62,26 @@ export async function signInWith(host: AccountHost, profile: SignInProfile): Pro
     if (isEmailTaken(error)) return { refused: 'email_taken' };
     throw error;
   }
+}
+
+/**
+ * Runs a change of an identity in a transaction that locks it. If another account takes the identity's address at the same time, the
+ * change runs again: it then sees the address as taken and leaves it alone.
+ */
+export async function changeIdentity<Outcome>(
+  { database }: Pick<Host, 'database'>,
+  person: SignInProfile,
+  change: (transaction: EntityManager, person: SignInProfile, owner: IdentityOwner | undefined) => Promise<Outcome>,
+): Promise<Outcome> {
+  const run = () =>
+    database.fork().transactional(async (transaction) => {
+      await lockIdentity(transaction, person);
+      return change(transaction, person, await readOwner(transaction, person));
+    });
+  return run().catch((error: unknown) => {
+    if (!isEmailTaken(error)) throw error;
+    return run();
+  });
 }
 
 interface IdentityOwner {
@@ -79,7 +99,7 @@ export async function lockIdentity(transaction: EntityManager, { provider, subje
   ]);
 }
 
-interface Blocking {
+interface BlockedColumn {
   readonly is_blocked: boolean;
 }
 
@@ -87,7 +107,7 @@ export async function readOwner(
   transaction: EntityManager,
   { provider, subject }: IdentityKey,
 ): Promise<IdentityOwner | undefined> {
-  const [row] = await transaction.execute<(Row<typeof LinkedIdentity, 'account_id'> & Blocking)[]>(
+  const [row] = await transaction.execute<(Row<typeof LinkedIdentity, 'account_id'> & BlockedColumn)[]>(
     `select i.account_id, (a.blocked_at is not null and a.paused_at is null or a.deleted_at is not null) as is_blocked
      from identity i join account a on a.id = i.account_id where i.provider = ? and i.subject = ?`,
     [provider, subject],
@@ -106,24 +126,24 @@ export async function insertIdentity(
   );
 }
 
-/** Accounts that conflict with an address under either unique index. Takes the address twice. */
-const ofAddress = `select from account where lower(email) = lower(?)
+/** Selects accounts that conflict with an address under either unique index. Two parameters, both the address. */
+const selectAddressConflicts = `select from account where lower(email) = lower(?)
   union all select from account where lower(email collate "C") = lower(?::text collate "C")`;
 
 /**
- * Links an account without identities to the first identity whose verified address it has, but for the case of ASCII letters: Unicode
- * folds others to them, such as the Kelvin sign to `k`, whose mailbox is another one.
+ * Links an account without identities to the first identity with its verified address. Ignores only the case of ASCII letters: Unicode
+ * case folding would also map the Kelvin sign to `k`, for example, which is a different mailbox.
  */
 async function claimAccount(transaction: EntityManager, person: SignInProfile): Promise<SignInOutcome | undefined> {
-  if (person.email === undefined || person.provider === unverified) return undefined;
-  const [account] = await transaction.execute<(Row<typeof Account, 'id'> & Blocking)[]>(
+  if (person.email === undefined || person.provider === unverifiedProvider) return undefined;
+  const [account] = await transaction.execute<(Row<typeof Account, 'id'> & BlockedColumn)[]>(
     `select id, blocked_at is not null and paused_at is null as is_blocked from account
      where lower(email collate "C") = lower(?::text collate "C")
      order by lower(email) = lower(?) desc, created_at limit 1 for update`,
     [person.email, person.email],
   );
   if (account === undefined) return undefined;
-  // A statement after the lock: it sees the identity of a sign-in that held the lock before.
+  // Queried after locking, so that an identity linked by a concurrent sign-in is visible.
   const identities = await transaction.execute<unknown[]>('select from identity where account_id = ? limit 1', [
     account.id,
   ]);
@@ -134,8 +154,8 @@ async function claimAccount(transaction: EntityManager, person: SignInProfile): 
 }
 
 /**
- * Gives an account without an e-mail address the one of its identity, unless another account has it. Never an operator's: operator
- * rights follow addresses.
+ * Sets a missing email address from the identity, unless another account has it. Never sets an operator's address, because operator rights
+ * follow addresses. An unverified address is set as well, since it takes nothing from another account.
  */
 export async function adoptEmail(
   host: Pick<Host, 'section'>,
@@ -146,14 +166,14 @@ export async function adoptEmail(
   if (email === undefined || isOperatorAddress(host, email)) return;
   await transaction.execute(
     `update account set email = ? where id = ? and email is null
-       and not exists (${ofAddress})`,
+       and not exists (${selectAddressConflicts})`,
     [email, accountId, email, email],
   );
 }
 
 /**
- * Lets the address of an account follow the identity that it came from, when the verified address of that identity itself has
- * changed and no other account has the new one. The former address gets a mail.
+ * Updates the account's address when the identity it came from has a new verified address that no other account has. Notifies the previous
+ * address.
  */
 async function followEmail(
   host: Pick<Host, 'section'>,
@@ -161,23 +181,23 @@ async function followEmail(
   accountId: string,
   { provider, subject, email }: SignInProfile,
 ): Promise<void> {
-  if (email === undefined || provider === unverified || isOperatorAddress(host, email)) return;
+  if (email === undefined || provider === unverifiedProvider || isOperatorAddress(host, email)) return;
   const changed = await transaction.execute<unknown[]>(
     `update account a set former_email = a.email, email = ?
      from identity i where a.id = ? and i.account_id = a.id and i.provider = ? and i.subject = ?
        and lower(i.email) = lower(a.email) and lower(a.email) <> lower(?)
-       and not exists (${ofAddress}) returning 1`,
+       and not exists (${selectAddressConflicts}) returning 1`,
     [email, accountId, provider, subject, email, email, email],
   );
   if (changed.length > 0) await recordEmailChange(transaction, accountId);
 }
 
-/** Reports a changed address, in the transaction of the change. The addresses are in the account. */
+/** Records a change of address in its transaction; the account has both addresses. */
 export async function recordEmailChange(transaction: EntityManager, accountId: string): Promise<void> {
   await recordEvent(transaction, 'account.email_changed', { accountId }, `account.email_changed:${randomUUIDv7()}`);
 }
 
-async function useIdentity(
+async function signInWithIdentity(
   host: Pick<Host, 'section'>,
   transaction: EntityManager,
   { accountId, isBlocked }: IdentityOwner,
@@ -194,23 +214,23 @@ async function useIdentity(
   return { accountId, isNew: false };
 }
 
-const maxName = 100; // characters
-const maxEmail = 320;
-const maxUrl = 2_000;
+const maxNameLength = 100; // characters
+const maxEmailLength = 320;
+const maxUrlLength = 2_000;
 
-/** One line without control characters, of bounded length: providers send user input. */
+/** Removes control characters and line breaks and bounds the length, because providers send user input. */
 export function cleanProfile(profile: SignInProfile): SignInProfile {
   const email = oneLine(profile.email ?? '');
   const avatarUrl = profile.avatarUrl ?? '';
   return {
     provider: profile.provider,
     subject: profile.subject,
-    email: /^[^@\s]+@[^@\s]+$/.test(email) && email.isWellFormed() && email.length <= maxEmail ? email : undefined,
+    email: /^[^@\s]+@[^@\s]+$/.test(email) && email.isWellFormed() && email.length <= maxEmailLength ? email : undefined,
     name: cleanName(profile.name) || cleanName(email.split('@')[0] ?? '') || profile.provider,
-    avatarUrl: /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(avatarUrl) && avatarUrl.length <= maxUrl ? avatarUrl : undefined,
+    avatarUrl: /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(avatarUrl) && avatarUrl.length <= maxUrlLength ? avatarUrl : undefined,
   };
 }
 
 function cleanName(text: string): string {
-  return oneLine(text).slice(0, maxName).toWellFormed();
+  return oneLine(text).slice(0, maxNameLength).toWellFormed();
 }

@@ -3,11 +3,11 @@ import type { Database } from '#core/platform/database/database.ts';
 import { lockAccount } from './ledger.ts';
 import {
   adoptEmail,
+  changeIdentity,
   cleanProfile,
   type IdentityKey,
   insertIdentity,
   lockIdentity,
-  readOwner,
   type SignInProfile,
 } from './identities.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
@@ -23,7 +23,7 @@ export interface IdentityRecord {
   readonly lastUsedAt: Date;
 }
 
-/** The identities of an account, the oldest first. */
+/** Lists the identities of an account, oldest first. */
 export async function listIdentities(database: Pick<Database, 'query'>, accountId: string): Promise<IdentityRecord[]> {
   const rows = await database.query<IdentityRow>(
     `select provider, subject, email, name, ${epochs('created_at', 'last_used_at')}
@@ -36,7 +36,7 @@ export async function listIdentities(database: Pick<Database, 'query'>, accountI
 /**
  * Adds an identity to an account. The caller has made sure that the account's owner, signed in, requested it.
  *
- * @returns `of_other_account` if another account has it, and keeps it; `linked` also if this account already had it
+ * @returns `of_other_account` if another account has the identity, which keeps it; `linked` even if this account already had it
  * @throws AccountError `not_found`
  */
 export async function linkIdentity(
@@ -44,10 +44,7 @@ export async function linkIdentity(
   accountId: string,
   profile: SignInProfile,
 ): Promise<'linked' | 'of_other_account'> {
-  const person = cleanProfile(profile);
-  return host.database.fork().transactional(async (transaction) => {
-    await lockIdentity(transaction, person);
-    const owner = await readOwner(transaction, person);
+  return changeIdentity(host, cleanProfile(profile), async (transaction, person, owner) => {
     if (owner !== undefined) return owner.accountId === accountId ? 'linked' : 'of_other_account';
     await lockAccount(transaction, accountId);
     await insertIdentity(transaction, accountId, person);

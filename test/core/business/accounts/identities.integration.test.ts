@@ -40,6 +40,24 @@ async function newAccount(profile = person()): Promise<string> {
   return outcome.accountId;
 }
 
+/** Runs a call while another account takes an address, so that the call sees the address as free until it writes it. */
+async function whileTaken<T>(email: string, call: () => Promise<T>): Promise<T> {
+  const { promise: isWaiting, resolve: commit } = Promise.withResolvers<void>();
+  const { promise: isInserted, resolve: report } = Promise.withResolvers<void>();
+  const other = database.fork().transactional(async (transaction) => {
+    await transaction.execute('insert into account (id, name, email) values (?, ?, ?)', [randomUUID(), 'Budi', email]);
+    report();
+    await isWaiting;
+  });
+  await isInserted;
+  const outcome = call();
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like 'update account%'`;
+  await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1), 5_000).finally(commit);
+  await other;
+  return outcome;
+}
+
 const countAccounts = async (email: string) => {
   const [row] = await database.query<{ count: number }>('select count(*)::int from account where email = ?', [email]);
   return row?.count;
@@ -55,6 +73,21 @@ describe('a sign-in', () => {
       key: { isShown: false },
     });
     expect(await listIdentities(database, accountId)).toMatchObject([{ subject: sari.subject, email: sari.email }]);
+  });
+
+  it('with a known identity succeeds while another account takes its new address', async () => {
+    const sari = person();
+    const accountId = await newAccount(sari);
+    const email = `${randomUUID()}@example.com`;
+    expect(await whileTaken(email, () => signInWith(host, { ...sari, email }))).toEqual({ accountId, isNew: false });
+    expect(await findAccount(database, accountId)).toMatchObject({ email: sari.email });
+  });
+
+  it('links an identity while another account takes its address', async () => {
+    const { accountId } = await createAccount(database, 'dp', { name: 'Sari' });
+    const google = person();
+    expect(await whileTaken(google.email ?? '', () => linkIdentity(host, accountId, google))).toBe('linked');
+    expect(await findAccount(database, accountId)).toMatchObject({ email: undefined });
   });
 
   it('finds the account of a known identity, whatever its e-mail address is now', async () => {

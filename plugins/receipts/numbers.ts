@@ -1,4 +1,5 @@
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { wakeJob } from '#core/gateway/host/wake-job.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
 /** Receipts numbered per transaction. */
@@ -54,8 +55,8 @@ async function numberBatch(database: Numbering, kind: keyof typeof due): Promise
 }
 
 /** Wakes the job, at most once per second for any number of payments. */
-export async function wakeNumbering(host: Pick<Host, 'jobs' | 'now'>): Promise<void> {
-  await host.jobs.add(numberJobName, {}, { id: `${numberJobName}-${Math.floor(host.now() / 1000)}`, delay: 1 });
+export async function wakeNumbering(host: Pick<Host, 'jobs' | 'monotonic'>): Promise<void> {
+  await wakeJob(host, numberJobName);
 }
 
 export const numberJob: JobDefinition = {

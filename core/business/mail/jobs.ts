@@ -1,24 +1,21 @@
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { wakeJob } from '#core/gateway/host/wake-job.ts';
 import { alertsSection } from './alerts-section.ts';
 import { sendsMail } from './section.ts';
 
-/** Wakes the sender of customers' mails: one job a second, for any number of events. */
+/** Wakes the sender of customers' emails, at most once per second. */
 export async function wakeMails(host: Host): Promise<void> {
-  if (sendsMail(host.section)) await wakeSender(host, 'send-mails');
+  if (sendsMail(host.section)) await wakeJob(host, 'send-mails');
 }
 
-/** Wakes the sender of alerts to the operator, by mail and webhook. */
+/** Wakes the senders of alerts to the operator, by email and webhook. */
 export async function wakeAlerts(host: Host): Promise<void> {
   await wakeMails(host);
-  if (hasWebhook(host)) await wakeSender(host, 'send-webhooks');
+  if (hasWebhook(host)) await wakeJob(host, 'send-webhooks');
 }
 
 export function hasWebhook({ section }: Pick<Host, 'section'>): boolean {
   return section(alertsSection).webhook !== undefined;
-}
-
-async function wakeSender(host: Host, name: 'send-mails' | 'send-webhooks'): Promise<void> {
-  await host.jobs.add(name, {}, { id: `${name}-${Math.floor(host.now() / 1000)}`, delay: 1 });
 }
 
 export const mailRetentionJob: JobDefinition = {

@@ -13,28 +13,30 @@ export type Entities = NonNullable<Options['entities']>;
 export interface PluginTables {
   /** Snake_case and unique. Every table of the plugin has this name, or starts with it and an underscore. */
   readonly name: string;
-  /** A function is called to load them when the database is opened. */
+  /** A function is called when the database is opened. */
   readonly entities: Entities | (() => Promise<Entities>);
   /**
    * Folder of files named `Migration<digits>_<words>`, `.ts` or `.js`. Each exports a class named like its file that extends `Migration`.
    * Released files never change. Omitted if other migrations create the tables.
    */
   readonly migrations?: URL;
-  /** Callbacks within core's transactions, which keep these tables consistent with core's. */
+  /** Callbacks in core's transactions that keep these tables consistent with core's. */
   readonly steps?: KeepSteps;
 }
 
 /**
- * Loads MikroORM if there are entities. Entities that are loaded later are not checked.
+ * Checks the name of a plugin's tables, and each table's own. Loads MikroORM if there are entities; lazily loaded entities are not checked.
  *
- * @throws Error naming a table outside the plugin's namespace
+ * @throws Error that names a table outside the plugin's namespace, or an entity without a table
  */
 export async function checkTableNames({ name, entities }: PluginTables): Promise<void> {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`tables "${name}": the name must be snake_case`);
   if (typeof entities === 'function') return;
   for (const entity of entities) {
     const table = await tableOf(entity);
-    if (table === name || table?.startsWith(`${name}_`) === true) continue;
+    if (table === undefined)
+      throw new Error(`tables "${name}": ${nameOf(entity)} must be a result of defineEntity, or a class set on one with setClass`);
+    if (table === name || table.startsWith(`${name}_`)) continue;
     throw new Error(`tables "${name}": the table "${table}" must be named "${name}" or begin with "${name}_"`);
   }
 }
@@ -43,4 +45,8 @@ async function tableOf(entity: Entities[number]): Promise<string | undefined> {
   const { EntitySchema } = await import('@mikro-orm/core');
   if (EntitySchema.is(entity)) return entity.tableName;
   return EntitySchema.REGISTRY.get(entity as never)?.tableName;
+}
+
+function nameOf(entity: Entities[number]): string {
+  return typeof entity === 'function' ? `class ${entity.name}` : JSON.stringify(entity);
 }

@@ -101,6 +101,10 @@ describe('tables of plugins', () => {
       'tables "other": the table "second_note" must be named "other" or begin with "other_"',
     ],
     [{ ...first, name: 'my-notes', entities: [] }, 'tables "my-notes": the name must be snake_case'],
+    [
+      { ...first, entities: [class Loose {}] },
+      'tables "first": class Loose must be a result of defineEntity, or a class set on one with setClass',
+    ],
   ])('outside their name space are refused: %#', async (tables, message) => {
     const registry = new Registry();
     await expect(registry.registering('any', async () => registry.tables(tables))).rejects.toThrow(message);

@@ -2,14 +2,14 @@ import type { JsonSchema } from '../schema.ts';
 import type { JsonObject } from '../json.ts';
 
 /**
- * A plain function that may run twice, late, or after its subject is gone. A job speeds work up, but is never the only record of it:
- * mandatory work is found again in the database.
+ * A plain function that may run twice, late, or after its subject is gone. Jobs are an optimization: required work must also be
+ * discoverable from the database.
  */
 export interface Job<Context, Data extends JsonObject = JsonObject> {
   /** Kebab-case; unique in the gateway. */
   readonly name: string;
   readonly description: string;
-  /** Schema of the data; missing for jobs without data. */
+  /** Schema of the data; omitted if the job takes none. */
   readonly data?: JsonSchema;
   /** Schedule: `every` N seconds, starting immediately, or at the times of a cron `pattern` (UTC). */
   readonly schedule?: { readonly every: number } | { readonly pattern: string };
@@ -20,10 +20,15 @@ export interface Job<Context, Data extends JsonObject = JsonObject> {
   run(data: Data, context: Context): Promise<void>;
 }
 
-/** @throws Error if the schedule is neither an interval nor has the fields of a cron pattern */
+/**
+ * Checks a schedule from a plugin.
+ *
+ * @throws Error if it is neither an interval nor has the fields of a cron pattern
+ */
 export function checkSchedule({ name, schedule }: Pick<Job<never>, 'name' | 'schedule'>): void {
   if (schedule === undefined) return;
-  const { every, pattern } = { ...(schedule as { readonly every?: unknown; readonly pattern?: unknown }) };
+  const every: unknown = 'every' in schedule ? schedule.every : undefined;
+  const pattern: unknown = 'pattern' in schedule ? schedule.pattern : undefined;
   if (typeof every === 'number' && every > 0 && Number.isFinite(every)) return;
   if (every === undefined && typeof pattern === 'string' && /^\S+(\s+\S+){4,5}$/.test(pattern.trim())) return;
   throw new Error(`job "${name}": \`schedule\` must be { every: seconds } or { pattern: "17 3 * * *" }`);

@@ -4,7 +4,7 @@ import { type Command, type CommandContext, CommandFailed, exampleText } from '#
 import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/arguments.ts';
-import { type LimitOptions, limitsFrom, type ShownAccount, showAccount, showFields } from './show.ts';
+import { describeAccount, type LimitOptions, limitsFrom, renderFields, type ShownAccount } from './show.ts';
 
 interface Output {
   readonly json?: true;
@@ -153,7 +153,7 @@ function addLimitOptions(parser: Parser): Parser {
 }
 
 async function shown(host: Host, handle: string): Promise<ShownAccount> {
-  return showAccount(await (await accounts()).findAccount(host.database, handle));
+  return { record: await (await accounts()).findAccount(host.database, handle) };
 }
 
 async function run(
@@ -162,8 +162,8 @@ async function run(
   work: (host: Host) => Promise<ShownAccount>,
 ): Promise<void> {
   const account = await explainErrors(context.withHost(work));
-  if (json === true) context.print(JSON.stringify(account, null, 2));
-  else for (const line of showFields(account)) context.print(line);
+  if (json === true) context.print(JSON.stringify(describeAccount(account), null, 2));
+  else for (const line of renderFields(account)) context.print(line);
 }
 
 function usage(message: string): never {

@@ -2,29 +2,35 @@ import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/busin
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { printable } from '#core/platform/logger.ts';
 
-/** The output of `--json`. */
+/** An account, and its key if the command has just created it. */
 export interface ShownAccount {
+  readonly record: AccountRecord;
+  readonly key?: string;
+}
+
+/** Output of `--json`. */
+interface AccountView {
   readonly id: string;
   /** Equal to `id`; kept until 0.7. */
   readonly account: string;
   readonly name: string;
   readonly email: string | null;
   readonly created_at: string;
-  /** The key itself; present only in the output of the command that created it. */
+  /** Present only in the output of the command that created the key. */
   readonly key?: string;
   readonly hint: string | null;
   readonly rotated_at: string | null;
   readonly request_count: number;
   readonly active: boolean;
-  /** As in `GET /v1/key`: adjacent periods are merged. */
-  readonly active_period: ShownTime | null;
+  /** Adjacent periods are merged, like in `GET /v1/key`. */
+  readonly active_period: TimeSpan | null;
   readonly plan: string | null;
-  readonly periods: readonly (ShownTime & { readonly label: string })[];
+  readonly periods: readonly (TimeSpan & { readonly label: string })[];
   /** Limits that replace the configured ones; null if there are none. */
   readonly limits: RateLimits | null;
 }
 
-interface ShownTime {
+interface TimeSpan {
   readonly starts_at: string;
   readonly ends_at: string;
 }
@@ -37,13 +43,13 @@ export interface LimitOptions {
   readonly weight?: number;
 }
 
-/** The limits among the options; undefined if there are none. */
+/** Reads the limits among the options; undefined if none is given. */
 export function limitsFrom({ limit, period, burst, concurrent, weight }: LimitOptions): RateLimits | undefined {
-  const named = Object.entries({ limit, period, burst, concurrent, weight }).filter(([, value]) => value !== undefined);
-  return named.length === 0 ? undefined : Object.fromEntries(named);
+  const given = Object.entries({ limit, period, burst, concurrent, weight }).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
-export function showAccount(record: AccountRecord): ShownAccount {
+export function describeAccount({ record, key }: ShownAccount): AccountView {
   const active = activePeriod(record, record.readAt);
   return {
     id: record.id,
@@ -55,41 +61,45 @@ export function showAccount(record: AccountRecord): ShownAccount {
     rotated_at: record.key?.rotatedAt?.toISOString() ?? null,
     request_count: record.requestCount,
     active: active !== undefined,
-    active_period: active === undefined ? null : showTime(active),
+    active_period: active === undefined ? null : describeSpan(active),
     plan: active?.label ?? null,
-    periods: record.periods.map((period) => ({ ...showTime(period), label: period.label })),
+    periods: record.periods.map((period) => ({ ...describeSpan(period), label: period.label })),
     limits: record.key?.limits ?? null,
+    ...(key !== undefined && { key }),
   };
 }
 
-function showTime({ startsAt, endsAt }: PeriodRecord): ShownTime {
+function describeSpan({ startsAt, endsAt }: PeriodRecord): TimeSpan {
   return { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** Human-readable output: one field per line. */
-export function showFields(account: ShownAccount): string[] {
-  const { key, name, email } = account;
+/** Renders human-readable output: one field per line. */
+export function renderFields({ record, key }: ShownAccount): string[] {
+  const { id, name, email, createdAt, requestCount } = record;
   const fields: [string, string | undefined][] = [
-    ['key', key === undefined ? (account.hint ?? 'none') : `${key}   (shown only once)`],
-    ['account', account.account],
-    ['name', email === null ? name : `${name} <${email}>`],
-    ['created', account.created_at],
-    ['rotated', account.rotated_at ?? undefined],
-    ['plan', describePlan(account)],
-    ['limits', describeLimits(account.limits)],
-    ['requests', String(account.request_count)],
+    ['key', key === undefined ? (record.key?.hint ?? 'none') : `${key}   (shown only once)`],
+    ['account', id],
+    ['name', email === undefined ? name : `${name} <${email}>`],
+    ['created', createdAt.toISOString()],
+    ['rotated', record.key?.rotatedAt?.toISOString()],
+    ['plan', describePlan(record)],
+    ['limits', describeLimits(record.key?.limits)],
+    ['requests', String(requestCount)],
   ];
   return fields.flatMap(([label, value]) => (value === undefined ? [] : [`${label.padEnd(9)} ${printable(value)}`]));
 }
 
-function describePlan({ active_period: active, plan, periods }: ShownAccount): string {
-  if (active !== null) return `${plan}, active until ${active.ends_at}`;
-  const last = periods.at(-1);
-  return last === undefined ? 'none yet' : `ended at ${last.ends_at}`;
+function describePlan(record: AccountRecord): string {
+  const { periods, readAt } = record;
+  const active = activePeriod(record, readAt);
+  if (active !== undefined) return `${active.label}, active until ${active.endsAt.toISOString()}`;
+  const [first, last] = [periods[0], periods.at(-1)];
+  if (first === undefined || last === undefined) return 'none yet';
+  const end = last.endsAt.toISOString();
+  return first.startsAt.getTime() > readAt ? `starts at ${first.startsAt.toISOString()}, ends at ${end}` : `ended at ${end}`;
 }
 
-function describeLimits(limits: RateLimits | null): string {
-  if (limits === null) return 'as configured';
-  const named = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
-  return named.length === 0 ? 'as configured' : `${named.join(', ')}; otherwise as configured`;
+function describeLimits(limits: RateLimits | undefined): string {
+  const entries = Object.entries(limits ?? {}).map(([name, value]) => `${name} ${value}`);
+  return entries.length === 0 ? 'as configured' : `${entries.join(', ')}; others as configured`;
 }

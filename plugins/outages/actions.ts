@@ -51,12 +51,12 @@ export const grantAction = defineAction({
   input: grantInput,
   tells: { days: tellDays, model: itself, since, until, label: quoted },
   async perform(host, _id, { since: start, until: end, model, days, label, note: why }, operator) {
-    const { findAffected, grantForOutage, hasGrant, readOutage } = await import('./grant.ts');
+    const { findAffectedAccounts, grantForOutage, hasGrant, parseOutage } = await import('./grant.ts');
     const failed: { account: string; message: string }[] = [];
     let [granted, skipped] = [0, 0];
     const grant = { days, label, note: why };
-    const outage = await readOutage(host, { since: start, until: end, model });
-    for (const { id } of await findAffected(host.database, outage)) {
+    const outage = await parseOutage(host, { since: start, until: end, model });
+    for (const { id } of await findAffectedAccounts(host.database, outage)) {
       const action = { operator, action: 'account.add_days', subject: id, words: grant } as const;
       try {
         const isNew =

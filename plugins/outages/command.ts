@@ -20,9 +20,9 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
     verb: 'grant-outage',
     asks: true,
     async wish(host, handle, input) {
-      const { findAffected, readOutage } = await import('./grant.ts');
+      const { findAffectedAccounts, parseOutage } = await import('./grant.ts');
       const { days, label, ...span } = input as GrantInput;
-      const affected = await findAffected(host.database, await readOutage(host, span));
+      const affected = await findAffectedAccounts(host.database, await parseOutage(host, span));
       if (affected.length === 0) throw new CommandFailed('No account is affected.', 3);
       const rows = affected.map(({ id, name, email = '' }) => [id, name, email]);
       const question = [`Grant ${days} d to these ${affected.length} accounts as "${label}"?`];

@@ -11,25 +11,25 @@ interface Outage {
   /** Epoch ms. */
   readonly since: number;
   readonly until: number;
-  /** Selects only accounts that requested this model in the span; default: all that had paid time in it. */
+  /** Selects only accounts that requested this model during the outage; default: all that had paid time then. */
   readonly model?: string | undefined;
 }
 
 /**
  * Parses an outage from the operator's input.
  *
- * @param span RFC 3339
- * @throws AccountError `span`; `not_found` for a model that never existed
+ * @param times RFC 3339
+ * @throws AccountError `span` unless `since` is before `until`; `not_found` for a model that never existed
  */
-export async function readOutage(
+export async function parseOutage(
   host: Pick<Host, 'catalog' | 'database'>,
-  span: { readonly since: string; readonly until: string; readonly model?: string | undefined },
+  times: { readonly since: string; readonly until: string; readonly model?: string | undefined },
 ): Promise<Outage> {
-  const [since, until] = [Date.parse(span.since), Date.parse(span.until)];
-  if (!(since < until)) throw new AccountError('span', 'The beginning of the span must be before its end.');
-  if (span.model === undefined) return { since, until };
-  const model = await findModelName(host, span.model);
-  if (model === undefined) throw new AccountError('not_found', `Model "${span.model}" not found.`);
+  const [since, until] = [Date.parse(times.since), Date.parse(times.until)];
+  if (!(since < until)) throw new AccountError('span', 'The start must be before the end.');
+  if (times.model === undefined) return { since, until };
+  const model = await findModelName(host, times.model);
+  if (model === undefined) throw new AccountError('not_found', `Model "${times.model}" not found.`);
   return { since, until, model };
 }
 
@@ -39,23 +39,22 @@ export interface AffectedAccount {
   readonly email: string | undefined;
 }
 
-/** Finds accounts that had paid time in a span, or requested a model in it; blocked and deleted ones are left out. */
-export async function findAffected(
+/** Finds accounts that had paid time during an outage, or requested its model then. Blocked and deleted accounts are excluded. */
+export async function findAffectedAccounts(
   database: Pick<Database, 'query'>,
   { since, until, model }: Outage,
 ): Promise<AffectedAccount[]> {
-  const span = [since, until];
   const [condition, values] =
     model === undefined
       ? [
           `exists (select from ${periodsInForce} p where p.account_id = a.id
              and p.starts_at < to_timestamp(? / 1000.0) and p.ends_at > to_timestamp(? / 1000.0))`,
-          span.toReversed(),
+          [until, since],
         ]
       : [
           `exists (select from request_log r where r.account_id = a.id and r.started_at >= to_timestamp(? / 1000.0)
              and r.started_at < to_timestamp(? / 1000.0) and coalesce(r.alias_of, r.model) = ?)`,
-          [...span, model],
+          [since, until, model],
         ];
   const rows = await database.query<{ id: string; name: string; email: string | null }>(
     `select a.id, a.name, a.email from account a
@@ -68,27 +67,28 @@ export async function findAffected(
 /** Result of a grant to all accounts hit by an outage. */
 export interface OutageResult {
   readonly granted: number;
-  /** Accounts that already had the days of this note. */
+  /** Accounts already granted days under this note. */
   readonly skipped: number;
   readonly failed: readonly { readonly account: string; readonly message: string }[];
 }
 
-const grantOf = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
+/** Includes grants that were revoked: running the same note again must not return days that an operator has taken back. */
+const selectGrant = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
 
-/** True if the account already has the days of this note, so no grant and no record are needed. */
+/** True if days were already granted to the account under this note. */
 export async function hasGrant(
   { database }: Pick<Host, 'database'>,
   accountId: string,
   note: string,
 ): Promise<boolean> {
-  return (await database.query(grantOf, [accountId, note])).length > 0;
+  return (await database.query(selectGrant, [accountId, note])).length > 0;
 }
 
 /**
- * Grants days to an account for an outage, once: another run with the same note, after a crash or by mistake, has no effect.
+ * Grants days to an account for an outage. Idempotent per note.
  *
- * @param label name of the days shown to the account's owner
- * @returns false if it already had them, or was blocked or deleted meanwhile
+ * @param grant.label name of the days shown to the account's owner
+ * @returns false if days were already granted under this note, or the account was blocked or deleted meanwhile
  * @throws AccountError `too_many_days`
  */
 export async function grantForOutage(
@@ -99,8 +99,8 @@ export async function grantForOutage(
   return database.fork().transactional(async (transaction) => {
     const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
     if (blockedAt !== undefined || deletedAt !== undefined) return false;
-    const [earlier] = await transaction.execute<unknown[]>(grantOf, [accountId, grant.note]);
-    if (earlier !== undefined) return false;
+    const [existingGrant] = await transaction.execute<unknown[]>(selectGrant, [accountId, grant.note]);
+    if (existingGrant !== undefined) return false;
     await addDays(transaction, accountId, { ...grant, reason: 'grant' });
     return true;
   });

@@ -11,7 +11,7 @@ import { describeTable, type TableSection } from '#core/web/pages/table.ts';
 import { creditAction, declineAction, grantAction } from './actions.ts';
 import { type ConfirmedOutage, findOutage, listOutages, previewCredit } from './credit.ts';
 import { listWitnesses } from './evidence.ts';
-import { type AffectedAccount, findAffected, type OutageResult, readOutage } from './grant.ts';
+import { type AffectedAccount, findAffectedAccounts, type OutageResult, parseOutage } from './grant.ts';
 
 const path = '/operator/accounts/outage';
 /** Maximum accounts named; the others are counted. */
@@ -146,8 +146,8 @@ async function preview(
   if (!localTime.test(since) || !localTime.test(until)) return { error: '' };
   try {
     const times = await spanOf(request, since, until);
-    const outage = await readOutage(host, { ...times, model: model === '' ? undefined : model });
-    return { error: '', accounts: await findAffected(host.database, outage) };
+    const outage = await parseOutage(host, { ...times, model: model === '' ? undefined : model });
+    return { error: '', accounts: await findAffectedAccounts(host.database, outage) };
   } catch (error) {
     if (error instanceof AccountError) return { error: t(errorText(t, grantAction.name, error.kind)) };
     if (error instanceof FieldErrors) return { error: t('form.invalid') };

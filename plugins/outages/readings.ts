@@ -1,5 +1,5 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
-import { findAffected, readOutage } from './grant.ts';
+import { findAffectedAccounts, parseOutage } from './grant.ts';
 
 /** `GET /operator/api/outage`. */
 export const affectedReading: OperatorReading = {
@@ -12,7 +12,7 @@ export const affectedReading: OperatorReading = {
   },
   async read(host, _handle, query) {
     const [since, until] = [query.get('since') ?? '', query.get('until') ?? ''];
-    const outage = await readOutage(host, { since, until, model: query.get('model') ?? undefined });
-    return { accounts: await findAffected(host.database, outage) };
+    const outage = await parseOutage(host, { since, until, model: query.get('model') ?? undefined });
+    return { accounts: await findAffectedAccounts(host.database, outage) };
   },
 };

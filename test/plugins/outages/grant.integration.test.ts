@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAccount } from '#core/business/accounts/accounts.ts';
+import { revokeDays } from '#core/business/accounts/ledger.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { commandOperator, coreAction, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { readingOf } from '#core/web/resources/resource.ts';
 import { declineAction, grantAction } from '../../../plugins/outages/actions.ts';
-import { findAffected, grantForOutage } from '../../../plugins/outages/grant.ts';
+import { findAffectedAccounts, grantForOutage } from '../../../plugins/outages/grant.ts';
 import { affectedReading } from '../../../plugins/outages/readings.ts';
 import { outages } from '../../../plugins/outages/resource.ts';
 import { createBuyer, createPaymentHost } from '../../core/business/payments/fixture.ts';
@@ -39,11 +40,19 @@ describe('an outage', () => {
     await run(coreAction('account.add_days'), hit, { days: 1, note: 'bought' });
     const now = Date.now();
     const outage = { since: now - 60_000, until: now + 3_600_000 };
-    const ids = new Set((await findAffected(database, outage)).map(({ id }) => id));
+    const ids = new Set((await findAffectedAccounts(database, outage)).map(({ id }) => id));
     expect([ids.has(hit), ids.has(other)]).toEqual([true, false]);
     const grant = { days: 1, note: 'outage of today', label: 'Sorry for today' };
     expect([await grantForOutage(host, hit, grant), await grantForOutage(host, hit, grant)]).toEqual([true, false]);
     expect((await findAccount(database, hit)).periods.map(({ label }) => label)).toEqual(['1 day', 'Sorry for today']);
+  });
+
+  it('is not made good again to an account whose days were revoked', async () => {
+    const hit = await createBuyer(database);
+    const grant = { days: 1, note: 'outage of yesterday', label: 'Sorry for yesterday' };
+    expect(await grantForOutage(host, hit, grant)).toBe(true);
+    await database.fork().transactional((transaction) => revokeDays(transaction, hit, 1, 'abuse'));
+    expect(await grantForOutage(host, hit, grant)).toBe(false);
   });
 
   it('of a model is made good to those who requested it in the span', async () => {
@@ -62,7 +71,7 @@ describe('an outage', () => {
       alias_of: 'dp/gpt',
       started_at: now - 60_000,
     });
-    const affected = await findAffected(database, { since: now - 3_600_000, until: now, model: 'dp/gpt' });
+    const affected = await findAffectedAccounts(database, { since: now - 3_600_000, until: now, model: 'dp/gpt' });
     expect(affected.map(({ id }) => id)).toEqual([hit, byAlias].toSorted());
   });
 

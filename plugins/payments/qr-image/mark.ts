@@ -13,16 +13,20 @@ export interface Mark {
   readonly dataUrl: string;
 }
 
-/** Limits of the file, since pages embed it; `side` in px. */
-const most = { bytes: 100_000, side: 2_000 };
-/** Offsets in the PNG file, counted from the signature. */
-const place = { width: 16, height: 20, depth: 24, end: 33 };
+/** Limits of the file, because pages embed it; `side` in px. */
+const limits = { bytes: 100_000, side: 2_000 };
+/** Offsets in the PNG file. */
+const offsets = { width: 16, height: 20, depth: 24, end: 33 };
 
-const kept = perCatalog((host) => ({ mark: load(host) }));
+const cachedMark = perCatalog((host) => ({ mark: load(host) }));
 
-/** Loads the logo once per configuration. Undefined without a file, or if the file is invalid, which is logged. */
+/**
+ * Loads the logo once per configuration.
+ *
+ * @returns undefined without a file, or if the file is invalid, which is logged
+ */
 export function markOf(host: Host): Promise<Mark | undefined> {
-  return kept(host).mark;
+  return cachedMark(host).mark;
 }
 
 async function load(host: Host): Promise<Mark | undefined> {
@@ -41,31 +45,41 @@ export function markPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFo
   return file === undefined ? undefined : resolve(dataFolder, file);
 }
 
-/** @throws Error that describes what is wrong with the file */
+/**
+ * Reads the logo from a PNG file with 8 bits per channel.
+ *
+ * @throws Error that says what is wrong with the file
+ */
 export async function readMark(path: string): Promise<Mark> {
   const { size } = await stat(path);
-  if (size > most.bytes) throw new Error(`it has ${size} bytes; use one of ${most.bytes} at most`);
+  if (size > limits.bytes) throw new Error(`it is ${size} bytes; the limit is ${limits.bytes}`);
   const png = await readFile(path);
   const { convertIndexedToRgb, decode, hasPngSignature } = await import('fast-png');
-  if (png.length < place.end || !hasPngSignature(png)) throw new Error('it is not a PNG');
-  const sides = [png.readUInt32BE(place.width), png.readUInt32BE(place.height)];
+  if (png.length < offsets.end || !hasPngSignature(png)) throw new Error('it is not a PNG');
+  const dimensions = [png.readUInt32BE(offsets.width), png.readUInt32BE(offsets.height)];
   // Checked before decoding: a small file can contain billions of pixels.
-  if (sides.some((side) => side > most.side))
-    throw new Error(`it is ${sides.join(' by ')} px; use ${most.side} at most`);
-  if (png[place.depth] !== 8) throw new Error('it has no 8 bits a channel; save it with them');
+  if (dimensions.some((side) => side > limits.side))
+    throw new Error(`it is ${dimensions.join(' x ')} px; the maximum is ${limits.side} per side`);
+  if (png[offsets.depth] !== 8) throw new Error('it must have 8 bits per channel');
   const image = decode(png);
-  const { width, height, palette } = image;
-  const data = palette === undefined ? image.data : convertIndexedToRgb(image);
-  const pixels = toGrey(data, width * height);
+  const { width, height, palette, transparency } = image;
+  const samples = palette === undefined ? image.data : convertIndexedToRgb(image);
+  const pixels = toGrey(samples, width * height, palette === undefined ? transparency : undefined);
   return { width, height, pixels, dataUrl: `data:image/png;base64,${png.toString('base64')}` };
 }
 
-/** @param data of one to four channels: grey, grey with alpha, RGB, RGBA */
-function toGrey(data: ArrayLike<number>, count: number): Uint8Array {
-  const channels = data.length / count;
-  return Uint8Array.from({ length: count }, (_, pixel) => {
-    const at = pixel * channels;
-    const read = (channel: number) => data[at + channel] ?? 0;
+/**
+ * Converts pixels to grey values on a white background.
+ *
+ * @param samples one to four per pixel: grey, grey with alpha, RGB, RGBA
+ * @param transparent samples of the one transparent colour of a grey or RGB image (PNG, tRNS chunk)
+ */
+function toGrey(samples: ArrayLike<number>, pixelCount: number, transparent?: ArrayLike<number>): Uint8Array {
+  const channels = samples.length / pixelCount;
+  return Uint8Array.from({ length: pixelCount }, (_, pixel) => {
+    const read = (channel: number) => samples[pixel * channels + channel] ?? 0;
+    if (transparent?.length === channels && Array.from(transparent).every((sample, channel) => sample === read(channel)))
+      return 255;
     const grey = channels < 3 ? read(0) : 0.299 * read(0) + 0.587 * read(1) + 0.114 * read(2);
     const alpha = channels % 2 === 0 ? read(channels - 1) / 255 : 1;
     return Math.round(255 + (grey - 255) * alpha);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { decode, encode } from 'fast-png';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drawQrImage } from '../../../../plugins/payments/qr-image/qr-image.ts';
@@ -27,6 +28,16 @@ const images = [
   ['RGBA', { channels: 4, data: new Uint8Array([0, 0, 0, 255, 0, 0, 0, 0]) }],
 ] as const;
 
+/** Marks one colour as transparent with a tRNS chunk after the header. */
+function withTransparent(png: Uint8Array, colour: readonly number[]): Uint8Array {
+  const content = Buffer.concat([Buffer.from('tRNS'), ...colour.map((sample) => Buffer.from([0, sample]))]);
+  const chunk = Buffer.alloc(content.length + 8);
+  chunk.writeUInt32BE(content.length - 4);
+  content.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(content), content.length + 4);
+  return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)]);
+}
+
 /** A small file that says that it is large. */
 function bomb(): Uint8Array {
   const png = Buffer.from(encode({ width: 1, height: 1, channels: 1, depth: 8, data: new Uint8Array([0]) }));
@@ -43,10 +54,20 @@ describe('the QRIS mark of a file', () => {
   });
 
   it.each([
+    ['grey', 1, [7]],
+    ['RGB', 3, [7, 8, 9]],
+  ] as const)('of the kind %s has one transparent colour', async (_kind, channels, colour) => {
+    const others = [...colour].fill(0);
+    const data = new Uint8Array([...colour, ...others, ...colour, ...others]);
+    const png = withTransparent(encode({ width: 4, height: 1, depth: 8, channels, data }), colour);
+    expect([...(await readMark(await fileOf(png))).pixels]).toEqual([255, 0, 255, 0]);
+  });
+
+  it.each([
     ['is no PNG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), /not a PNG/],
     ['is empty', Buffer.alloc(0), /not a PNG/],
-    ['is too large', Buffer.alloc(100_001), /has 100001 bytes/],
-    ['says that it has billions of pixels', bomb(), /60000 by 1 px/],
+    ['is too large', Buffer.alloc(100_001), /is 100001 bytes; the limit is 100000/],
+    ['says that it has billions of pixels', bomb(), /60000 x 1 px/],
     [
       'has 16 bits a channel',
       encode({ width: 1, height: 1, channels: 1, depth: 16, data: new Uint16Array([0]) }),

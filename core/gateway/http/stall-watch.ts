@@ -18,7 +18,7 @@ export class StallWatch {
     this.#patience = layers.patience;
     this.#step = layers.leastPatience * 1000;
     this.#timer = new LagTolerantTimer(() => {
-      if (isUnread() || this.#hasChanged()) this.progress();
+      if (isUnread() || this.#refreshPatience()) this.progress();
       else if (performance.now() - this.#silentSince < this.#patience * 1000) this.#timer.restart();
       else onStalled(this.#patience);
     });
@@ -35,7 +35,8 @@ export class StallWatch {
     this.#timer.stop();
   }
 
-  #hasChanged(): boolean {
+  /** @returns true if it has changed */
+  #refreshPatience(): boolean {
     const before = this.#patience;
     this.#patience = this.#layers.patience;
     return this.#patience !== before;

@@ -52,7 +52,7 @@ export class Schedules implements ScheduleState {
       this.#options.log.warn(`the job queue lost ${lost.length} schedules; restoring them`);
       await this.apply(queue);
     }
-    const late = this.#scheduled.filter((job) => this.#isLate(job, known.get(job.name)));
+    const late = this.#scheduled.filter((job) => this.#checkRun(job, known.get(job.name)));
     if (late.length > 0) await this.#reschedule(queue, late, known);
   }
 
@@ -76,8 +76,12 @@ export class Schedules implements ScheduleState {
     }
   }
 
-  /** True if the planned run is still the same as in the last check, but should have been replaced. */
-  #isLate(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
+  /**
+   * Compares the planned run with the last check, and notes it.
+   *
+   * @returns true if the job is late: the run is still the same, but should have been replaced
+   */
+  #checkRun(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
     const seen = this.#seen.get(job.name);
     const isSame = seen !== undefined && seen.next === scheduler?.next;
     const isFar = isFarAway(job, scheduler);

@@ -1,20 +1,20 @@
 import { commandWord } from '#core/process/command-word.ts';
-import { refuseInspector, StopSignals } from '#core/process/stop-signals.ts';
-import { endQuietly, surviveLostOutput } from '#core/platform/output.ts';
+import { disableInspector, StopSignals } from '#core/process/stop-signals.ts';
+import { exitOnClosedOutput, ignoreClosedOutput } from '#core/platform/output.ts';
 
-/** Ms in which the output of a command that has failed may drain. */
-const exitGrace = 250;
+/** Time to let output drain before exiting. */
+const exitGraceMs = 250;
 
-const words = process.argv.slice(2);
-const command = commandWord(words);
-// Before anything slow: until there is a listener, a signal ends the process as the system sees fit.
+const args = process.argv.slice(2);
+const command = commandWord(args);
+// Before anything slow: until a handler is installed, a signal kills the process with its default action.
 const signals = command === 'start' ? new StopSignals() : undefined;
 if (signals === undefined) {
-  refuseInspector();
-  endQuietly();
-} else surviveLostOutput();
+  disableInspector();
+  exitOnClosedOutput();
+} else ignoreClosedOutput();
 const { runCommandLine } = await import('#core/process/command-line.ts');
 
-process.exitCode = await runCommandLine(words, signals);
-// What a failure or a dry start of plugins has left open, a timer say, must not keep the process.
-if (process.exitCode !== 0 || command === 'check') setTimeout(() => process.exit(), exitGrace).unref();
+process.exitCode = await runCommandLine(args, signals);
+// Forces the exit: a failed command or a dry start of plugins may leave timers or sockets open.
+if (process.exitCode !== 0 || command === 'check') setTimeout(() => process.exit(), exitGraceMs).unref();

@@ -7,7 +7,7 @@ const lost = { writes: 0 };
  * Keeps the gateway running if the log reader is gone or the log disk is full; a collector may restart. Lost writes are counted; logging
  * them would lose more.
  */
-export function surviveLostOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
+export function ignoreClosedOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
     stream.on('error', () => {
       lost.writes++;
@@ -24,7 +24,7 @@ export function writeLogLine(line: string, stream: Writable = process.stderr): v
  * For other commands: ends quietly if the reader closes the pipe early, as in `daypass check
  * head`.
  */
-export function endQuietly(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
+export function exitOnClosedOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

@@ -21,7 +21,7 @@ import type { StartingListener } from '#core/gateway/http/starting-listener.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
-import { tellProblems } from '#core/web/problems/find-problems.ts';
+import { describeProblems } from '#core/web/problems/find-problems.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { routePages } from '#core/web/serve.ts';
 import { listenWhileStarting } from './listen-while-starting.ts';
@@ -278,7 +278,7 @@ export class Gateway {
       },
       host,
       registry: this.#parts.assembly.registry,
-      problems: () => tellProblems(this.#parts.assembly.registry, host()),
+      problems: () => describeProblems(this.#parts.assembly.registry, host()),
     };
   }
 

@@ -1,4 +1,4 @@
-import { planNotices } from '#core/business/accounts/plans.ts';
+import { warnAboutPrices } from '#core/business/accounts/plans.ts';
 import { sectionNotices } from '#core/config/section.ts';
 import { catalogNotices } from '#core/config/sections/build-catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
@@ -24,7 +24,7 @@ export function gatewayNotices(
     ...nodeNotices(),
     ...pipelineNotices(config.stages, registry, config),
     ...productionNotices(config, isProduction),
-    ...planNotices(config),
+    ...warnAboutPrices(config),
     ...sectionNotices(registry.sections.values(), config),
     ...registry.configReviews.flatMap(({ describe }) => describe(host)?.notice ?? []),
     ...catalogNotices(host.catalog),

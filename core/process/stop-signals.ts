@@ -37,7 +37,7 @@ interface StopSignalsOptions {
 }
 
 /** Keeps Node's inspector closed in commands other than `start`, which signals end as usual. */
-export function refuseInspector(source: SignalSource = process): void {
+export function disableInspector(source: SignalSource = process): void {
   source.on('SIGUSR1', () => undefined);
 }
 

@@ -1,13 +1,13 @@
-import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import { randomUUIDv7 } from 'node:crypto';
+import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import type { AnnouncementRow } from './entities.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import type { Language } from '#core/web/texts/texts.ts';
+import type { AnnouncementRow } from './entities.ts';
 import { recordMails } from './record-mails.ts';
 
 type Queries = Pick<Database, 'query'>;
@@ -35,28 +35,28 @@ export interface StoredAnnouncement extends Announcement {
 }
 
 /** Operator's input; the model may be any of its names. */
-export interface AnnouncementWords extends Omit<Announcement, 'from' | 'until'> {
+export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> {
   /** Start, RFC 3339. */
   readonly since: string;
   readonly until: string;
 }
 
 /**
- * Publishes an announcement, and mails it if requested (`record-mails.ts`).
+ * Publishes an announcement, and sends it by email if requested (`record-mails.ts`).
  *
- * @returns its id and the number of mails
+ * @returns its id and the number of emails
  * @throws ActionRefused `not_found` for an unknown model
- * @throws AccountError `span`, or `no_mail` if mails are requested and the gateway sends no mail
+ * @throws AccountError `span`, or `no_mail` if emails are requested and the gateway sends none
  */
 export async function createAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
-  words: AnnouncementWords,
+  input: AnnouncementInput,
   createdBy: string,
   isMailed: boolean,
 ): Promise<{ readonly id: string; readonly mails: number }> {
   const id = randomUUIDv7();
-  const { kind, audience, text } = words;
-  const { from, until, model } = await readWords(host, words);
+  const { kind, audience, text } = input;
+  const { from, until, model } = await parseInput(host, input);
   if (isMailed && !sendsMail(host.section))
     throw new AccountError(
       'no_mail',
@@ -73,46 +73,55 @@ export async function createAnnouncement(
   return { id, mails };
 }
 
-/** Changes an announcement that has not ended, without another mail. @throws as `createAnnouncement`; ActionRefused `not_found` */
+/**
+ * Updates an announcement that has not ended. Sends no further email.
+ *
+ * @throws ActionRefused `not_found` for an unknown model, or if the announcement has ended
+ * @throws AccountError `span`
+ */
 export async function changeAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now'>,
   id: string,
-  words: AnnouncementWords,
+  input: AnnouncementInput,
 ): Promise<void> {
-  const { kind, audience, text } = words;
-  const { from, until, model } = await readWords(host, words);
+  const { kind, audience, text } = input;
+  const { from, until, model } = await parseInput(host, input);
   const changed = await host.database.query(
     `update announcement set kind = ?, audience = ?, model = ?, text_en = ?, text_id = ?, starts_at = ?, ends_at = ?
      where id = ? and ended_at is null and ends_at > clock_timestamp() returning id`,
     [kind, audience, model ?? null, text.en, text.id, new Date(from), new Date(until), id],
   );
-  if (changed.length === 0) throw ended();
+  if (changed.length === 0) throw announcementNotFound();
 }
 
-/** Ends an announcement early, or before its start. @throws ActionRefused `not_found` if it has ended */
+/**
+ * Ends or cancels an announcement.
+ *
+ * @throws ActionRefused `not_found` if it has ended
+ */
 export async function endAnnouncement(database: Queries, id: string): Promise<void> {
   const changed = await database.query(
     `update announcement set ended_at = clock_timestamp()
      where id = ? and ended_at is null and ends_at > clock_timestamp() returning id`,
     [id],
   );
-  if (changed.length === 0) throw ended();
+  if (changed.length === 0) throw announcementNotFound();
 }
 
-function ended(): ActionRefused {
+function announcementNotFound(): ActionRefused {
   return new ActionRefused('The announcement does not exist, or it has ended.', 'not_found');
 }
 
-async function readWords(
+async function parseInput(
   host: Pick<Host, 'catalog' | 'database' | 'now'>,
-  words: AnnouncementWords,
+  input: AnnouncementInput,
 ): Promise<{ readonly from: number; readonly until: number; readonly model: string | undefined }> {
-  const [from, until] = [Date.parse(words.since), Date.parse(words.until)];
-  if (!(from < until)) throw new AccountError('span', 'The beginning of the span must be before its end.');
-  if (until <= host.now()) throw new AccountError('span', 'The end of the span must be later than now.');
-  if (words.model === undefined) return { from, until, model: undefined };
-  const model = await findModelName(host, words.model);
-  if (model === undefined) throw new ActionRefused(`Model "${words.model}" not found.`, 'not_found');
+  const [from, until] = [Date.parse(input.since), Date.parse(input.until)];
+  if (!(from < until)) throw new AccountError('span', 'The start must be before the end.');
+  if (until <= host.now()) throw new AccountError('span', 'The end must be later than now.');
+  if (input.model === undefined) return { from, until, model: undefined };
+  const model = await findModelName(host, input.model);
+  if (model === undefined) throw new ActionRefused(`Model "${input.model}" not found.`, 'not_found');
   return { from, until, model };
 }
 
@@ -123,16 +132,22 @@ type AnnouncementColumns = Row<
   'id' | 'kind' | 'audience' | 'model' | 'text_en' | 'text_id' | 'created_by' | 'starts_at' | 'ends_at' | 'ended_at'
 >;
 
-/** Lists announcements that have not ended, earliest start first. */
+/** Lists up to 100 announcements that have not ended, earliest start first. */
 export async function listOpenAnnouncements(database: Queries): Promise<StoredAnnouncement[]> {
   const rows = await database.query<AnnouncementColumns>(
     `select ${columns} from announcement where ended_at is null and ends_at > clock_timestamp()
+     -- The column, not the alias in epoch milliseconds.
      order by announcement.starts_at, id limit 100`,
   );
   return rows.map(toAnnouncement);
 }
 
-/** Lists all announcements, ended ones too, newest first. @param limit at most 500 */
+/**
+ * Lists all announcements, including ended ones, newest first.
+ *
+ * @param limit at most 500
+ * @param after id of the last announcement of the previous page
+ */
 export async function listAnnouncements(
   database: Queries,
   limit: number,
@@ -153,7 +168,11 @@ export async function findAnnouncement(database: Queries, id: string): Promise<S
   return row && toAnnouncement(row);
 }
 
-/** True if the announcement is or will be shown. @param now epoch ms */
+/**
+ * Returns true if the announcement is or will be shown.
+ *
+ * @param now epoch ms
+ */
 export function isOpen({ until, endedAt }: StoredAnnouncement, now: number): boolean {
   return endedAt === undefined && now < until;
 }

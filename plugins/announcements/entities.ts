@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** Messages of operators to customers, in addition to `announcements` in gateway.yaml. */
+/** Operators' messages to customers, in addition to `announcements` in gateway.yaml. */
 export const AnnouncementRow = defineEntity({
   name: 'AnnouncementRow',
   tableName: 'announcement',
@@ -18,7 +18,7 @@ export const AnnouncementRow = defineEntity({
     /** Name of the operator who created it. */
     createdBy: impersonal(p.text()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** Time at which an operator ended it early; null if it ends at the end of its span. */
+    /** Time at which an operator ended it early; null unless ended early. */
     endedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'announcement_open', properties: 'endsAt', where: 'ended_at is null' }],

@@ -3,7 +3,7 @@ import { BooksCsv } from './books-csv.ts';
 import { monthToCsv, printMonth, readMonthDocument, taxTimeZone } from './month-document.ts';
 import { receiptsToCsv } from './receipt-lines.ts';
 import { listMovements, type Movement } from '#core/business/payments/movements.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { isDay, isMonth } from '#core/platform/timing/time-zone.ts';
 import { Download, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -23,7 +23,7 @@ export const booksFile: Page = {
     const { since = '', until = since } = query;
     if (!isDay(since) || !isDay(until) || since > until) throw invalid('operator.books_span');
     const { time_zone: zone } = host.section(service);
-    const span = await rangeOfDays(host.database, zone, since, until);
+    const span = await dayRangeToTimes(host.database, zone, since, until);
     const lines = writeLines(listMovements(host.database, span), new BooksCsv(zone, true));
     const name = [host.service.slug, since, ...(until === since ? [] : [until])].join('-');
     return new Download(`${name}.csv`, csv, streamFile(host.log, 'an export of the books', lines));

@@ -1,6 +1,6 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 
@@ -24,7 +24,7 @@ export const reconcileJob: JobDefinition = {
 
 async function compareDay(host: Host, day: string, timeZone: string): Promise<void> {
   const { providersOf, reconcile } = await import('./reconcile.ts');
-  const { since, until } = await rangeOfDays(host.database, timeZone, day, day);
+  const { since, until } = await dayRangeToTimes(host.database, timeZone, day, day);
   if (since === undefined || until === undefined) return;
   for (const provider of await providersOf(host, { since, until })) {
     try {

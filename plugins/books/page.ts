@@ -3,7 +3,7 @@ import { listActions, longestAction } from '#core/business/operator-actions/oper
 import { type FlaggedDifference, listDifferences } from '#core/business/payments/flags.ts';
 import { type ProviderSums, readLastMovement, sumMovements } from '#core/business/payments/movements.ts';
 import { inBackground } from '#core/platform/background.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { isDay, localTime } from '#core/platform/timing/time-zone.ts';
@@ -61,7 +61,7 @@ export const booksPage: Page = {
     const today = localTime(new Date(host.now()), zone).day;
     const asked = request.form.values['day'] ?? request.query['day'] ?? '';
     const day = isDay(asked) ? asked : await newestDay(request, zone, today);
-    const { since = new Date(0), until = new Date(0) } = await rangeOfDays(database, zone, day, day);
+    const { since = new Date(0), until = new Date(0) } = await dayRangeToTimes(database, zone, day, day);
     const [sums, { differences, total }, actions] = await Promise.all([
       sumMovements(database, { since, until }),
       listDifferences(database, { since, until }, listed.differences),

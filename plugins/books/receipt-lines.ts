@@ -2,7 +2,7 @@ import { formatMoney } from '#core/business/accounts/money.ts';
 import { type ReceiptLine, receiptsOf } from '#core/business/payments/receipts.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { csvLine } from '#core/platform/csv.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { BookDay } from './monthly-books.ts';
 
@@ -20,7 +20,7 @@ export async function readMonthReceipts(
   { timeZone, currency }: { readonly timeZone: string; readonly currency: string },
 ): Promise<MonthReceipts | undefined> {
   const steps = await receiptsOf(database);
-  const { since, until } = await rangeOfDays(database, timeZone, days[0]?.day, days.at(-1)?.day);
+  const { since, until } = await dayRangeToTimes(database, timeZone, days[0]?.day, days.at(-1)?.day);
   if (steps === undefined || since === undefined || until === undefined) return undefined;
   const stored = await steps.listLines(database, { since, until, currency });
   if (stored === undefined) return undefined;

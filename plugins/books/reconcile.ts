@@ -1,6 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { configuredProvider, paymentConnection, paymentProviders } from '#core/business/payments/connections.ts';
@@ -112,7 +112,7 @@ export async function reconcileDay(
   }: { readonly day: string; readonly timeZone: string; readonly provider?: string | undefined },
   signal?: AbortSignal,
 ): Promise<Reconciliation[]> {
-  const { since = new Date(0), until = new Date(0) } = await rangeOfDays(host.database, timeZone, day, day);
+  const { since = new Date(0), until = new Date(0) } = await dayRangeToTimes(host.database, timeZone, day, day);
   const names = provider === undefined ? await providersOf(host, { since, until }) : [provider];
   const found: Reconciliation[] = [];
   for (const name of names)

@@ -1,4 +1,4 @@
-import { hintOfApiKey, isApiKey } from '#core/business/accounts/api-key.ts';
+import { isApiKey, maskApiKey } from '#core/business/accounts/api-key.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOf } from './record-line.ts';
@@ -73,7 +73,7 @@ export class ContentLines {
   #clean(bytes: Buffer, isOver: boolean): string {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isOver });
     const clean = text.replaceAll('\0', '\ufffd').replace(this.#key, (found, index: number) => {
-      if (isApiKey(found, this.#prefix)) return hintOfApiKey(found, this.#prefix);
+      if (isApiKey(found, this.#prefix)) return maskApiKey(found, this.#prefix);
       // A letter or digit before the prefix means that it is part of a longer name.
       return index > 0 && /[0-9A-Za-z]/.test(text.charAt(index - 1)) ? found : '[key]';
     });

@@ -1,5 +1,5 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { type Margins, readMargins } from './margins.ts';
 import { readPrices } from './prices.ts';
@@ -39,7 +39,7 @@ export async function readMarginsBeside(host: Host, span: MarginSpan): Promise<M
 async function read(host: Host, span: MarginSpan) {
   const { time_zone: timeZone } = host.section(service);
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
-  const { since, until } = await rangeOfDays(host.database, timeZone, ...daysOf(span, today));
+  const { since, until } = await dayRangeToTimes(host.database, timeZone, ...daysOf(span, today));
   const now = host.now();
   return readMargins(host, { from: since?.getTime() ?? now, until: Math.min(until?.getTime() ?? now, now) });
 }

@@ -1,4 +1,4 @@
-import { inText } from '#core/business/accounts/plans.ts';
+import { formatMoneyForTerminal } from '#core/business/accounts/plans.ts';
 import { toSmallest } from './exact-money.ts';
 import { groupMargins, type MarginGroup, readMargins, writeMargin } from './margins.ts';
 import { type AddedTax, readPrices } from './prices.ts';
@@ -50,7 +50,7 @@ function describeTaxes(taxes: readonly AddedTax[]): string {
 
 function cellsOf({ cost, earned }: MarginGroup, currency: string) {
   return [earned, cost, earned - cost].map((money) => {
-    const text = inText(toSmallest(money, currency), currency);
+    const text = formatMoneyForTerminal(toSmallest(money, currency), currency);
     return money < 0 ? ({ text, kind: 'bad' } as const) : { text };
   });
 }

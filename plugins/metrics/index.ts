@@ -4,7 +4,7 @@ import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import { metricSource } from '#core/gateway/health/metric-source.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readModelHealth, type ModelState } from '#core/business/model-health/model-health.ts';
-import { tellProblems } from '#core/web/problems/find-problems.ts';
+import { describeProblems } from '#core/web/problems/find-problems.ts';
 import { pingDependencies, readHealth } from '#core/gateway/health/read-health.ts';
 
 /** `GET /metrics` of the operator's listener, in the text format of Prometheus. */
@@ -67,7 +67,7 @@ const problemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
     'problems',
     'Problems that wait for an operator, by kind and severity, as /operator and /readyz?verbose list them.',
     async (host) => {
-      const told = await tellProblems(gateway, host);
+      const told = await describeProblems(gateway, host);
       const alike = Map.groupBy(told, ({ problem, severity }) => `${problem} ${severity}`);
       return Array.from(alike.values(), (some) => [some[0]?.problem ?? '', some[0]?.severity ?? '', some.length]);
     },

@@ -10,7 +10,7 @@ import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { type CheckCounts, countChecks } from '#core/business/payments/payment-figures.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { type Span, spans } from './span.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 
@@ -72,7 +72,7 @@ export const loadReadings = perCatalog((host: Host) => {
   const read = async (span: Span) => {
     const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
     const firstDay = new Date(Date.parse(today) - (spans[span] - 1) * dayMs).toISOString().slice(0, 10);
-    const { since } = await rangeOfDays(host.database, timeZone, firstDay, today);
+    const { since } = await dayRangeToTimes(host.database, timeZone, firstDay, today);
     const first = since?.getTime() ?? host.now();
     const loads = await listHeaviestAccounts(host.database.records, { since: first, limit: heaviest });
     const ids = new Set((Object.values(loads) as Loads[]).flatMap((some) => some.map(({ accountId }) => accountId)));

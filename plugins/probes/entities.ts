@@ -5,7 +5,7 @@ import type { Samples } from './fingerprint.ts';
 
 /**
  * One check of one route. The row is written before anything is sent, with the maximum tokens of the check, so that even a killed
- * process has not spent more than recorded. When the check is over, the row holds the tokens actually spent.
+ * process never spends more than is recorded. When the check is over, the row holds the tokens actually spent.
  */
 export const ProbeResult = defineEntity({
   name: 'ProbeResult',

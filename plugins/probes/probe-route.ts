@@ -12,7 +12,7 @@ import {
   isConversational,
   ok,
   question,
-  room,
+  tokenBudget,
   unknown,
   type CheckVerdict,
 } from './checks/check.ts';
@@ -30,7 +30,7 @@ const fingerprint: Check = {
   tries: 2,
   isDeclared: isConversational,
   // Most answers use a fraction of their limit, so only the answers to one prompt are reserved in full.
-  cost: (route) => prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * room(route, shortAnswer),
+  cost: (route) => prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * tokenBudget(route, shortAnswer),
   run: async () => ok,
 };
 

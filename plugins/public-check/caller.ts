@@ -7,8 +7,8 @@ export interface PublicAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Pieces of the body with the time of their arrival, ms of the monotonic clock. */
-  readonly pieces: readonly { readonly at: number; readonly text: string }[];
+  /** Chunks of the body with the time of their arrival, ms of the monotonic clock. */
+  readonly chunks: readonly { readonly receivedAt: number; readonly text: string }[];
   /** False for a body that was cut off. */
   readonly isWhole: boolean;
   readonly seconds: number; // from the call to the end of the body
@@ -41,11 +41,11 @@ export class PublicCaller {
     const began = performance.now();
     const request = this.open(path, options);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    const pieces: { at: number; text: string }[] = [];
+    const chunks: { receivedAt: number; text: string }[] = [];
     let kept = 0;
     response.on('data', (chunk: Buffer) => {
       kept += chunk.length;
-      if (kept <= maxKeptBytes) pieces.push({ at: performance.now(), text: chunk.toString() });
+      if (kept <= maxKeptBytes) chunks.push({ receivedAt: performance.now(), text: chunk.toString() });
     });
     // A truncated body raises an error on the response; `complete` shows it.
     response.on('error', () => undefined);
@@ -53,8 +53,8 @@ export class PublicCaller {
     return {
       status: response.statusCode ?? 0,
       headers: response.headers,
-      text: pieces.map(({ text }) => text).join(''),
-      pieces,
+      text: chunks.map(({ text }) => text).join(''),
+      chunks,
       isWhole: response.complete,
       seconds: (performance.now() - began) / 1000,
     };

@@ -6,7 +6,7 @@ import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
-import { type Arrival, type Departure, echoEndpoint, longestWait, pace, publicPaths } from './paths.ts';
+import { type Arrival, type Departure, echoEndpoint, maxWaitSeconds, publicPaths, testStream } from './paths.ts';
 import { requirePass } from './passes.ts';
 
 /** Waiting calls of all passes; a run of doctor needs five. */
@@ -72,17 +72,17 @@ function describeUpgrade(exchange: Exchange): Reply {
 
 function secondsOf({ query }: Exchange): number {
   const seconds = Number(query.get('seconds'));
-  if (seconds > 0 && seconds <= longestWait) return seconds;
-  throw new GatewayError('invalid_request', `\`seconds\` must be a number up to ${longestWait}.`);
+  if (seconds > 0 && seconds <= maxWaitSeconds) return seconds;
+  throw new GatewayError('invalid_request', `\`seconds\` must be a number up to ${maxWaitSeconds}.`);
 }
 
 type Events = (signal: AbortSignal) => AsyncGenerator<string>;
 
 async function* paced(signal: AbortSignal): AsyncGenerator<string> {
   const began = performance.now();
-  for (let index = 0; index < pace.events; index++) {
+  for (let index = 0; index < testStream.events; index++) {
     yield `data: {"ms":${Math.round(performance.now() - began)}}\n\n`;
-    await setTimeout(pace.interval, undefined, { signal });
+    await setTimeout(testStream.interval, undefined, { signal });
   }
   yield 'data: [DONE]\n\n';
 }
@@ -117,7 +117,7 @@ function waiting(exchange: Exchange, host: Host, events: Events): Readable {
   const abandoned = new AbortController();
   const body = replyStreamOf(events(abandoned.signal), () => abandoned.abort());
   body.once('close', () => running.delete(exchange));
-  exchange.bodyLayers.add(body, 'endpoint "public_check"', longestWait + 60);
+  exchange.bodyLayers.add(body, 'endpoint "public_check"', maxWaitSeconds + 60);
   return body;
 }
 

@@ -11,7 +11,7 @@ export const publicPaths = {
   body: '/v1/public-check/body',
   /** Sends events at a known rate. */
   stream: '/v1/public-check/stream',
-  /** An event stream that is silent for `?seconds`. */
+  /** An event stream that sends nothing for `?seconds`. */
   silence: '/v1/public-check/silence',
   /** Responds after `?seconds`, without streaming. */
   wait: '/v1/public-check/wait',
@@ -25,11 +25,11 @@ export const publicPaths = {
 /** Name of the endpoint that opens WebSockets. */
 export const echoEndpoint = 'public_check_echo';
 
-/** Number of events of `stream`, and ms between two. */
-export const pace = { events: 20, interval: 100 } as const;
+/** Number of events of `stream`, and ms between them. */
+export const testStream = { events: 20, interval: 100 } as const;
 
-/** Seconds that `silence` and `wait` may take. */
-export const longestWait = 600;
+/** Maximum duration of `silence` and `wait`. */
+export const maxWaitSeconds = 600;
 
 /** Response of `arrived`. */
 export interface Arrival {

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import type { OrderLines, Payment, PlanOrder } from '#core/business/payments/entities.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
@@ -87,7 +87,7 @@ function describeSale(host: StoringHost, seller: Seller, sold: Sold): ReceiptCon
     plan: {
       days: sold.days,
       isGift: sold.is_gift,
-      ...(label !== null && { label: { en: label, id: recordedLabelIn('id', label, host) } }),
+      ...(label !== null && { label: { en: label, id: translateRecordedLabel('id', label, host) } }),
       ...(from !== null &&
         until !== null && { from: new Date(from).toISOString(), until: new Date(until).toISOString() }),
     },

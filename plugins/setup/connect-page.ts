@@ -25,7 +25,7 @@ interface Choice {
   readonly reader: Reader;
 }
 
-/** `/dashboard/connect`: settings for the chosen tool, by default the most used one, and the command that sets up all tools. */
+/** Creates `/dashboard/connect`: settings for the chosen tool, by default the most popular one, and the command that sets up all tools. */
 export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
   return {
     path,
@@ -39,7 +39,7 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
       const panel = await describePanel(gateway, request);
       return panel.isEmpty ? panel : { ...panel, ...describeChoices(gateway, request) };
     },
-    // Reloading gateway.yaml changes models and the script's checksum; rotating the key changes its hint.
+    // `health`: reloading gateway.yaml changes models and the script's checksum. `account`: rotating the key changes its hint.
     live: {
       topics: ['account', 'health'],
       parts: { panel: 'setup/connect/panel.eta' },
@@ -50,57 +50,67 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
 
 function describeChoices(gateway: Gateway, request: PageRequest) {
   const { host, t } = request;
-  const { tool, reader } = choiceOf(gateway, request);
+  const { tool, reader } = readChoice(gateway, request);
   const { system, chosenModel } = reader;
   const id = tool?.id ?? allTools;
   return {
     path,
-    all: { id: allTools, isCurrent: tool === undefined, path: addressOf(allTools, reader) },
+    all: { id: allTools, isCurrent: tool === undefined, path: linkTo(allTools, reader) },
     groups: groups.map((group) => ({
       id: group,
       title: t(`setup.group.${group}`),
       tools: tools
-        .filter((one) => one.group === group)
-        .map((one) => ({ id: one.id, name: nameOf(one, t), isCurrent: one === tool, path: addressOf(one.id, reader) })),
+        .filter((listed) => listed.group === group)
+        .map((listed) => ({
+          id: listed.id,
+          name: nameOf(listed, t),
+          isCurrent: listed === tool,
+          path: linkTo(listed.id, reader),
+        })),
     })),
     system,
-    systems: systems.map((one) => ({
-      id: one,
-      name: t(`setup.system.${one}`),
-      isCurrent: one === system,
-      path: addressOf(id, { ...reader, system: one }),
+    systems: systems.map((listed) => ({
+      id: listed,
+      name: t(`setup.system.${listed}`),
+      isCurrent: listed === system,
+      path: linkTo(id, { ...reader, system: listed }),
     })),
     models: setupModels(host, gateway).map(({ name }) => ({ name, isCurrent: name === chosenModel })),
   };
 }
 
-/** The part below the choices; `isEmpty` if the catalog has no model for it. */
+/** Describes the part below the choices; `isEmpty` if the catalog has no model for conversations. */
 async function describePanel(gateway: Gateway, request: PageRequest) {
   const { host } = request;
-  // Must come first: it reads the abilities of thousands of models in separate turns of the event loop.
+  // Must come first: it reads the capabilities of thousands of models in separate turns of the event loop.
   const scripts = await scriptsOf(host, gateway);
-  const { tool, reader } = choiceOf(gateway, request);
-  const one = tool === undefined ? oneCommandOf(scripts, reader) : undefined;
-  const values = tool && setupValues(host, gateway, tool.formats[0], reader.chosenModel);
-  if (one === undefined && values === undefined) return { isEmpty: true };
+  const { tool, reader } = readChoice(gateway, request);
+  const setupCommand = tool === undefined ? describeSetupCommand(scripts, reader) : undefined;
+  const toolSteps = tool && describeToolSteps(host, gateway, tool, reader);
+  if (setupCommand === undefined && toolSteps === undefined) return { isEmpty: true };
   return {
     isEmpty: false,
-    one,
-    tool: tool && values && describeTool(tool, values, reader),
-    allPath: addressOf(allTools, reader),
-    addresses: describeAddresses(request),
-    hint: await hintOf(request),
+    one: setupCommand,
+    tool: toolSteps,
+    allPath: linkTo(allTools, reader),
+    addresses: describeUrls(request),
+    hint: await readKeyHint(request),
   };
 }
 
-function oneCommandOf({ sh, ps1, data }: SetupScripts, reader: Reader) {
+function describeToolSteps(host: PageRequest['host'], gateway: Gateway, tool: SetupTool, reader: Reader) {
+  const values = setupValues(host, gateway, tool.formats[0], reader.chosenModel);
+  return values && describeTool(tool, values, reader);
+}
+
+function describeSetupCommand({ sh, ps1, data }: SetupScripts, reader: Reader) {
   if (data === undefined) return undefined;
   const { sha256 } = reader.system === 'windows' ? ps1 : sh;
   const toolNames = data.tools.filter(({ isOnRequest }) => !isOnRequest).map(({ name }) => name);
   return describeOneCommand({ sha256, tools: toolNames, slug: data.slug }, reader);
 }
 
-function describeAddresses({ host, t }: PageRequest) {
+function describeUrls({ host, t }: PageRequest) {
   const baseUrl = plainUrl(host.service.baseUrl);
   return [
     { id: 'openai-url', label: t('setup.openai_url'), value: `${baseUrl}/v1` },
@@ -108,7 +118,7 @@ function describeAddresses({ host, t }: PageRequest) {
   ];
 }
 
-function choiceOf(gateway: Gateway, request: PageRequest): Choice {
+function readChoice(gateway: Gateway, request: PageRequest): Choice {
   const { host, query, t } = request;
   const chosenModel = setupModels(host, gateway).find(({ name }) => name === query['model'])?.name;
   return {
@@ -117,7 +127,7 @@ function choiceOf(gateway: Gateway, request: PageRequest): Choice {
   };
 }
 
-/** The system in the query, otherwise the browser's. */
+/** Returns the system in the query, otherwise the browser's. */
 function systemOf({ query, userAgent }: PageRequest): System {
   const chosen = systems.find((system) => system === query['system']);
   if (chosen !== undefined) return chosen;
@@ -125,13 +135,13 @@ function systemOf({ query, userAgent }: PageRequest): System {
   return /Mac OS X|Macintosh/.test(userAgent) ? 'macos' : 'linux';
 }
 
-function addressOf(tool: string, { system, chosenModel }: Reader): string {
+function linkTo(tool: string, { system, chosenModel }: Reader): string {
   const query = { tool, system, ...(chosenModel !== undefined && { model: chosenModel }) };
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
-/** The beginning and end of the account's key, by which people recognise it; '' without a key. */
-async function hintOf(request: PageRequest): Promise<string> {
+/** Reads the first and last characters of the account's key, for recognition; '' without a key. */
+async function readKeyHint(request: PageRequest): Promise<string> {
   const [record] = await readAccounts(request.host.database, 'id', [accountOf(request).id]);
   return record?.key?.hint ?? '';
 }

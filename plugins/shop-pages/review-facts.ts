@@ -1,4 +1,4 @@
-import { currencySection, inText, plansSection } from '#core/business/accounts/plans.ts';
+import { currencySection, formatMoneyForTerminal, plansSection } from '#core/business/accounts/plans.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { sellerSection } from './other-sections.ts';
@@ -58,13 +58,13 @@ export function priceNotes(host: ReviewedHost): string[] {
   const terms = shopPages(host).texts.get('terms');
   const currency = host.section(currencySection);
   const plans = host.section(plansSection);
-  const symbol = /^\D*/.exec(inText(1, currency))?.[0].trim() ?? '';
+  const symbol = /^\D*/.exec(formatMoneyForTerminal(1, currency))?.[0].trim() ?? '';
   return languages.flatMap((language) => {
     const rows = [...(terms?.[language]?.body ?? '').matchAll(/^\|\s*(\d+)\s+(?:days?|hari)\s*\|([^|\n]+)\|\s*$/gim)];
     const wrong = rows.flatMap(([, days, price = '']) => {
       if (symbol === '' || !price.trim().startsWith(symbol)) return [];
       const isOffered = plans.some(
-        (plan) => plan.days === Number(days) && digits(inText(plan.price, currency)) === digits(price),
+        (plan) => plan.days === Number(days) && digits(formatMoneyForTerminal(plan.price, currency)) === digits(price),
       );
       return isOffered ? [] : [`${days} days for ${price.trim()}`];
     });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { currencySection, inText, plansSection } from '#core/business/accounts/plans.ts';
+import { currencySection, formatMoneyForTerminal, plansSection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
@@ -84,7 +84,7 @@ function plansIn(language: Language, host: ReviewedHost): string {
   const [head, unit] = language === 'en' ? ['| Days | Price |', 'days'] : ['| Hari | Harga |', 'hari'];
   const rows = host.section(plansSection).map(({ days, price }) => {
     const shown = language === 'en' && days === 1 ? 'day' : unit;
-    return `| ${days} ${shown} | ${inText(price, currency)} |`;
+    return `| ${days} ${shown} | ${formatMoneyForTerminal(price, currency)} |`;
   });
   return [head, '|---|---:|', ...rows].join('\n');
 }

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/platform/logger.ts';
-import type { ToldProblem } from '#core/web/problems/find-problems.ts';
+import type { ProblemView } from '#core/web/problems/find-problems.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 import { execute, withDatabase } from '../support/global-postgres.ts';
 import { PageClient } from '../support/page-client.ts';
@@ -39,7 +39,7 @@ export const plugin = {
 interface Readiness {
   readonly status: string;
   readonly checks: readonly { name: string; ok: boolean; reason?: string }[];
-  readonly problems: readonly ToldProblem[];
+  readonly problems: readonly ProblemView[];
 }
 
 let gateway: TestGateway;

@@ -5,7 +5,7 @@ import type * as entities from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
-import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
+import { digestApiKey, generateApiKey, maskApiKey } from './api-key.ts';
 import { lockAccount } from './ledger.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
@@ -27,7 +27,7 @@ export async function rotateKey(
   accountId: string,
 ): Promise<IssuedKey> {
   const key = generateApiKey(prefix);
-  const hint = hintOfApiKey(key, prefix);
+  const hint = maskApiKey(key, prefix);
   await database.fork().transactional(async (transaction) => {
     const current = await lockKey(transaction, accountId);
     await transaction.execute(
@@ -54,7 +54,7 @@ export async function revealKey(
   accountId: string,
 ): Promise<IssuedKey | undefined> {
   const key = generateApiKey(prefix);
-  const hint = hintOfApiKey(key, prefix);
+  const hint = maskApiKey(key, prefix);
   return database.fork().transactional(async (transaction) => {
     const current = await lockKey(transaction, accountId);
     if (current.is_shown) return undefined;

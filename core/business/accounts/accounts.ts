@@ -4,7 +4,7 @@ import { type Database, uuid } from '#core/platform/database/database.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { AccountError } from './account-error.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
-import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
+import { digestApiKey, generateApiKey, maskApiKey } from './api-key.ts';
 import type { IssuedKey } from './account-key.ts';
 import { addDays, type NewPeriod } from './ledger.ts';
 
@@ -43,7 +43,7 @@ export async function insertAccount(
   { name, email, avatarUrl, limits, period, key = generateApiKey(prefix), isKeyShown = true }: NewAccount,
 ): Promise<IssuedKey> {
   const accountId = randomUUIDv7();
-  const hint = hintOfApiKey(key, prefix);
+  const hint = maskApiKey(key, prefix);
   try {
     await transaction.execute('insert into account (id, name, email, avatar_url) values (?, ?, ?, ?)', [
       accountId,

@@ -6,13 +6,13 @@ import { crc32 } from 'node:zlib';
  * checksum detects typing errors without a lookup and lets secret scanners recognise keys
  * (https://github.blog/engineering/behind-githubs-new-authentication-token-formats/).
  *
- * The first keys had an underscore. They stay valid: the digest is that of the whole key.
+ * Old keys have an underscore instead of the hyphen. They stay valid, because the digest covers the whole key.
  */
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 43; // 62^43 is a little more than 2^256
 const checksumLength = 6; // 62^6 > 2^32
 
-/** Generates a key. It is not stored; the caller shows it once. */
+/** Generates a key. The caller must show it; only its digest is stored. */
 export function generateApiKey(prefix: string): string {
   const secret = Array.from({ length: secretLength }, () => digits[randomInt(digits.length)]).join('');
   const body = `${prefix}-${secret}`;
@@ -26,23 +26,23 @@ export function isApiKey(text: string, prefix: string): boolean {
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
-/** SHA-256 of the key in hexadecimal, the only form that is stored. A salt adds nothing to 256 random bits. */
+/** Returns the SHA-256 of the key in hexadecimal, the only form that is stored. A salt adds nothing to 256 random bits. */
 export function digestApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** First and last four characters: `dp-AbCd…wxyz`. Safe to show: more than 200 of the 256 bits stay secret. */
-export function hintOfApiKey(key: string, prefix: string): string {
+/** Returns the first and last four characters: `dp-AbCd…wxyz`. Safe to show, because more than 200 of the 256 bits stay secret. */
+export function maskApiKey(key: string, prefix: string): string {
   const start = prefix.length + 1;
   return `${key.slice(0, start + 4)}…${key.slice(-4)}`;
 }
 
 function checksum(body: string): string {
-  let rest = crc32(body);
+  let value = crc32(body);
   let text = '';
   for (let index = 0; index < checksumLength; index++) {
-    text = digits.charAt(rest % 62) + text;
-    rest = Math.floor(rest / 62);
+    text = digits.charAt(value % 62) + text;
+    value = Math.floor(value / 62);
   }
   return text;
 }

@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type AccountRecord, activePeriod, readAccounts } from './account-record.ts';
 import type { IssuedKey } from './account-key.ts';
 import { insertAccount } from './accounts.ts';
-import { digestApiKey, generateApiKey, hintOfApiKey, isApiKey } from './api-key.ts';
+import { digestApiKey, generateApiKey, isApiKey, maskApiKey } from './api-key.ts';
 import { grantDays, type NewPeriod } from './ledger.ts';
 
 /** Key for pg_advisory_xact_lock, so that two instances cannot both find an empty database. */
@@ -12,44 +12,53 @@ const demoLock = 4_071_001;
 
 const keyFile = 'demo-key';
 
-const period = { days: 30, reason: 'grant', label: 'Demo account', note: 'demo account' } as const satisfies NewPeriod;
+const demoPeriod = { days: 30, reason: 'grant', label: 'Demo account', note: 'demo account' } as const satisfies NewPeriod;
 
 type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service'>;
 
 /**
- * Creates the demo account, with which a newcomer's first call works, when the database has no account; never in production.
+ * Creates a demo account in an empty database, so that a first call works out of the box. Never in production.
  *
- * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The file has
- * another name until the account is stored: after a crash between the two, the next start uses the key in that file.
+ * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The key is written to
+ * a draft file, which is renamed after the commit: after a crash in between, the next start uses the draft.
  *
- * @returns undefined in production, while the account is blocked, and when no account has the key of the file but other accounts exist
+ * @returns undefined in production, while the account is blocked, and if the database has accounts but none with the key of the file
  */
 export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
   if (host.isProduction) return undefined;
   const { database, service } = host;
   const path = join(host.dataFolder, keyFile);
-  const draft = `${path}.new`;
-  const kept = (await readKey(path, service.prefix)) ?? (await readKey(draft, service.prefix));
-  const known = kept === undefined ? undefined : (await readAccounts(database, 'digest', [digestApiKey(kept)]))[0];
-  if (kept !== undefined && known !== undefined) {
-    await publish(draft, path);
-    if (known.blockedAt !== undefined) return undefined;
-    if (activePeriod(known, known.readAt) === undefined) await grantDays(database, known.id, period);
-    return { accountId: known.id, key: kept, hint: hintOfApiKey(kept, service.prefix) };
+  const draftPath = `${path}.new`;
+  const storedKey = (await readKey(path, service.prefix)) ?? (await readKey(draftPath, service.prefix));
+  const account =
+    storedKey === undefined ? undefined : (await readAccounts(database, 'digest', [digestApiKey(storedKey)]))[0];
+  if (storedKey === undefined || account === undefined) {
+    const issued = await createDemoAccount(host, draftPath, storedKey);
+    if (issued !== undefined) await finalizeKeyFile(draftPath, path);
+    return issued;
   }
-  const issued = await database.fork().transactional(async (transaction) => {
-    await transaction.execute('select pg_advisory_xact_lock(?)', [demoLock]);
-    const [taken] = await transaction.execute<unknown[]>('select 1 from account limit 1');
-    if (taken !== undefined) return undefined;
-    const key = kept ?? generateApiKey(service.prefix);
-    if (kept === undefined) await writeKey(host.dataFolder, draft, key);
-    return insertAccount(transaction, service.prefix, { name: 'Demo', key, period });
-  });
-  if (issued !== undefined) await publish(draft, path);
-  return issued;
+  await finalizeKeyFile(draftPath, path);
+  if (account.blockedAt !== undefined) return undefined;
+  if (activePeriod(account, account.readAt) === undefined) await grantDays(database, account.id, demoPeriod);
+  return { accountId: account.id, key: storedKey, hint: maskApiKey(storedKey, service.prefix) };
 }
 
-/** The demo account, by its key in the data folder; undefined in production, without such an account, and while it is blocked. */
+async function createDemoAccount(
+  { database, dataFolder, service }: DemoHost,
+  draftPath: string,
+  storedKey: string | undefined,
+): Promise<IssuedKey | undefined> {
+  return database.fork().transactional(async (transaction) => {
+    await transaction.execute('select pg_advisory_xact_lock(?)', [demoLock]);
+    const [existing] = await transaction.execute<unknown[]>('select 1 from account limit 1');
+    if (existing !== undefined) return undefined;
+    const key = storedKey ?? generateApiKey(service.prefix);
+    if (storedKey === undefined) await writeKey(dataFolder, draftPath, key);
+    return insertAccount(transaction, service.prefix, { name: 'Demo', key, period: demoPeriod });
+  });
+}
+
+/** Finds the demo account by its key in the data folder; undefined in production, without such an account, and while it is blocked. */
 export async function findDemoAccount(host: DemoHost): Promise<AccountRecord | undefined> {
   if (host.isProduction) return undefined;
   const key = await readKey(join(host.dataFolder, keyFile), host.service.prefix);
@@ -73,9 +82,9 @@ async function writeKey(folder: string, path: string, key: string): Promise<void
   await file.sync();
 }
 
-/** Renames atomically, so that the key file exists only with a stored account's key. Does nothing without a draft. */
-async function publish(draft: string, path: string): Promise<void> {
-  await rename(draft, path).catch((error: NodeJS.ErrnoException) => {
+/** Renames the draft after the account is stored, so that the key file never holds an unusable key. Does nothing without a draft. */
+async function finalizeKeyFile(draftPath: string, path: string): Promise<void> {
+  await rename(draftPath, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
 }

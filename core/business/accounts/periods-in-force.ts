@@ -4,5 +4,5 @@ export const periodsInForce = `(
   where entry.ends_at > entry.starts_at and not exists (select 1 from plan_period other where other.replaces = entry.id)
 )`;
 
-/** SQL list of the reasons with which an account got a pass that was bought or came with a code. */
+/** SQL list of the reasons of passes: purchases, vouchers and gifts. */
 export const passReasons = `('order', 'voucher', 'gift')`;

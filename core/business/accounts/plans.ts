@@ -3,10 +3,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { formatMoney } from './money.ts';
 
-/** The most days that an account can hold ahead of now. */
+/** Maximum days of paid time that an account can hold. */
 export const maxDaysAhead = 365;
 
-const limits = object(
+const limitsSchema = object(
   { minProperties: 1 },
   'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (daypass key limit) override these.',
   {
@@ -53,7 +53,7 @@ export const plansSection = defineSection({
           { minimum: 1, maximum: 10_000_000 },
           'Passes of this plan that may run at the same time, as `sales: { max_active }` limits all plans together. Default: no limit.',
         ),
-        limits,
+        limits: limitsSchema,
       }),
       default: [
         { days: 1, price: 18_000, label: { en: 'for trying out', id: 'untuk mencoba' } },
@@ -65,65 +65,62 @@ export const plansSection = defineSection({
     'Plans for sale: access for a number of days, paid once.',
   ),
   check(plans, report) {
-    const marked = plans.flatMap(({ recommended }, index) => (recommended === true ? [index] : []));
-    if (marked.length > 1)
-      report(['plans', marked[1] ?? 0, 'recommended'], `is true in plan ${(marked[0] ?? 0) + 1} too`, 'mark one plan');
-    const firstWith = new Map<number, number>();
+    const [first, second] = plans.flatMap(({ recommended }, index) => (recommended === true ? [index] : []));
+    if (first !== undefined && second !== undefined)
+      report(['plans', second, 'recommended'], `is also true in plan ${first + 1}`, 'mark one plan');
+    const indexByDays = new Map<number, number>();
     for (const [index, { days }] of plans.entries()) {
-      const first = firstWith.get(days);
-      if (first === undefined) firstWith.set(days, index);
+      const earlier = indexByDays.get(days);
+      if (earlier === undefined) indexByDays.set(days, index);
       else
         report(
           ['plans', index, 'days'],
-          `is ${days}, as in plan ${first + 1}`,
+          `is ${days}, as in plan ${earlier + 1}`,
           'give each plan a different number of days',
         );
     }
   },
 });
 
-/** A plan's price per day in the unit of prices, rounded. */
+/** Returns a plan's price per day in the unit of prices, rounded. */
 export function pricePerDay({ days, price }: { readonly days: number; readonly price: number }): number {
   return Math.round(price / days);
 }
 
-/** An amount for a terminal, where a non-breaking space may be shown as something else. */
-export function inText(amount: number, currency: string): string {
+/** Formats an amount for a terminal, where a non-breaking space may be shown as something else. */
+export function formatMoneyForTerminal(amount: number, currency: string): string {
   return formatMoney(amount, currency).replaceAll('\u00a0', ' ');
 }
 
-/** Warnings about prices: buyers expect a longer plan to cost less per day. */
-export function planNotices(values: SectionValues): string[] {
+/** Warns about prices: buyers expect a longer plan to cost less per day. */
+export function warnAboutPrices(values: SectionValues): string[] {
   const currency = values.get(currencySection);
   const plans = values.get(plansSection).toSorted((a, b) => a.days - b.days);
   const daily = (plan: (typeof plans)[number]) =>
-    `${plan.days === 1 ? '1 day is' : `${plan.days} days are`} ${inText(pricePerDay(plan), currency)} a day`;
+    `${plan.days === 1 ? '1 day is' : `${plan.days} days are`} ${formatMoneyForTerminal(pricePerDay(plan), currency)} a day`;
   return plans.flatMap((plan, index) => {
-    // Not rounded: as products.
+    // Cross-multiplied to avoid rounding.
     const shorter = plans.slice(0, index).find((other) => plan.price * other.days >= other.price * plan.days);
     return shorter === undefined
       ? []
       : [
-          `a longer plan costs no less per day: ${daily(plan)}, ${daily(shorter)}; lower the price of ${plan.days} days`,
+          `a longer plan is not cheaper per day: ${daily(plan)}, ${daily(shorter)}; lower the price of ${plan.days} days`,
         ];
   });
 }
 
-/** The label of a plan as gateway.yaml has it. */
+/** The label of a plan from gateway.yaml. */
 export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;
 
-/** The label in a language. Records, receipts of the provider and the API use the English one. */
-export function labelIn(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
+/** Selects the label for a language. Records, receipts of the provider and the API use the English label. */
+export function labelFor(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
   return typeof label === 'object' ? label[language] : label;
 }
 
-/**
- * A label on record, which is the English one, in a language: that of the plan in gateway.yaml which has it. One that no plan has
- * stays as it was sold.
- */
-export function recordedLabelIn(language: 'en' | 'id', label: string, { section }: Pick<Host, 'section'>): string {
-  const plan = section(plansSection).find((one) => labelIn('en', one.label) === label);
-  return labelIn(language, plan?.label) ?? label;
+/** Translates a recorded label, which is English, by finding its plan in gateway.yaml. Returns it unchanged if no plan has it. */
+export function translateRecordedLabel(language: 'en' | 'id', label: string, { section }: Pick<Host, 'section'>): string {
+  const plan = section(plansSection).find((candidate) => labelFor('en', candidate.label) === label);
+  return labelFor(language, plan?.label) ?? label;
 }
 
 /** The section `currency`: the currency of all prices. */

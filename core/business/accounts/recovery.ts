@@ -11,13 +11,13 @@ import type { LinkedIdentity } from './entities.ts';
 type RecoveryHost = Pick<Host, 'database' | 'section'>;
 
 /**
- * Gives an account another e-mail address. The former one gets a mail.
+ * Changes an account's email address and notifies the previous one.
  *
  * @throws AccountError `operator_address`: operator rights follow addresses; `email_taken`, `not_found`, `deleted`
  */
 export async function changeEmail(host: RecoveryHost, accountId: string, email: string): Promise<void> {
   if (isOperatorAddress(host, email))
-    throw new AccountError('operator_address', `${email} is an operator's address. No account can be given it.`);
+    throw new AccountError('operator_address', `${email} is an operator's address, so no account can be changed to it.`);
   try {
     await host.database.fork().transactional(async (transaction) => {
       requireNotDeleted(await lockAccount(transaction, accountId));
@@ -34,20 +34,20 @@ export async function changeEmail(host: RecoveryHost, accountId: string, email: 
 }
 
 /**
- * Removes the sign-ins of one provider from an account and ends its sessions, also that of a sign-in under way. The last one, too: the
- * account then belongs to the first verified owner of its address who signs in.
+ * Removes the sign-ins of one provider from an account and ends all its sessions, including one that a concurrent sign-in is creating. The
+ * last sign-in may be removed; the account then belongs to the first verified owner of its address who signs in.
  *
  * @throws AccountError `not_found`
  */
 export async function removeSignIn(host: RecoveryHost, accountId: string, provider: string): Promise<void> {
   await host.database.fork().transactional(async (transaction) => {
-    const subjects = await lockSignIns(transaction, accountId, provider);
+    const subjects = await readAndLockSignIns(transaction, accountId, provider);
     await lockAccount(transaction, accountId);
     const removed = await transaction.execute<unknown[]>(
-      `delete from identity where account_id = ? and provider = ? and ${isAmong} returning 1`,
+      `delete from identity where account_id = ? and provider = ? and ${subjectIsListed} returning 1`,
       [accountId, provider, JSON.stringify(subjects)],
     );
-    if (removed.length === 0) throw noSignIn(provider);
+    if (removed.length === 0) throw signInNotFound(provider);
     await transaction.execute('delete from session where account_id = ?', [accountId]);
   });
 }
@@ -59,28 +59,28 @@ export async function removeSignIn(host: RecoveryHost, accountId: string, provid
  */
 export async function moveSignIn(host: RecoveryHost, fromId: string, provider: string, toId: string): Promise<void> {
   await host.database.fork().transactional(async (transaction) => {
-    const subjects = await lockSignIns(transaction, fromId, provider);
+    const subjects = await readAndLockSignIns(transaction, fromId, provider);
     const { from, to } = await lockBoth(transaction, fromId, toId);
     if (from.id === to.id) throw new AccountError('same_account', 'The sign-in belongs to this account already.');
     requireNotDeleted(to);
     if (isOperatorAddress(host, to.email))
-      throw new AccountError('operator_address', 'The other account is an operator. No sign-in can be moved to it.');
+      throw new AccountError('operator_address', "The other account is an operator's, so no sign-in can be moved to it.");
     const moved = await transaction.execute<unknown[]>(
-      `update identity set account_id = ? where account_id = ? and provider = ? and ${isAmong} returning 1`,
+      `update identity set account_id = ? where account_id = ? and provider = ? and ${subjectIsListed} returning 1`,
       [toId, fromId, provider, JSON.stringify(subjects)],
     );
-    if (moved.length === 0) throw noSignIn(provider);
+    if (moved.length === 0) throw signInNotFound(provider);
     await transaction.execute('delete from session where account_id in (?, ?)', [fromId, toId]);
   });
 }
 
-const isAmong = 'subject in (select jsonb_array_elements_text(?::jsonb))';
+const subjectIsListed = 'subject in (select jsonb_array_elements_text(?::jsonb))';
 
 /**
- * Locks the identities of one provider, as `lockIdentity` says. One that is linked before the account is locked stays: it is as if it
- * had been linked later.
+ * Reads the identities of one provider and locks them (see `lockIdentity`). An identity that is linked concurrently is not included, as if
+ * it had been linked afterwards.
  */
-async function lockSignIns(transaction: EntityManager, accountId: string, provider: string): Promise<string[]> {
+async function readAndLockSignIns(transaction: EntityManager, accountId: string, provider: string): Promise<string[]> {
   const found = await transaction.execute<Row<typeof LinkedIdentity, 'subject'>[]>(
     'select subject from identity where account_id = ? and provider = ? order by subject',
     [accountId, provider],
@@ -89,7 +89,7 @@ async function lockSignIns(transaction: EntityManager, accountId: string, provid
   return found.map(({ subject }) => subject);
 }
 
-/** In one order, so that two moves in opposite directions do not wait for each other. Ids may be spelled in either case. */
+/** Locks in a fixed order, so that opposite moves cannot deadlock. Compares ids case-insensitively. */
 async function lockBoth(transaction: EntityManager, fromId: string, toId: string) {
   if (fromId.toLowerCase() <= toId.toLowerCase()) {
     const from = await lockAccount(transaction, fromId);
@@ -99,7 +99,7 @@ async function lockBoth(transaction: EntityManager, fromId: string, toId: string
   return { from: await lockAccount(transaction, fromId), to };
 }
 
-function noSignIn(provider: string): AccountError {
+function signInNotFound(provider: string): AccountError {
   return new AccountError('not_found', `The account has no sign-in with ${provider}.`);
 }
 

@@ -1,5 +1,5 @@
 import { localTime } from '#core/platform/timing/time-zone.ts';
-import type { DailyAnswers } from './daily-answers.ts';
+import type { DailyOutcomes } from './daily-answers.ts';
 import { type Incident, lastSeen } from './incident.ts';
 
 /** State of a model on a day. `ok`: nearly all requests were answered. `none`: there were none. */
@@ -32,7 +32,7 @@ export function lastDays(today: string, count: number): string[] {
 /** State of a model on each of these days, and the share of requests answered on all of them. */
 export function describeDays(
   days: readonly string[],
-  answers: readonly DailyAnswers[],
+  answers: readonly DailyOutcomes[],
   incidents: readonly Incident[],
   timeZone: string,
 ): { readonly days: DayStatus[]; readonly answered: number | undefined } {
@@ -46,7 +46,7 @@ export function describeDays(
   return { days: described, answered: shareOf(days.flatMap((day) => byDay.get(day) ?? [])) };
 }
 
-function stateOf(counts: DailyAnswers | undefined, incidents: readonly Incident[]): DayState {
+function stateOf(counts: DailyOutcomes | undefined, incidents: readonly Incident[]): DayState {
   const share = shareOf(counts ? [counts] : []);
   if (counts === undefined || share === undefined)
     return incidents.some(({ kind }) => kind === 'down') ? 'bad' : incidents.length > 0 ? 'warn' : 'none';
@@ -56,12 +56,12 @@ function stateOf(counts: DailyAnswers | undefined, incidents: readonly Incident[
 }
 
 /** Share of answered requests on these days, 0 to 1; undefined without requests. */
-export function answeredOn(days: readonly string[], answers: readonly DailyAnswers[]): number | undefined {
+export function answeredOn(days: readonly string[], answers: readonly DailyOutcomes[]): number | undefined {
   const daySet = new Set(days);
   return shareOf(answers.filter(({ day }) => daySet.has(day)));
 }
 
-function shareOf(counts: readonly DailyAnswers[]): number | undefined {
+function shareOf(counts: readonly DailyOutcomes[]): number | undefined {
   const answered = counts.reduce((sum, entry) => sum + entry.answered, 0);
   const all = answered + counts.reduce((sum, entry) => sum + entry.failed, 0);
   return all === 0 ? undefined : answered / all;

@@ -1,7 +1,7 @@
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { readDailyAnswers } from './daily-answers.ts';
+import { readDailyOutcomes } from './daily-answers.ts';
 import { listIncidents, readCurrentIncidents } from './incident-store.ts';
 import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
@@ -19,7 +19,7 @@ const knownForMs = 3_600_000; // incidents and history stay visible this long wh
 interface HealthReadings {
   readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
   readonly speed: FreshValue<Awaited<ReturnType<typeof readModelSpeed>>>;
-  readonly days: FreshValue<Awaited<ReturnType<typeof readDailyAnswers>>>;
+  readonly days: FreshValue<Awaited<ReturnType<typeof readDailyOutcomes>>>;
   readonly incidents: FreshValue<Awaited<ReturnType<typeof listIncidents>>>;
   readonly current: FreshValue<Awaited<ReturnType<typeof readCurrentIncidents>>>;
 }
@@ -59,7 +59,7 @@ function createReadings(host: Host): HealthReadings {
       maxAge: maxAgesMs.days,
       staleFor: staleForMs,
       knownFor: knownForMs,
-      read: () => readDailyAnswers(database, { now: now(), timeZone, days: historyDays }),
+      read: () => readDailyOutcomes(database, { now: now(), timeZone, days: historyDays }),
     }),
     incidents: new FreshValue({
       ...current,

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
-import { currencySection, labelIn, plansSection } from '../accounts/plans.ts';
+import { currencySection, labelFor, plansSection } from '../accounts/plans.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { cancelCharge, chargeSoon, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
@@ -202,7 +202,7 @@ function findOffer(host: Host, days: number, isGift: boolean): Offer {
   if (plan === undefined) throw new CheckoutError('unknown_plan', `There is no plan of ${days} days.`);
   if (isGift && !sellsGifts(host)) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
-  return { days, price, currency, label: labelIn('en', label), limits, provider: provider.name, isGift };
+  return { days, price, currency, label: labelFor('en', label), limits, provider: provider.name, isGift };
 }
 
 async function findOrder(host: Host, orderId: string): Promise<Order> {

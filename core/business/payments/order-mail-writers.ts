@@ -1,6 +1,6 @@
 import type { MailContext, MailDraft, MailWriter } from '#core/gateway/mails/mail-kind.ts';
 import { oneLine } from '#core/platform/one-line.ts';
-import { recordedLabelIn } from '../accounts/plans.ts';
+import { translateRecordedLabel } from '../accounts/plans.ts';
 import { readGiftCode } from './gifts.ts';
 import { issuerTitle } from './issuer-title.ts';
 import { orderReason } from './order-reason.ts';
@@ -14,7 +14,7 @@ export const receipt: MailWriter<'order.paid'> = {
     const order = await readOrder(host.database, { id: payload.orderId });
     const payment = order?.payments.find(({ outcome }) => outcome === 'activated');
     if (order === undefined || payment === undefined) return orderReason('mail.reason.no_payment');
-    const labels = order.label === undefined ? [] : [recordedLabelIn(language, order.label, host)];
+    const labels = order.label === undefined ? [] : [translateRecordedLabel(language, order.label, host)];
     const facts: [string, string][] = [
       [t('mail.order'), order.code],
       [t('mail.receipt.plan'), [t('mail.receipt.days', { count: order.days }), ...labels].join(', ')],

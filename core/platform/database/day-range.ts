@@ -6,17 +6,19 @@ interface TimeRange {
   readonly until: Date | undefined; // exclusive
 }
 
-/** Time range of some days in a time zone, computed by the database. */
-export async function rangeOfDays(
+/**
+ * Converts inclusive days (`YYYY-MM-DD`) in a time zone to a time range. Computed by PostgreSQL, which knows the time zone.
+ */
+export async function dayRangeToTimes(
   database: Pick<Database, 'query'>,
   timeZone: string,
-  first: string | undefined,
-  last: string | undefined,
+  firstDay: string | undefined,
+  lastDay: string | undefined,
 ): Promise<TimeRange> {
   const [row] = await database.query<{ since: number | null; until: number | null }>(
     `select ${epoch('?::date::timestamp at time zone ?')} as since,
        ${epoch('(?::date + 1)::timestamp at time zone ?')} as until`,
-    [first ?? null, timeZone, last ?? null, timeZone],
+    [firstDay ?? null, timeZone, lastDay ?? null, timeZone],
   );
   return { since: toDate(row?.since), until: toDate(row?.until) };
 }

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { footprint, type MemoryLevel, type ProcessMemory } from './budget.ts';
-import { base, type MemoryLimits } from './limits.ts';
+import { base as idleFootprint, type MemoryLimits } from './limits.ts';
 
 const readIntervalMs = 100;
 const collectIntervalMs = 1_000;
@@ -46,7 +46,8 @@ interface MemoryWatchOptions {
   /** @param isThorough also compacts the heap and returns pages to the system, in several collections */
   readonly collect?: (isThorough: boolean) => void;
   readonly now?: () => number; // monotonic ms
-  readonly used?: () => number;
+  /** Event loop utilization since the last call, 0 to 1. */
+  readonly utilization?: () => number;
 }
 
 /**
@@ -56,7 +57,7 @@ interface MemoryWatchOptions {
 export class MemoryWatch implements Disposable {
   readonly #options: Required<MemoryWatchOptions>;
   readonly #timer: NodeJS.Timeout;
-  readonly #collecting: Throttle;
+  readonly #collectThrottle: Throttle;
   #periodStartedAt: number;
   #collectionsLeft = quietCollections;
   /** Lowest resident size while quiet since the last collection; undefined if not measured yet. */
@@ -67,11 +68,11 @@ export class MemoryWatch implements Disposable {
       read: readFigures,
       collect: createCollector(),
       now: () => performance.now(),
-      used: createMeter(),
+      utilization: createUtilizationMeter(),
     };
     this.#options = { ...defaults, ...options };
     this.#periodStartedAt = this.#options.now();
-    this.#collecting = new Throttle(collectIntervalMs, this.#options.now);
+    this.#collectThrottle = new Throttle(collectIntervalMs, this.#options.now);
     this.#timer = setInterval(() => {
       this.measure();
       this.collectWhenQuiet();
@@ -82,21 +83,24 @@ export class MemoryWatch implements Disposable {
   /**
    * Measures, and updates the level and the room of the budget. Never throws.
    *
-   * @param isNeeded true if a large body does not fit
+   * @param isRoomRequested true if a large body does not fit
    * @returns true if garbage was collected
    */
-  measure(isNeeded = false): boolean {
+  measure(isRoomRequested = false): boolean {
     const { budget, collect, read } = this.#options;
     let used = read();
     let level = this.#levelOf(used);
     const isScarce = level !== 'normal';
-    if (isScarce || isNeeded) budget.reclaim(budget.kept);
-    const isCollected = (isScarce || isNeeded) && this.#collecting.pass();
+    if (isScarce || isRoomRequested) budget.reclaim(budget.kept);
+    const isCollected = (isScarce || isRoomRequested) && this.#collectThrottle.pass();
     if (isCollected) {
       collect(false);
       used = read();
       level = this.#levelOf(used);
-    } else if (isScarce && budget.level !== 'all') level = 'large'; // Much of it may be garbage, which is no reason to reject small bodies.
+    } else if (isScarce && budget.level !== 'all') {
+      // Much of it may be garbage: small bodies are not rejected before a collection.
+      level = 'large';
+    }
     budget.room = this.#remainingRoom(used, isCollected);
     if (level !== budget.level) {
       budget.level = level;
@@ -110,10 +114,11 @@ export class MemoryWatch implements Disposable {
    * until the next allocations: about a third of an idle gateway's memory.
    */
   collectWhenQuiet(): void {
-    const { now, used, collect, read } = this.#options;
+    const { now, utilization, collect, read } = this.#options;
     if (now() - this.#periodStartedAt < quiet.period) return;
     this.#periodStartedAt = now();
-    if (used() >= quiet.share) {
+    if (utilization() >= quiet.share) {
+      // Traffic has interrupted the collections: they start again, unless they were complete.
       if (this.#idleBytes === undefined) this.#collectionsLeft = quietCollections;
       return;
     }
@@ -139,8 +144,8 @@ export class MemoryWatch implements Disposable {
   }
 
   /**
-   * Subtracts reserved bytes that the measurement does not show yet. It is assumed to show only the raw bytes of the bodies or, right after
-   * a collection, all that exceeds the gateway's own needs. The result is never below the previous room, unless less than that is left: a
+   * Subtracts reserved bytes that the measurement does not show yet. Assumes that it shows only the raw bytes of the bodies or, right after
+   * a collection, everything above the idle footprint. The result is never below the previous room, unless less than that is left: a
    * body that uses its reservation while it is parsed must not be subtracted twice.
    */
   #remainingRoom(used: MemoryFigures, isCollected: boolean): number {
@@ -149,7 +154,7 @@ export class MemoryWatch implements Disposable {
       limits.process * levelShares.large - used.process,
       limits.heap * levelShares.large - used.heap,
     );
-    const allocated = Math.max(budget.reserved / footprint.event, isCollected ? used.process - base.process : 0);
+    const allocated = Math.max(budget.reserved / footprint.event, isCollected ? used.process - idleFootprint.process : 0);
     return Math.min(available, Math.max(budget.room, available - Math.max(0, budget.reserved - allocated)));
   }
 
@@ -170,7 +175,7 @@ function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)} MiB`;
 }
 
-function createMeter(): () => number {
+function createUtilizationMeter(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();

@@ -1,8 +1,10 @@
-/** A longer delay of a timer means that the event loop was blocked or the machine suspended. */
-const toleratedMs = 50;
+/** A timer that fires later than this means that the event loop was blocked or the machine suspended. */
+const toleratedLatenessMs = 50;
+/** Node.js may fire a timer up to a millisecond early. */
+const granularityMs = 1;
 
 /**
- * A timer for timeouts of peers. When it fires late, because the event loop was blocked or the machine was suspended, data that
+ * Times out a peer. When the timer fires late, because the event loop was blocked or the machine was suspended, data that
  * arrived in the meantime is still unread, so the timer is extended once by its delay.
  */
 export class LagTolerantTimer {
@@ -11,14 +13,13 @@ export class LagTolerantTimer {
   #duration = 0; // ms
   #endsAt = 0; // on the clock of performance.now()
   #isExtended = false;
-  #isRestarted = false; // while its timer was running
+  #isDeadlineMoved = false; // while the timer was running
   #isStopped = true;
 
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
   }
 
-  /** Starts or restarts the timer. */
   start(milliseconds: number): void {
     this.stop();
     this.#isStopped = false;
@@ -29,7 +30,7 @@ export class LagTolerantTimer {
   }
 
   /**
-   * Restarts the same duration, also after it ended, but not after `stop`. Cheap enough to call for every chunk, because the
+   * Restarts with the same duration, even after it fired; does nothing after `stop`. Cheap enough to call for every chunk, because the
    * timer itself is not reset.
    */
   restart(now: number = performance.now()): void {
@@ -37,7 +38,7 @@ export class LagTolerantTimer {
     this.#isExtended = false;
     this.#endsAt = now + this.#duration;
     if (this.#timer === undefined) this.#fireAfter(this.#duration);
-    else this.#isRestarted = true;
+    else this.#isDeadlineMoved = true;
   }
 
   stop(): void {
@@ -47,18 +48,18 @@ export class LagTolerantTimer {
   }
 
   #fireAfter(milliseconds: number): void {
-    this.#isRestarted = false;
+    this.#isDeadlineMoved = false;
     this.#timer = setTimeout(() => this.#fire(), milliseconds);
   }
 
   #fire(): void {
     this.#timer = undefined;
-    const late = performance.now() - this.#endsAt;
-    if (this.#isRestarted && late < -1) return this.#fireAfter(-late);
-    if (late <= toleratedMs || this.#isExtended) return this.#onEnd();
-    const extension = Math.min(late, this.#duration);
+    const latenessMs = performance.now() - this.#endsAt; // negative if early
+    if (this.#isDeadlineMoved && latenessMs < -granularityMs) return this.#fireAfter(-latenessMs);
+    if (latenessMs <= toleratedLatenessMs || this.#isExtended) return this.#onEnd();
+    const extension = Math.min(latenessMs, this.#duration);
     this.#isExtended = true;
-    this.#endsAt += late + extension;
+    this.#endsAt += latenessMs + extension;
     this.#fireAfter(extension);
   }
 }

@@ -14,7 +14,7 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { loadPages } from '#core/web/serve.ts';
 import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { currencySection, inText, planNotices, plansSection, pricePerDay } from '#core/business/accounts/plans.ts';
+import { currencySection, formatMoneyForTerminal, warnAboutPrices, plansSection, pricePerDay } from '#core/business/accounts/plans.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { CoreCommandContext, Loaded } from './context.ts';
 import { reviewedHost } from './reviewed-host.ts';
@@ -48,7 +48,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
           ...nodeNotices(),
           ...pipelineNotices(config.stages, registry, config),
           ...productionNotices(config, document.isProduction),
-          ...planNotices(config),
+          ...warnAboutPrices(config),
           ...sectionNotices(registry.sections.values(), config),
           ...reviews.flatMap(({ notice }) => notice ?? []),
           ...catalogNotices(catalog),
@@ -94,7 +94,7 @@ function describeService(reviews: readonly { readonly name: string; readonly val
 /** Describes plans, the shortest first, each with its price per day, which should fall with the length. */
 function describePlans(config: Config): string[] {
   const currency = config.get(currencySection);
-  const money = (amount: number) => inText(amount, currency);
+  const money = (amount: number) => formatMoneyForTerminal(amount, currency);
   const plans = config.get(plansSection).toSorted((a, b) => a.days - b.days);
   const rows = plans.map((plan) => [`${plan.days}`, money(plan.price), `${money(pricePerDay(plan))} a day`] as const);
   const width = Math.max(...rows.map(([, price]) => price.length));

@@ -8,7 +8,7 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { asksBeforeUpgrades, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import type { ToldProblem } from '#core/web/problems/find-problems.ts';
+import type { ProblemView } from '#core/web/problems/find-problems.ts';
 import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
 
 /** Free bytes below which doctor warns, in addition to the minimum of the health check. */
@@ -122,7 +122,7 @@ export function describeRunning({ status, checks, problems }: JsonObject): Findi
   const failing = listOf<{ name: string; ok: boolean; reason?: string }>(checks).flatMap((check) =>
     check.ok ? [] : [`${check.name}: ${check.reason ?? 'fails'}`],
   );
-  const others = listOf<ToldProblem>(problems)
+  const others = listOf<ProblemView>(problems)
     .filter(({ problem, severity }) => problem !== 'check' && severity !== 'info')
     .map(({ title, text }) => `${title}: ${text}`);
   const told = [...others.slice(0, listed), ...(others.length > listed ? [`${others.length - listed} more`] : [])];

@@ -9,12 +9,12 @@ import type { Language, Texts } from '../texts/texts.ts';
 import { Translator } from '../texts/translator.ts';
 import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, severities } from './problem.ts';
 
-/** Per kind; longer than the ping of a dependency, which is one of them. */
+/** Per kind of problem. Longer than the ping of a dependency, because the failed checks of dependencies are a kind. */
 const deadlineMs = 2_500;
-const maxAgeMs = 10_000; // monitoring programs share a reading
+const maxAgeMs = 10_000; // shared by all scrapes
 
 /** Replaces each kind that cannot be read: an empty page would suggest that all is well. */
-const unread: ProblemKind = { name: 'unread', order: 20, find: () => [] };
+const unreadable: ProblemKind = { name: 'unread', order: 20, find: () => [] };
 
 interface FoundProblem extends Problem {
   readonly kind: ProblemKind;
@@ -25,62 +25,61 @@ interface FoundProblems {
   readonly total: number;
 }
 
-/** All problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes about three seconds at most. */
+/** Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes about three seconds at most. */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((first, second) => first.order - second.order);
-  const possible = readPossible(kinds, reader.host);
-  const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader, possible)));
-  const found = byKind.flatMap((result) => result.found);
-  const shown = found.some(isDatabase) ? joinUnread(found, reader) : found;
-  return {
-    found: shown.toSorted((first, second) => rank(first) - rank(second)),
-    total: byKind.reduce((sum, { total }) => sum + total, shown.length - found.length),
+  const isPossible = checkPreconditions(kinds, reader.host);
+  const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader, isPossible)));
+  const all = {
+    found: byKind.flatMap(({ found }) => found),
+    total: byKind.reduce((sum, { total }) => sum + total, 0),
   };
+  const { found, total } = all.found.some(isDatabase) ? mergeUnreadable(all, reader) : all;
+  return { found: found.toSorted((first, second) => rank(first) - rank(second)), total };
 }
 
 function isDatabase({ kind, subject }: FoundProblem): boolean {
   return kind.name === 'check' && subject === 'database';
 }
 
-/** Merges unread kinds into one entry, because they fail together with the database. */
-function joinUnread(found: readonly FoundProblem[], { t }: ProblemReader): readonly FoundProblem[] {
-  const [unreadProblems, others] = [
-    found.filter(({ kind }) => kind === unread),
-    found.filter(({ kind }) => kind !== unread),
-  ];
-  if (unreadProblems.length === 0) return others;
-  const kinds = unreadProblems.map(({ subject = '' }) => inWords(subject)).join(', ');
-  const joined: FoundProblem = {
-    kind: unread,
+/** Merges unreadable kinds into one entry, because they fail together with the database. */
+function mergeUnreadable({ found, total }: FoundProblems, { t }: ProblemReader): FoundProblems {
+  const others = found.filter(({ kind }) => kind !== unreadable);
+  const merged = found.filter(({ kind }) => kind === unreadable);
+  if (merged.length === 0) return { found, total };
+  const kinds = merged.map(({ subject = '' }) => humanize(subject)).join(', ');
+  const entry: FoundProblem = {
+    kind: unreadable,
     severity: 'bad',
     title: t('problem.unread'),
     pieces: [{ text: t('problem.unread.database', { kinds }) }],
     step: { path: '/operator/health' },
     runbook: 'database-down',
   };
-  return [...others, joined];
+  return { found: [...others, entry], total: total - merged.length + 1 };
 }
 
 function rank({ severity }: Problem): number {
   return severities.indexOf(severity);
 }
 
-/** Resolves whether the precondition of a kind holds; all are queried together. If they cannot be read, every kind is searched. */
+/** Resolves to true if a kind has no precondition, or its precondition holds or cannot be read. */
 type IsPossible = (kind: ProblemKind) => Promise<boolean>;
 
-function readPossible(kinds: readonly ProblemKind[], { database }: Pick<Host, 'database'>): IsPossible {
+/** Queries all preconditions together. */
+function checkPreconditions(kinds: readonly ProblemKind[], { database }: Pick<Host, 'database'>): IsPossible {
   const conditional = kinds.flatMap(({ name, precondition }) =>
     precondition === undefined ? [] : [{ name, precondition }],
   );
   const conditions = conditional.map(({ precondition }, index) => `(${precondition}) AS "${index}"`).join(', ');
-  const reading =
+  const impossible =
     conditional.length === 0
       ? undefined
       : database.query<Record<string, boolean>>(`SELECT ${conditions}`).then(
-          ([holds]) => new Set(conditional.flatMap(({ name }, index) => (holds?.[index] === false ? [name] : []))),
+          ([row]) => new Set(conditional.flatMap(({ name }, index) => (row?.[index] === false ? [name] : []))),
           () => undefined,
         );
-  return async ({ name }) => (await reading)?.has(name) !== true;
+  return async ({ name }) => (await impossible)?.has(name) !== true;
 }
 
 async function findOfKind(kind: ProblemKind, reader: ProblemReader, isPossible: IsPossible): Promise<FoundProblems> {
@@ -89,28 +88,28 @@ async function findOfKind(kind: ProblemKind, reader: ProblemReader, isPossible: 
     const problems = await withDeadline(finding, deadlineMs, 'no response in time');
     return { found: problems.map((problem) => ({ ...problem, kind })), total: problems.total ?? problems.length };
   } catch (error) {
-    return { found: [describeUnread(kind, error, reader)], total: 1 };
+    return { found: [describeUnreadable(kind, error, reader)], total: 1 };
   }
 }
 
-function describeUnread({ name }: ProblemKind, error: unknown, { t }: ProblemReader): FoundProblem {
+function describeUnreadable({ name }: ProblemKind, error: unknown, { t }: ProblemReader): FoundProblem {
   const reason = describeFailure(error instanceof Error ? error.message : String(error));
   const text = `: ${t(healthReason('health.reason.check_failed', { error: reason }))}`;
   return {
-    kind: unread,
+    kind: unreadable,
     severity: 'bad',
     title: t('problem.unread'),
-    pieces: [{ text: inWords(name), isStrong: true }, { text }],
+    pieces: [{ text: humanize(name), isStrong: true }, { text }],
     subject: name,
     step: { path: '/operator/health' },
   };
 }
 
-function inWords(name: string): string {
+function humanize(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/** A reader of this language, with the texts of all plugins and the service's time zone. */
+/** Creates a reader of this language, with the texts of all plugins and the service's time zone. */
 export function problemReader(pageTexts: readonly Texts[], host: Host, language: Language): ProblemReader {
   const translator = host.keep('problems/translator', () => new Translator(pageTexts));
   const format = formatterFor(language, host.section(service).time_zone);
@@ -118,7 +117,7 @@ export function problemReader(pageTexts: readonly Texts[], host: Host, language:
 }
 
 /** A problem for programs, without personal data. */
-export type ToldProblem = {
+export type ProblemView = {
   readonly problem: string;
   readonly severity: Problem['severity'];
   readonly title: string;
@@ -132,13 +131,13 @@ export type ToldProblem = {
   readonly runbook: string | null;
 };
 
-export function tellProblem(found: FoundProblem): ToldProblem {
+export function describeProblem(found: FoundProblem): ProblemView {
   const { kind, severity, title, subject, since, step, runbook = kind.runbook } = found;
   return {
     problem: kind.name,
     severity,
     title,
-    text: textOf(found),
+    text: plainText(found),
     subject: subject ?? null,
     since: since?.toISOString() ?? null,
     page: step.path,
@@ -146,26 +145,26 @@ export function tellProblem(found: FoundProblem): ToldProblem {
   };
 }
 
-/** The problem in a sentence without personal data. */
-export function textOf({ pieces }: Problem): string {
+/** Writes the problem as a sentence without personal data. */
+export function plainText({ pieces }: Problem): string {
   return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }
 
 /** Cached for programs: otherwise each scrape and each probe would query the database. */
-const readings = new WeakMap<Host, FreshValue<readonly ToldProblem[]>>();
+const problemCache = new WeakMap<Host, FreshValue<readonly ProblemView[]>>();
 
-/** All problems in English, at most ten seconds old. Never rejects. */
-export function tellProblems(
+/** Describes all problems in English, at most ten seconds old. Never rejects. */
+export function describeProblems(
   gateway: ProblemKinds & { readonly pageTexts: readonly Texts[] },
   host: Host,
-): Promise<readonly ToldProblem[]> {
+): Promise<readonly ProblemView[]> {
   const read = async () => {
     const { found } = await findProblems(gateway, problemReader(gateway.pageTexts, host, 'en'));
-    return found.map(tellProblem);
+    return found.map(describeProblem);
   };
   // Each kind has its own deadline.
   const options = { maxAge: maxAgeMs, deadline: Infinity, now: () => host.monotonic(), read };
-  const reading = readings.get(host) ?? new FreshValue(options);
-  readings.set(host, reading);
-  return reading.get();
+  const problems = problemCache.get(host) ?? new FreshValue(options);
+  problemCache.set(host, problems);
+  return problems.get();
 }

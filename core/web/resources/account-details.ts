@@ -8,7 +8,7 @@ import { countUsage, startOfHours, type UsageCounts, type UsageKeys } from '#cor
 import { type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { SessionRecord } from '../sessions/sessions.ts';
 import { sessionsOf } from '../sessions/sign-in.ts';
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { signInName } from '#core/business/operator-actions/telling.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { nameOfPerson } from '../pages/account-name.ts';
@@ -138,6 +138,6 @@ function describePlan({ record }: AccountDetails, { t, language, host }: FieldRe
   if (active === undefined) return t(endOf(record) === undefined ? 'operator.plan_none' : 'operator.plan_over');
   const { days, label, unnamedDays } = active;
   if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
-  const name = recordedLabelIn(language, label, host);
+  const name = translateRecordedLabel(language, label, host);
   return days === undefined ? name : `${t('operator.days', { count: days })}, ${name}`;
 }

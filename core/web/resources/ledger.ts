@@ -1,5 +1,5 @@
 import { downtimeOf, type LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { tellDowntime } from '../pages/downtime.ts';
 import { defineView, type FieldReader } from './field.ts';
 
@@ -29,5 +29,5 @@ export function ledgerNote(entry: LedgerEntry, reader: FieldReader): string | un
   const downtime = downtimeOf(entry);
   if (downtime !== undefined) return tellDowntime(downtime, reader);
   const { note, label } = entry;
-  return note ?? (label && recordedLabelIn(reader.language, label, reader.host));
+  return note ?? (label && translateRecordedLabel(reader.language, label, reader.host));
 }

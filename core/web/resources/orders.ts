@@ -1,5 +1,5 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { type FlaggedMoney, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
@@ -69,7 +69,7 @@ export const orderView = defineView<Order>()(
       label: 'operator.fact.plan',
       value: ({ days, label }) => [days === 1 ? '1 day' : `${days} days`, label].filter(Boolean).join(', '),
       cell: (order, { t, language, host }) =>
-        [describePlan(order, { t }), order.label && recordedLabelIn(language, order.label, host)]
+        [describePlan(order, { t }), order.label && translateRecordedLabel(language, order.label, host)]
           .filter(Boolean)
           .join(', '),
     },
@@ -132,13 +132,13 @@ export async function readOrderFilter(
   { state, flagged, day, since = day, until = day, account }: Infer<typeof orderQuery>,
   timeZone: string,
 ): Promise<OrderFilter> {
-  const { rangeOfDays } = await import('#core/platform/database/day-range.ts');
+  const { dayRangeToTimes } = await import('#core/platform/database/day-range.ts');
   return {
     state,
     isFlagged: flagged === true ? true : undefined,
     accountId: account === undefined ? undefined : (await accountSubject.find(host, account)).id,
     timeZone,
-    ...((since ?? until) !== undefined && (await rangeOfDays(host.database, timeZone, since, until))),
+    ...((since ?? until) !== undefined && (await dayRangeToTimes(host.database, timeZone, since, until))),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { RefundedPass } from '#core/business/accounts/plan-end.ts';
 import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
@@ -112,7 +112,7 @@ export function describeGrant(
   const ends = format.dayTime(granted.endsAt, now).text;
   return {
     kind: 'info' as const,
-    title: recordedLabelIn(language, granted.label, host),
+    title: translateRecordedLabel(language, granted.label, host),
     text: t('home.granted', { count, time: ends }),
   };
 }

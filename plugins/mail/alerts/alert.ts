@@ -5,7 +5,7 @@ import { readRevenue } from '#core/business/payments/revenue.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { findProblems, problemReader, tellProblem, textOf } from '#core/web/problems/find-problems.ts';
+import { findProblems, problemReader, describeProblem, plainText } from '#core/web/problems/find-problems.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
 import type { Alert, ProblemKind, ProblemKinds, ProblemReader } from '#core/web/problems/problem.ts';
 import type { Language, Texts } from '#core/web/texts/texts.ts';
@@ -35,7 +35,7 @@ async function tellFirst({ find }: ProblemKind, reader: ProblemReader): Promise<
   const { title, subject, since, step } = problem;
   return {
     title,
-    text: textOf(problem),
+    text: plainText(problem),
     facts: [],
     path: step.path,
     data: { ...(subject !== undefined && { subject }), ...(since !== undefined && { since: since.toISOString() }) },
@@ -71,7 +71,7 @@ async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemRead
       ...flags.map(({ kind, count }) => [reader.t(`alert.reason.${kind}`), format.number(count)] as const),
       [t('alert.refunds'), format.number(checks.refunds)],
       ...(oldest === undefined ? [] : [[t('alert.unconfirmed'), format.time(new Date(oldest)).text] as const]),
-      ...others.map((problem) => [problem.title, textOf(problem)] as const),
+      ...others.map((problem) => [problem.title, plainText(problem)] as const),
     ],
     path: '/operator',
     data: {
@@ -85,7 +85,7 @@ async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemRead
       failing_checks: urgent.flatMap(({ kind, subject = '', pieces }) =>
         kind.name === 'check' ? [{ name: subject, reason: pieces.at(-1)?.text ?? '' }] : [],
       ),
-      problems: urgent.map((problem) => tellProblem(problem)),
+      problems: urgent.map((problem) => describeProblem(problem)),
     },
   };
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { isJsonObject, type JsonObject, parseJson } from '#core/platform/json.ts';
 import { readChat, type MadeCall } from './chat-answer.ts';
-import { type Check, failed, faultOf, ok, profileOf, question, room, unknown } from './check.ts';
+import { type Check, failed, faultOf, ok, profileOf, question, tokenBudget, unknown } from './check.ts';
 import { colours, drawSquares } from './squares.ts';
 
 const weather = {
@@ -27,7 +27,7 @@ export const tool: Check = {
   name: 'tool',
   tries: 3,
   isDeclared: (route) => profileOf(route).capabilities.tools,
-  cost: (route) => room(route, 128) + 200,
+  cost: (route) => tokenBudget(route, 128) + 200,
   async run(route, ask) {
     const prompt = 'What is the weather in Jakarta now? Use the tool get_weather.';
     const reply = await ask(question(route, prompt, 128, { tools: [weather] }));
@@ -47,7 +47,7 @@ export const twoTools: Check = {
     const { tools, parallel_tools } = profileOf(route).capabilities;
     return tools && parallel_tools;
   },
-  cost: (route) => room(route, 192) + 200,
+  cost: (route) => tokenBudget(route, 192) + 200,
   async run(route, ask) {
     const prompt =
       'What is the weather in Jakarta and in Bandung now? Use the tool get_weather for both cities at once, in parallel.';
@@ -75,7 +75,7 @@ export const schema: Check = {
   name: 'schema',
   tries: 3,
   isDeclared: (route) => profileOf(route).capabilities.structured_output !== 'none',
-  cost: (route) => room(route, 192) + 200,
+  cost: (route) => tokenBudget(route, 192) + 200,
   async run(route, ask) {
     const isEnforced = profileOf(route).capabilities.structured_output === 'schema';
     const prompt = isEnforced
@@ -104,7 +104,7 @@ export const image: Check = {
   name: 'image',
   tries: 3,
   isDeclared: (route) => profileOf(route).capabilities.images,
-  cost: (route) => room(route, 64) + 2_000,
+  cost: (route) => tokenBudget(route, 64) + 2_000,
   async run(route, ask) {
     const names = pick(Object.keys(colours), 4);
     const prompt =

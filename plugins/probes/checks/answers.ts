@@ -3,36 +3,36 @@ import { isJsonObject } from '#core/platform/json.ts';
 import type { TrialReply } from '../trials.ts';
 import { readChat } from './chat-answer.ts';
 import {
-  type Ask,
   type Check,
   failed,
   faultOf,
   ok,
   profileOf,
   question,
-  room,
+  tokenBudget,
   unknown,
   type CheckVerdict,
 } from './check.ts';
 
-const word = 'Reply with the single word: ready';
-const counting = 'Write the numbers from 1 to 20 in digits, separated by spaces. Write nothing else.';
+const oneWordPrompt = 'Reply with the single word: ready';
+const countingPrompt = 'Write the numbers from 1 to 20 in digits, separated by spaces. Write nothing else.';
 
 const always = () => true;
 const streamed = { stream: true, stream_options: { include_usage: true } };
 
-/** A route that is unreachable now is not tried again; a route that never answers has failed. */
+/** The check `answers` for routes that serve conversations. Any fault but throttling fails it: the route gives no answer. */
 export const answers: Check = {
   name: 'answers',
   tries: 2,
   isDeclared: always,
-  cost: (route) => room(route, 64) + 50,
+  cost: (route) => tokenBudget(route, 64) + 50,
   async run(route, ask) {
-    const reply = await ask(question(route, word, 64));
+    const reply = await ask(question(route, oneWordPrompt, 64));
     if (reply.fault === 'throttled') return unknown('throttled', reply.error);
     const fault = faultOf(reply);
-    if (fault !== undefined) return { ...fault, state: 'failed' } as CheckVerdict;
-    return readChat(reply).text.trim() === '' ? failed('empty', readChat(reply).finish) : ok;
+    if (fault !== undefined) return { ...fault, state: 'failed' };
+    const { text, finish } = readChat(reply);
+    return text.trim() === '' ? failed('empty', finish) : ok;
   },
 };
 
@@ -40,53 +40,54 @@ export const streams: Check = {
   name: 'streams',
   tries: 2,
   isDeclared: always,
-  cost: (route) => room(route, 128) + 60,
+  cost: (route) => tokenBudget(route, 128) + 60,
   async run(route, ask) {
-    const reply = await ask(question(route, counting, 128, streamed));
+    const reply = await ask(question(route, countingPrompt, 128, streamed));
     const { deltas } = readChat(reply);
     return faultOf(reply) ?? (deltas < 2 ? failed('not_streamed', `${deltas} events with content`) : ok);
   },
 };
 
-/** Tolerance for tokens that a vendor bills beyond the visible text, such as those of prompt templates. */
+/** Tolerance for tokens billed in addition to the visible text, such as prompt templates. */
 const tolerance = { factor: 5, tokens: 500 };
 
-/** The gateway estimates counts that the vendor does not report. */
+/** Fails if the vendor reports no usage, because the gateway could only estimate it, or bills too many tokens. */
 export const usage: Check = {
   name: 'usage',
   tries: 2,
   isDeclared: always,
-  cost: (route) => 2 * (room(route, 64) + 50),
+  cost: (route) => 2 * (tokenBudget(route, 64) + 50),
   async run(route, ask) {
-    const whole = await ask(question(route, word, 64));
-    const wrong = checkUsage(whole, word.length);
-    if (wrong.state !== 'ok' || !profileOf(route).quirks.stream_usage) return wrong;
-    return checkUsage(await ask(question(route, word, 64, streamed)), word.length, 'in a stream');
+    const reply = await ask(question(route, oneWordPrompt, 64));
+    const verdict = checkUsage(reply, oneWordPrompt.length, 'in a non-streaming response');
+    if (verdict.state !== 'ok' || !profileOf(route).quirks.stream_usage) return verdict;
+    const streamedReply = await ask(question(route, oneWordPrompt, 64, streamed));
+    return checkUsage(streamedReply, oneWordPrompt.length, 'in a stream');
   },
 };
 
-function checkUsage(reply: TrialReply, promptLength: number, where = 'in a whole answer'): CheckVerdict {
+function checkUsage(reply: TrialReply, promptLength: number, where: string): CheckVerdict {
   const fault = faultOf(reply);
   if (fault !== undefined) return fault;
   const { input, output, reasoning = 0, isEstimated } = reply.usage ?? {};
   if (isEstimated === true || input === undefined || output === undefined) return failed('no_usage', where);
-  const { text, reasoning: thoughts } = readChat(reply);
+  const { text, reasoning: reasoningText } = readChat(reply);
   const billed = [
     { name: 'input', tokens: input, characters: promptLength },
-    { name: 'output', tokens: output - Math.max(reasoning, 0), characters: text.length + thoughts.length },
+    { name: 'output', tokens: output - Math.max(reasoning, 0), characters: text.length + reasoningText.length },
   ];
-  const excess = billed.find(
+  const overbilled = billed.find(
     ({ tokens, characters }) => tokens > (characters / 4) * tolerance.factor + tolerance.tokens,
   );
-  if (excess === undefined) return ok;
+  if (overbilled === undefined) return ok;
   return failed(
     'overbilled',
-    `${excess.tokens} tokens of ${excess.name} for ${excess.characters} characters, ${where}`,
+    `${overbilled.tokens} tokens of ${overbilled.name} for ${overbilled.characters} characters, ${where}`,
   );
 }
 
-/** Requested limit of output tokens, and tolerance beyond it: vendors count the end of an answer differently. */
-const limit = { tokens: 16, tolerance: 8 };
+/** Requested limit of output tokens, and tolerance above it, because vendors count the end of an answer differently. */
+const requestedLimit = { tokens: 16, tolerance: 8 };
 
 export const maxTokens: Check = {
   name: 'max_tokens',
@@ -97,16 +98,16 @@ export const maxTokens: Check = {
   async run(_route, ask) {
     const prompt = 'Write the numbers from 1 to 200 in digits, separated by spaces. Write nothing else.';
     const messages = [{ role: 'user', content: prompt }];
-    const reply = await ask({ endpoint: 'chat', body: { messages, max_tokens: limit.tokens } });
+    const reply = await ask({ endpoint: 'chat', body: { messages, max_tokens: requestedLimit.tokens } });
     const fault = faultOf(reply);
     if (fault !== undefined) return fault;
     const { text, finish } = readChat(reply);
     const output = reply.usage?.isEstimated === true ? undefined : reply.usage?.output;
-    if (output !== undefined && output > limit.tokens + limit.tolerance)
-      return failed('over_limit', `${output} tokens, although at most ${limit.tokens} were asked for`);
+    if (output !== undefined && output > requestedLimit.tokens + requestedLimit.tolerance)
+      return failed('over_limit', `${output} tokens, but max_tokens was ${requestedLimit.tokens}`);
     if (finish === 'length') return ok;
     // 16 tokens do not reach 100 with any tokenizer.
-    if (/\b100\b/.test(text)) return failed('over_limit', `it counted to ${text.trim().split(/\s+/).at(-1)}`);
+    if (/\b100\b/.test(text)) return failed('over_limit', `counted to ${text.trim().split(/\s+/).at(-1)}`);
     return unknown('unclear', text.slice(0, 100));
   },
 };
@@ -115,12 +116,12 @@ export const stop: Check = {
   name: 'stop',
   tries: 2,
   isDeclared: (route) => profileOf(route).quirks.stop > 0,
-  cost: (route) => room(route, 128) + 60,
+  cost: (route) => tokenBudget(route, 128) + 60,
   async run(route, ask) {
-    const reply = await ask(question(route, counting, 128, { stop: ['8'] }));
+    const reply = await ask(question(route, countingPrompt, 128, { stop: ['8'] }));
     const fault = faultOf(reply);
     if (fault !== undefined) return fault;
-    // The format has no stop sequences, and the gateway cuts the answer.
+    // If the format has no stop sequences, the gateway applies them itself and notes it.
     if (reply.notes.some((note) => note.includes('stop'))) return ok;
     const { text } = readChat(reply);
     if (/\b8\b/.test(text)) return failed('past_stop', text.slice(0, 100));
@@ -140,10 +141,10 @@ const countRange = { min: 0.4, max: 3 };
 export const countTokens: Check = {
   name: 'count_tokens',
   tries: 2,
-  isDeclared: (route) => counterOf(route) !== undefined,
+  isDeclared: (route) => countEndpoint(route) !== undefined,
   cost: () => 200,
   async run(route, ask) {
-    const counter = counterOf(route);
+    const counter = countEndpoint(route);
     if (counter === undefined) return unknown('unclear');
     const text = Array.from({ length: 40 }, (_, index) => `Leaf ${index + 1} drifts past the mill.`).join(' ');
     const body = counter === counters.responses ? { input: text } : { messages: [{ role: 'user', content: text }] };
@@ -158,7 +159,7 @@ export const countTokens: Check = {
   },
 };
 
-function counterOf({ upstream, profile }: Route) {
+function countEndpoint({ upstream, profile }: Route) {
   const name = (['messages', 'responses'] as const).find(
     (format) => upstream.formats.includes(format) && (profile.byFormat?.get(format) ?? profile).quirks.count_tokens,
   );
@@ -171,11 +172,11 @@ export const embeds: Check = {
   tries: 2,
   isDeclared: always,
   cost: () => 50,
-  async run(_route, ask: Ask) {
+  async run(_route, ask) {
     const reply = await ask({ endpoint: 'embeddings', body: { input: 'ready' } });
     if (reply.fault === 'throttled') return unknown('throttled', reply.error);
     const fault = faultOf(reply);
-    if (fault !== undefined) return { ...fault, state: 'failed' } as CheckVerdict;
+    if (fault !== undefined) return { ...fault, state: 'failed' };
     const [first] = Array.isArray(reply.body?.['data']) ? reply.body['data'] : [];
     const vector = isJsonObject(first) ? first['embedding'] : undefined;
     return vector === undefined ? failed('empty') : ok;

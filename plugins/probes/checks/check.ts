@@ -55,36 +55,38 @@ export type CheckVerdict =
   | { readonly state: 'ok'; readonly detail?: string | undefined }
   | { readonly state: 'failed' | 'unknown'; readonly reason: Reason; readonly detail?: string | undefined };
 
+type FailedVerdict = Extract<CheckVerdict, { readonly reason: Reason }>;
+
 /** Sends a request to the route under test; `model` is added to its body. */
 export type Ask = (request: TrialRequest) => Promise<TrialReply>;
 
 export interface Check {
   readonly name: CheckName;
-  /** Whether the route declares the checked ability. */
+  /** True if the route declares the checked capability. */
   isDeclared(route: Route): boolean;
   /** Maximum tokens of one try, input and output together. */
   cost(route: Route): number;
-  /** Tries before the check counts as failed: models do not always use their abilities. */
+  /** Tries before the check counts as failed: models do not always use their capabilities. */
   readonly tries: number;
   run(route: Route, ask: Ask): Promise<CheckVerdict>;
 }
 
 export const ok: CheckVerdict = { state: 'ok' };
 
-export function failed(reason: Reason, detail?: string): CheckVerdict {
+export function failed(reason: Reason, detail?: string): FailedVerdict {
   return { state: 'failed', reason, detail: detail?.slice(0, 300) };
 }
 
-export function unknown(reason: Reason, detail?: string): CheckVerdict {
+export function unknown(reason: Reason, detail?: string): FailedVerdict {
   return { state: 'unknown', reason, detail: detail?.slice(0, 300) };
 }
 
-/** Profile of a route for requests of Chat clients, which go to the route's Chat endpoint if it has one. */
+/** Returns the profile of a route for requests of Chat clients, which go to the route's Chat endpoint if it has one. */
 export function profileOf({ profile, upstream }: Route): Profile {
   return upstream.formats.includes('chat') ? profileIn('chat', profile) : profile;
 }
 
-/** Whether the route can answer Chat clients. */
+/** Returns true if the route can answer Chat clients. */
 export function isConversational({ upstream: { formats } }: Route): boolean {
   return formats.some((format) => ['chat', 'responses', 'messages', 'gemini', 'ollama'].includes(format));
 }
@@ -97,19 +99,19 @@ function isReasoning(route: Route): boolean {
 /** Output tokens that a reasoning model may need before its first word. */
 const thought = 2_048;
 
-/** Output tokens for a short answer, with room for reasoning if the model reasons. */
-export function room(route: Route, tokens: number): number {
+/** Returns the output tokens for a short answer, including reasoning if the model reasons. */
+export function tokenBudget(route: Route, tokens: number): number {
   return isReasoning(route) ? tokens + thought : tokens;
 }
 
 export function question(route: Route, content: JsonValue, tokens: number, members: JsonObject = {}): TrialRequest {
   const effort = isReasoning(route) ? { reasoning_effort: 'low' } : {};
   const messages = [{ role: 'user', content }];
-  return { endpoint: 'chat', body: { messages, max_tokens: room(route, tokens), ...effort, ...members } };
+  return { endpoint: 'chat', body: { messages, max_tokens: tokenBudget(route, tokens), ...effort, ...members } };
 }
 
-/** Verdict on a route that gave no answer; undefined if it answered. */
-export function faultOf({ fault, error }: TrialReply): CheckVerdict | undefined {
+/** Evaluates a route that gave no answer; returns undefined if it answered. */
+export function faultOf({ fault, error }: TrialReply): FailedVerdict | undefined {
   switch (fault) {
     case undefined:
       return undefined;

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { readChat } from './chat-answer.ts';
-import { type Check, failed, faultOf, isConversational, ok, question, room, unknown } from './check.ts';
+import { type Check, failed, faultOf, isConversational, ok, question, tokenBudget, unknown } from './check.ts';
 
 /** Share of the declared window to fill. */
 const fillRatio = 0.9;
@@ -16,7 +16,7 @@ export const context: Check = {
   name: 'context',
   tries: 1,
   isDeclared: (route) => isConversational(route) && route.maxInputTokens !== undefined,
-  cost: (route) => (route.maxInputTokens ?? 0) + room(route, 64) + 2_000,
+  cost: (route) => (route.maxInputTokens ?? 0) + tokenBudget(route, 64) + 2_000,
   async run(route, ask) {
     const window = route.maxInputTokens ?? 0;
     const lines = Array.from({ length: sampleLines }, (_, index) => line(index)).join('\n');

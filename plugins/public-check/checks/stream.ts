@@ -1,46 +1,51 @@
 import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/finding.ts';
 import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
-import { pace, publicPaths } from '../paths.ts';
+import { publicPaths, testStream } from '../paths.ts';
 
-const pieceGapMs = pace.interval * 0.4;
-const unbuffered =
-  'Turn off the buffering of responses in the proxy (nginx: proxy_buffering off). docs/proxies.md has whole files.';
+/** Events with a longer gap between them arrived in different bursts. */
+const burstGapMs = testStream.interval * 0.4;
+const bufferingAdvice =
+  'Turn off response buffering in the proxy (nginx: proxy_buffering off). See docs/proxies.md for complete configurations.';
 
 /** Checks that the events of a stream arrive as they are sent. */
 export async function checkStream(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(publicPaths.stream, { signal });
-  return answer.status === 200 ? describePieces(answer) : describeUnexpected(answer, unbuffered);
+  return answer.status === 200 ? describeChunks(answer) : describeUnexpected(answer, bufferingAdvice);
 }
 
-/** @param answer of `stream` */
-export function describePieces({ pieces, text, isWhole }: PublicAnswer): Finding {
-  const events = linesOf(pieces).flatMap(({ at, line }) => {
+/** @param answer the response of the path `stream` */
+export function describeChunks({ chunks, text, isWhole }: PublicAnswer): Finding {
+  const events = splitLines(chunks).flatMap(({ receivedAt, line }) => {
     const sent = /^data: \{"ms":(\d+)\}\r?$/.exec(line)?.[1];
-    return sent === undefined ? [] : [{ at, sent: Number(sent) }];
+    return sent === undefined ? [] : [{ receivedAt, sent: Number(sent) }];
   });
   if (!isWhole || !text.includes('[DONE]')) {
-    const advice = 'The proxy cuts streams off: raise its timeout of a response, or install a newer version of it.';
-    return failed(`ends after ${events.length} of ${pace.events} events`, advice);
+    const advice = 'The proxy cuts streams off: raise its response timeout, or upgrade it.';
+    return failed(`ends after ${events.length} of ${testStream.events} events`, advice);
   }
   if (events.length === 0)
-    return failed('has none of the events', 'The proxy changes the body: turn off whatever rewrites responses there.');
-  const delays = events.map(({ at, sent }) => at - sent);
-  const held = Math.max(...delays) - Math.min(...delays);
-  const count = events.filter(({ at }, index) => index === 0 || at - (events[index - 1]?.at ?? 0) > pieceGapMs).length;
-  const arrival = `${events.length} events in ${count} pieces, held back for up to ${Math.round(held)} ms`;
-  if (count <= 3) return failed(`is buffered: ${arrival}`, unbuffered);
-  if (count >= pace.events * 0.75) return ok(arrival);
+    return failed('has none of the events', 'The proxy changes the body: disable response rewriting there.');
+  const delays = events.map(({ receivedAt, sent }) => receivedAt - sent);
+  const maxDelayMs = Math.max(...delays) - Math.min(...delays);
+  const burstCount = events.filter(
+    ({ receivedAt }, index) => index === 0 || receivedAt - (events[index - 1]?.receivedAt ?? 0) > burstGapMs,
+  ).length;
+  const arrival = `${events.length} events in ${burstCount} bursts, delayed by up to ${Math.round(maxDelayMs)} ms`;
+  if (burstCount <= 3) return failed(`is buffered: ${arrival}`, bufferingAdvice);
+  if (burstCount >= testStream.events * 0.75) return ok(arrival);
   const advice =
-    'The proxy or the network gathers events. HAProxy needs `option http-no-delay`; try again if the connection was busy.';
+    'The proxy or the network batches events. HAProxy needs `option http-no-delay`; try again if the connection was busy.';
   return warning(arrival, advice);
 }
 
-/** Splits pieces into lines. A proxy may split an event anywhere, so a line has arrived once its end has. */
-function linesOf(pieces: PublicAnswer['pieces']): { readonly at: number; readonly line: string }[] {
-  let rest = '';
-  return pieces.flatMap(({ at, text }) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    return lines.map((line) => ({ at, line }));
+/** Splits chunks into lines. A proxy may split an event anywhere, so a line counts as received when its newline arrives. */
+function splitLines(
+  chunks: PublicAnswer['chunks'],
+): { readonly receivedAt: number; readonly line: string }[] {
+  let partialLine = '';
+  return chunks.flatMap(({ receivedAt, text }) => {
+    const lines = (partialLine + text).split('\n');
+    partialLine = lines.pop() ?? '';
+    return lines.map((line) => ({ receivedAt, line }));
   });
 }

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
-import { endQuietly, lostWrites, surviveLostOutput, writeLogLine } from '#core/platform/output.ts';
+import { exitOnClosedOutput, lostWrites, ignoreClosedOutput, writeLogLine } from '#core/platform/output.ts';
 
 /** A stream whose reader has stopped. */
 const stopped = () => new Writable({ write: () => undefined });
@@ -23,7 +23,7 @@ it('the log keeps a bounded number of bytes for a reader that has stopped, and c
 
 it('a gateway keeps running when writing its log fails, and counts the failures', async () => {
   const stream = gone();
-  surviveLostOutput([stream]);
+  ignoreClosedOutput([stream]);
   const before = lostWrites();
   stream.write('a line');
   await new Promise((resolve) => stream.once('close', resolve));
@@ -32,7 +32,7 @@ it('a gateway keeps running when writing its log fails, and counts the failures'
 
 it('a command ends quietly at a closed pipe, and not at another failure', () => {
   const stream = gone();
-  endQuietly([stream]);
+  exitOnClosedOutput([stream]);
   expect(() => stream.emit('error', Object.assign(new Error('gone'), { code: 'EPIPE' }))).not.toThrow();
   expect(() => stream.emit('error', Object.assign(new Error('full'), { code: 'ENOSPC' }))).toThrow('full');
 });

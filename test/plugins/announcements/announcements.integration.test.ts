@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import {
-  type AnnouncementWords,
+  type AnnouncementInput,
   changeAnnouncement,
   createAnnouncement,
   endAnnouncement,
@@ -32,7 +32,7 @@ beforeEach(async () => {
   await clearDatabase(database);
 });
 
-function words(change: Partial<AnnouncementWords> = {}): AnnouncementWords {
+function words(change: Partial<AnnouncementInput> = {}): AnnouncementInput {
   return {
     kind: 'note',
     audience: 'all',
@@ -47,7 +47,7 @@ function words(change: Partial<AnnouncementWords> = {}): AnnouncementWords {
 let mail = { smtp: 'smtp://localhost:2525' };
 const section = (() => mail) as unknown as Host['section'];
 const host = () => ({ database, catalog, section, now: () => Date.now() });
-const announce = (change: Partial<AnnouncementWords> = {}, isMailed = false) =>
+const announce = (change: Partial<AnnouncementInput> = {}, isMailed = false) =>
   createAnnouncement(host(), words(change), 'ops@example.com', isMailed);
 const openTexts = async () => (await listOpenAnnouncements(database)).map(({ text }) => text.en);
 

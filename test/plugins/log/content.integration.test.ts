@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { hintOfApiKey } from '#core/business/accounts/api-key.ts';
+import { maskApiKey } from '#core/business/accounts/api-key.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { dropPartitionsBefore, ensurePartition, partitionNames } from '../../../plugins/log/partitions.ts';
 import { isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
@@ -211,7 +211,7 @@ describe('a gateway with content: true', () => {
     expect(text).toContain(key);
     for (const { body } of kept) {
       expect(body).not.toContain(key.slice(0, 12));
-      expect(body).toContain(`my key is ${hintOfApiKey(key, 'dp')}`);
+      expect(body).toContain(`my key is ${maskApiKey(key, 'dp')}`);
     }
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { generateApiKey, hintOfApiKey } from '#core/business/accounts/api-key.ts';
+import { generateApiKey, maskApiKey } from '#core/business/accounts/api-key.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { ContentLines, Excerpt } from '../../../plugins/log/content.ts';
 import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder } from './fixture.ts';
@@ -73,7 +73,7 @@ describe('content of a request', () => {
 
 describe('a key of the gateway', () => {
   const key = generateApiKey('dp');
-  const hint = hintOfApiKey(key, 'dp');
+  const hint = maskApiKey(key, 'dp');
   const wrong = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
 
   it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
+import { problemReader, describeProblems } from '#core/web/problems/find-problems.ts';
 import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { describeFacts } from '#core/web/resources/field.ts';
 import { mails } from '#core/web/resources/mails.ts';
@@ -33,7 +33,7 @@ it("an operator reads a mail server's words about a lost receipt, and programs d
   const host = Object.assign(plain, { database }) as unknown as typeof plain;
   const [problem] = await undeliveredMails.find(problemReader(pageTexts, host, 'en'));
   expect(problem?.pieces.map(({ text }) => text).join('')).toContain(words);
-  const told = await tellProblems({ pageTexts, problems: new Map([['mail', undeliveredMails]]) }, host);
+  const told = await describeProblems({ pageTexts, problems: new Map([['mail', undeliveredMails]]) }, host);
   expect(told).toMatchObject([{ problem: 'mail', severity: 'bad', subject: 'ORD-1' }]);
   expect(JSON.stringify(told)).not.toContain('ani@example.com');
 });

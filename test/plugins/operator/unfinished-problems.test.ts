@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
+import { problemReader, describeProblems } from '#core/web/problems/find-problems.ts';
 import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { unfinishedActions } from '../../../plugins/operator/overview/unfinished-problems.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
@@ -27,7 +27,7 @@ it('an operator reads who asked for what nobody knows to be done, and programs d
   expect(problem?.pieces.map(({ text }) => text).join('')).toMatch(
     /^one\/a, .+ \(ops@example\.com\): the process ended meanwhile/,
   );
-  const told = await tellProblems({ pageTexts, problems: new Map([['action_unfinished', unfinishedActions]]) }, host);
+  const told = await describeProblems({ pageTexts, problems: new Map([['action_unfinished', unfinishedActions]]) }, host);
   expect(told).toMatchObject([
     { problem: 'action_unfinished', text: expect.stringMatching(/\S: the process ended meanwhile/) },
   ]);

@@ -1,54 +1,54 @@
 import { describe, expect, it } from 'vitest';
 import { describeArrival } from '../../../plugins/public-check/checks/address.ts';
-import { describePieces } from '../../../plugins/public-check/checks/stream.ts';
+import { describeChunks } from '../../../plugins/public-check/checks/stream.ts';
 import { describeUnexpected, type PublicAnswer } from '../../../plugins/public-check/caller.ts';
-import { pace } from '../../../plugins/public-check/paths.ts';
+import { testStream } from '../../../plugins/public-check/paths.ts';
 
 /** A stream whose events arrive at the times that this returns, ms. */
 function arriving(at: (sent: number) => number, more: Partial<PublicAnswer> = {}): PublicAnswer {
-  const sent = Array.from({ length: pace.events }, (_, index) => index * pace.interval);
-  const pieces = [
-    ...sent.map((ms) => ({ at: at(ms), text: `data: {"ms":${ms}}\n\n` })),
-    { at: at(pace.events * pace.interval), text: 'data: [DONE]\n\n' },
+  const sent = Array.from({ length: testStream.events }, (_, index) => index * testStream.interval);
+  const chunks = [
+    ...sent.map((ms) => ({ receivedAt: at(ms), text: `data: {"ms":${ms}}\n\n` })),
+    { receivedAt: at(testStream.events * testStream.interval), text: 'data: [DONE]\n\n' },
   ];
-  const text = pieces.map((piece) => piece.text).join('');
-  return { status: 200, headers: {}, pieces, text, isWhole: true, seconds: 2, ...more };
+  const text = chunks.map((chunk) => chunk.text).join('');
+  return { status: 200, headers: {}, chunks, text, isWhole: true, seconds: 2, ...more };
 }
 
 describe('a stream through a proxy', () => {
   it('is in order when each event arrives on its own, however far the gateway is', () => {
-    expect(describePieces(arriving((sent) => 5_000 + sent))).toMatchObject({ state: 'ok' });
+    expect(describeChunks(arriving((sent) => 5_000 + sent))).toMatchObject({ state: 'ok' });
   });
 
   it('is in order where the network delays some events', () => {
-    expect(describePieces(arriving((sent) => sent + (sent % 300 === 0 ? 35 : 0)))).toMatchObject({ state: 'ok' });
+    expect(describeChunks(arriving((sent) => sent + (sent % 300 === 0 ? 35 : 0)))).toMatchObject({ state: 'ok' });
   });
 
   it('is buffered when all events arrive at the end', () => {
-    const { state, text } = describePieces(arriving(() => 2_000));
-    expect([state, text]).toEqual(['failed', 'is buffered: 20 events in 1 pieces, held back for up to 1900 ms']);
+    const { state, text } = describeChunks(arriving(() => 2_000));
+    expect([state, text]).toEqual(['failed', 'is buffered: 20 events in 1 bursts, delayed by up to 1900 ms']);
   });
 
   it('is gathered when events arrive in groups of 200 ms', () => {
-    const { state, advice } = describePieces(arriving((sent) => Math.ceil(sent / 200) * 200));
+    const { state, advice } = describeChunks(arriving((sent) => Math.ceil(sent / 200) * 200));
     expect([state, advice]).toEqual(['warning', expect.stringContaining('http-no-delay')]);
   });
 
   it('counts events that are cut anywhere, when their end arrives', () => {
     const whole = arriving((sent) => sent);
     for (const length of [1, 5, 9, 14]) {
-      const pieces = whole.pieces.flatMap(({ at, text }) => [
-        { at: at - 50, text: text.slice(0, length) },
-        { at, text: text.slice(length) },
+      const chunks = whole.chunks.flatMap(({ receivedAt, text }) => [
+        { receivedAt: receivedAt - 50, text: text.slice(0, length) },
+        { receivedAt, text: text.slice(length) },
       ]);
-      expect(describePieces({ ...whole, pieces })).toEqual(describePieces(whole));
+      expect(describeChunks({ ...whole, chunks })).toEqual(describeChunks(whole));
     }
   });
 
   it('that has lost its events, but not its end, fails', () => {
     const whole = arriving((sent) => sent);
-    const pieces = whole.pieces.slice(-1);
-    expect(describePieces({ ...whole, pieces, text: 'data: [DONE]\n\n' })).toMatchObject({
+    const chunks = whole.chunks.slice(-1);
+    expect(describeChunks({ ...whole, chunks, text: 'data: [DONE]\n\n' })).toMatchObject({
       state: 'failed',
       text: 'has none of the events',
     });
@@ -56,9 +56,9 @@ describe('a stream through a proxy', () => {
 
   it('that ends early fails, also where it looks complete', () => {
     const whole = arriving((sent) => sent);
-    expect(describePieces({ ...whole, isWhole: false }).state).toBe('failed');
-    const early = { ...whole, pieces: whole.pieces.slice(0, 1), text: whole.pieces[0]?.text ?? '' };
-    expect(describePieces(early)).toMatchObject({ state: 'failed', text: 'ends after 1 of 20 events' });
+    expect(describeChunks({ ...whole, isWhole: false }).state).toBe('failed');
+    const early = { ...whole, chunks: whole.chunks.slice(0, 1), text: whole.chunks[0]?.text ?? '' };
+    expect(describeChunks(early)).toMatchObject({ state: 'failed', text: 'ends after 1 of 20 events' });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestApiKey, generateApiKey, hintOfApiKey, isApiKey } from '#core/business/accounts/api-key.ts';
+import { digestApiKey, generateApiKey, isApiKey, maskApiKey } from '#core/business/accounts/api-key.ts';
 
 describe('an API key', () => {
   it('is the prefix, a hyphen, letters and digits', () => {
@@ -19,7 +19,7 @@ describe('an API key', () => {
     const key = 'dp_8UUVQZo4ZXwl5g0FiLPlfMgDxRzgQt0sVy3wXh0Vg9j3iGLet';
     expect(isApiKey(key, 'dp')).toBe(true);
     expect(isApiKey(key.replace('_', '-'), 'dp')).toBe(false);
-    expect(hintOfApiKey(key, 'dp')).toBe('dp_8UUV…GLet');
+    expect(maskApiKey(key, 'dp')).toBe('dp_8UUV…GLet');
   });
 
   it('is not recognised under another prefix', () => {
@@ -43,7 +43,7 @@ describe('an API key', () => {
 
   it('has four characters of each end in its hint', () => {
     const key = generateApiKey('dp');
-    expect(hintOfApiKey(key, 'dp')).toBe(`dp-${key.slice(3, 7)}…${key.slice(-4)}`);
+    expect(maskApiKey(key, 'dp')).toBe(`dp-${key.slice(3, 7)}…${key.slice(-4)}`);
   });
 
   it('is stored as a SHA-256', () => {

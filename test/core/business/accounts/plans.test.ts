@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { currencySection, labelIn, plansSection } from '#core/business/accounts/plans.ts';
+import { currencySection, labelFor, plansSection } from '#core/business/accounts/plans.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { mistakesIn, readYaml } from './yaml-fixture.ts';
 
@@ -25,8 +25,8 @@ describe('plans', () => {
     const [both, one, none] = read(
       'plans: [{ days: 1, price: 1, label: { en: a try, id: coba } }, { days: 2, price: 2, label: x }, { days: 3, price: 3 }]',
     ).get(plansSection);
-    expect([labelIn('en', both?.label), labelIn('id', both?.label)]).toEqual(['a try', 'coba']);
-    expect([labelIn('id', one?.label), labelIn('id', none?.label)]).toEqual(['x', undefined]);
+    expect([labelFor('en', both?.label), labelFor('id', both?.label)]).toEqual(['a try', 'coba']);
+    expect([labelFor('id', one?.label), labelFor('id', none?.label)]).toEqual(['x', undefined]);
   });
 
   it.each([
@@ -42,7 +42,7 @@ describe('plans', () => {
     expect(mistakes('plans: [{ days: 1, price: 1000000000001 }]')).toHaveLength(1);
     const both = '{ days: 1, price: 1, recommended: true }, { days: 2, price: 2, recommended: true }';
     expect(mistakes(`plans: [{ days: 3, price: 3 }, ${both}]`)).toEqual([
-      expect.stringContaining('plans[2].recommended: is true in plan 2 too; mark one plan'),
+      expect.stringContaining('plans[2].recommended: is also true in plan 2; mark one plan'),
     ]);
   });
 

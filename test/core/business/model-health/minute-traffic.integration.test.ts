@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
-import { readDailyAnswers } from '#core/business/model-health/daily-answers.ts';
+import { readDailyOutcomes } from '#core/business/model-health/daily-answers.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, hour, RecordBook, today } from '../../gateway/records/record-fixture.ts';
@@ -49,7 +49,7 @@ describe('the answers by day', () => {
     await write(today + 17 * hour, 'answered', 'interrupted'); // midnight there
     await write(today - 95 * day, 'failed');
     const read = async (timeZone: string) =>
-      (await readDailyAnswers(database, { now: today + day, timeZone, days: 90 })).get(model);
+      (await readDailyOutcomes(database, { now: today + day, timeZone, days: 90 })).get(model);
     expect(await read('Asia/Jakarta')).toEqual([
       { day: '2031-05-12', answered: 2, failed: 1 },
       { day: '2031-05-13', answered: 1, failed: 1 },

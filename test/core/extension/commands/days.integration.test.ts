@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDay, parseTime, parseTimeZone, resolveTime } from '#core/extension/commands/days.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -13,21 +13,21 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 describe('the days of a time zone', () => {
   it('begin and end at midnight there', async () => {
-    expect(await rangeOfDays(database, 'Asia/Jakarta', '2026-11-22', '2026-11-22')).toEqual({
+    expect(await dayRangeToTimes(database, 'Asia/Jakarta', '2026-11-22', '2026-11-22')).toEqual({
       since: new Date('2026-11-21T17:00:00Z'),
       until: new Date('2026-11-22T17:00:00Z'),
     });
   });
 
   it('have 23 hours where summer time begins', async () => {
-    expect(await rangeOfDays(database, 'Europe/Berlin', '2026-03-29', '2026-03-29')).toEqual({
+    expect(await dayRangeToTimes(database, 'Europe/Berlin', '2026-03-29', '2026-03-29')).toEqual({
       since: new Date('2026-03-28T23:00:00Z'),
       until: new Date('2026-03-29T22:00:00Z'),
     });
   });
 
   it('may be open at both ends', async () => {
-    expect(await rangeOfDays(database, 'UTC', undefined, undefined)).toEqual({ since: undefined, until: undefined });
+    expect(await dayRangeToTimes(database, 'UTC', undefined, undefined)).toEqual({ since: undefined, until: undefined });
   });
 });
 

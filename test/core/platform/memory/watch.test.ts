@@ -232,7 +232,7 @@ function collectionsIn(periods: readonly Period[]): number[] {
     log: createLogger(() => undefined),
     read: () => ({ process: (periods[period]?.resident ?? 100) * MiB, heap: MiB }),
     now: () => clock,
-    used: () => periods[period]?.share ?? 0,
+    utilization: () => periods[period]?.share ?? 0,
     collect: () => void collections[period]!++,
   });
   for (; period < periods.length; period++) {
@@ -261,7 +261,7 @@ describe('a process that becomes quiet', () => {
       log: createLogger(() => undefined),
       collect: (isThorough) => void thorough.push(isThorough),
       now: () => clock,
-      used: () => 0,
+      utilization: () => 0,
     });
     for (; clock < 60_000; clock += 100) open.collectWhenQuiet();
     expect(thorough).toEqual([false, true]);

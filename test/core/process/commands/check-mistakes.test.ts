@@ -189,9 +189,9 @@ describe('daypass check says', () => {
       /^plans, in days\n {2}1 +Rp 18\.000 {3}Rp 18\.000 a day\n {2}2 +Rp 36\.000 {3}Rp 18\.000 a day\n {2}7 +Rp 300\.000 {3}Rp 42\.857 a day\n {2}30 +Rp 1\.000\.000 {3}Rp 33\.333 a day$/m,
     );
     expect(out.match(/^note: a longer plan.*$/gm)).toEqual([
-      'note: a longer plan costs no less per day: 2 days are Rp 18.000 a day, 1 day is Rp 18.000 a day; lower the price of 2 days',
-      'note: a longer plan costs no less per day: 7 days are Rp 42.857 a day, 1 day is Rp 18.000 a day; lower the price of 7 days',
-      'note: a longer plan costs no less per day: 30 days are Rp 33.333 a day, 1 day is Rp 18.000 a day; lower the price of 30 days',
+      'note: a longer plan is not cheaper per day: 2 days are Rp 18.000 a day, 1 day is Rp 18.000 a day; lower the price of 2 days',
+      'note: a longer plan is not cheaper per day: 7 days are Rp 42.857 a day, 1 day is Rp 18.000 a day; lower the price of 7 days',
+      'note: a longer plan is not cheaper per day: 30 days are Rp 33.333 a day, 1 day is Rp 18.000 a day; lower the price of 30 days',
     ]);
   });
 

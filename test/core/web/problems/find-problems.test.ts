@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { checkProblems } from '#core/web/problems/check-problems.ts';
-import { findProblems, problemReader, tellProblem, tellProblems } from '#core/web/problems/find-problems.ts';
+import { findProblems, problemReader, describeProblem, describeProblems } from '#core/web/problems/find-problems.ts';
 import type { Problem, ProblemKind } from '#core/web/problems/problem.ts';
 import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 
@@ -60,7 +60,7 @@ it('a kind that cannot be read is a problem, not under its own name, and hides n
     }),
     kind('model', 30, () => [problem('down', 'bad')]),
   );
-  expect(await tellProblems(gateway, host)).toMatchObject([
+  expect(await describeProblems(gateway, host)).toMatchObject([
     {
       problem: 'unread',
       severity: 'bad',
@@ -89,7 +89,7 @@ it('what a database that does not answer would have told of is one problem, besi
     const reading = findProblems(gateway, problemReader(pageTexts, host, 'en'));
     await vi.advanceTimersByTimeAsync(3_000);
     const { found, total } = await reading;
-    expect(found.map(tellProblem)).toMatchObject([
+    expect(found.map(describeProblem)).toMatchObject([
       { problem: 'check', subject: 'database', runbook: 'docs/runbooks/database-down.md' },
       { problem: 'model' },
       {
@@ -151,13 +151,13 @@ it('programs that ask within ten seconds share one reading, and pages read anew'
   await using host = createTestHost({ now });
   const find = vi.fn(() => [problem('down', 'bad')]);
   const gateway = registered(kind('model', 10, find));
-  await Promise.all([tellProblems(gateway, host), tellProblems(gateway, host)]);
+  await Promise.all([describeProblems(gateway, host), describeProblems(gateway, host)]);
   host.clock.advance(9_000);
-  expect(await tellProblems(gateway, host)).toMatchObject([{ title: 'down' }]);
+  expect(await describeProblems(gateway, host)).toMatchObject([{ title: 'down' }]);
   expect(find).toHaveBeenCalledTimes(1);
   await findProblems(gateway, problemReader(pageTexts, host, 'en'));
   host.clock.advance(1_000);
-  await tellProblems(gateway, host);
+  await describeProblems(gateway, host);
   expect(find).toHaveBeenCalledTimes(3);
 });
 
@@ -175,7 +175,7 @@ it('programs get a problem without personal data, with since when, its page and 
       runbook: 'flags-open',
     }),
   );
-  const [first, second] = await tellProblems(gateway, host);
+  const [first, second] = await describeProblems(gateway, host);
   expect(first).toEqual({
     problem: 'flag',
     severity: 'bad',

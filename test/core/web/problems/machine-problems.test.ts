@@ -10,7 +10,7 @@ import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { checkProblems } from '#core/web/problems/check-problems.ts';
-import { findProblems, problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
+import { findProblems, problemReader, describeProblems } from '#core/web/problems/find-problems.ts';
 import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
 import { describeBreakers, describeModels } from '#core/web/problems/model-problems.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
@@ -215,7 +215,7 @@ it.each([
   configLoadState(host).rollback = { ...rollback, ...more };
   const pageTexts = [ownTexts, ...reasonTexts];
   const gateway = { pageTexts, problems: new Map(configProblems.map((kind) => [kind.name, kind])) };
-  const [told] = await tellProblems(gateway, host);
+  const [told] = await describeProblems(gateway, host);
   expect(told?.text).toContain(sentence);
   expect(told?.text).not.toContain('ops@example.com');
   const { found } = await findProblems(gateway, problemReader(pageTexts, host, 'id'));

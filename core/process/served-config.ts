@@ -168,7 +168,7 @@ export class ServedConfig {
     try {
       await this.#variants?.follow({ serving, digest: kept.digest, fileDigest: rollback?.fileDigest ?? kept.digest });
     } catch (error) {
-      log.warn(`what serves beside it cannot be read: ${describeConnectionError(error)}`);
+      log.warn(`the configuration served in parallel cannot be read: ${describeConnectionError(error)}`);
     }
   }
 

@@ -47,7 +47,7 @@ const one: SubjectKind = {
     const { findAnnouncement } = await import('./announcements.ts');
     const announcement = await findAnnouncement(database, handle);
     if (announcement !== undefined) return { id: announcement.id, recordedAt: all.name };
-    throw new ActionRefused(`There is no announcement ${handle}.`, 'not_found');
+    throw new ActionRefused(`Announcement ${handle} not found.`, 'not_found');
   },
 };
 
@@ -84,7 +84,7 @@ export const createAction = defineAction({
 export const changeAction = defineAction({
   name: 'announcement.change',
   subject: one,
-  summary: 'change an announcement that has not ended; nobody gets a mail again',
+  summary: 'change an announcement that has not ended; sends no further email',
   input,
   tells,
   async perform(host, id, words) {

@@ -20,7 +20,7 @@ export const announcementsSection = defineSection({
           description: 'maintenance: planned work, shown a week ahead with its span. note: shown during its span.',
         },
         text: {
-          description: 'What happens: one text, or one per language.',
+          description: 'Text of the announcement: one text, or one per language.',
           anyOf: [
             textSchema,
             object(['en', 'id'], {
@@ -34,7 +34,7 @@ export const announcementsSection = defineSection({
         model: string('Short name of the model that it is about. Default: the whole service.'),
       }),
     },
-    'What customers read on the status page, their home page and in /status.json, for a span of time.',
+    'Messages to customers on the status page, their home page and in /status.json, for a period of time.',
   ),
   check(announcements, report, all) {
     const known = all.names(models);
@@ -45,7 +45,7 @@ export const announcementsSection = defineSection({
         ['until', until],
       ] as const)
         if (Number.isNaN(Date.parse(time)))
-          report([...path, name], `is "${time}", which is no time of the calendar`, 'correct the day or the hour');
+          report([...path, name], `is "${time}", which is not a valid time`, 'correct the day or the hour');
       if (Date.parse(from) >= Date.parse(until)) report([...path, 'until'], 'is not after `from`', 'use a later time');
       if (model !== undefined && known !== undefined && !known.includes(model))
         report(
@@ -61,7 +61,7 @@ export const announcementsSection = defineSection({
         isDay(one[name].slice(0, 10))
           ? []
           : [
-              `announcements[${index}].${name} is no day of the calendar: ${one[name]} is read as ${new Date(one[name]).toISOString()}`,
+              `announcements[${index}].${name} is not a valid date: ${one[name]} is read as ${new Date(one[name]).toISOString()}`,
             ],
       ),
     ),

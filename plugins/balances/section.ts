@@ -8,7 +8,7 @@ export const balancesSection = defineSection({
   name: 'balances',
   schema: object(
     { default: {} },
-    'What is left in the accounts at vendors, and for how many days it lasts. Vendors that report it to an API key are asked every hour.',
+    'Remaining balances at vendors, and the days that they will last. Vendors that report them to an API key are asked every hour.',
     {
       ask: boolean({ default: true }, 'False to ask no vendor.'),
       alert_days: number(
@@ -19,10 +19,10 @@ export const balancesSection = defineSection({
         type: 'object',
         default: {},
         description:
-          'Your own figures, by upstream, where the vendor reports none. What was used since is taken from the records, at the ' +
+          'Your own figures, by upstream, where the vendor reports none. Usage since then is taken from the records, at the ' +
           'prices of `cost`, in the currency of which the figure is.',
         additionalProperties: object(['amount', 'as_of'], {
-          amount: number({ minimum: 0, maximum: 999_999_999 }, 'What was left at the beginning of that day.'),
+          amount: number({ minimum: 0, maximum: 999_999_999 }, 'Balance at the start of that day.'),
           as_of: string(
             { pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
             'The day, such as 2026-11-29, which begins at midnight in UTC.',
@@ -35,7 +35,7 @@ export const balancesSection = defineSection({
     const known = all.names(upstreams);
     for (const [name, { as_of: day }] of Object.entries(own)) {
       if (known !== undefined && !known.includes(name))
-        report(['balances', 'own', name], 'is no upstream', 'use the name of one under upstreams', true);
+        report(['balances', 'own', name], 'is not an upstream', 'use a name from upstreams', true);
       if (!isDay(day)) report(['balances', 'own', name, 'as_of'], `is "${day}"`, 'use a day, such as 2026-11-29');
     }
   },

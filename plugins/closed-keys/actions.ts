@@ -9,7 +9,7 @@ const closedKey: SubjectKind = {
     const { listClosedKeys } = await import('./closed-keys.ts');
     const found = (await listClosedKeys(host)).find(({ id }) => id === handle.toLowerCase());
     if (found !== undefined) return { id: found.id, recordedAt: 'closures' };
-    throw new ActionRefused(`There is no closed key ${handle}.`, 'not_found');
+    throw new ActionRefused(`Closed key ${handle} not found.`, 'not_found');
   },
 };
 

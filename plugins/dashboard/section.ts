@@ -5,7 +5,7 @@ import { object, string } from '#core/platform/schema.ts';
 /** The section `dashboard`: information for customers on their pages. */
 export const dashboardSection = defineSection({
   name: 'dashboard',
-  schema: object({ default: {} }, 'What customers see on their pages.', {
+  schema: object({ default: {} }, "Contents of customers' pages.", {
     routes: {
       enum: ['names', 'numbers', 'hidden'],
       default: 'names',

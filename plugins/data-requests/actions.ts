@@ -21,7 +21,7 @@ const one: SubjectKind = {
   name: 'data_request',
   async find({ database }, handle) {
     const request = await (await requests()).findRequest(database, handle);
-    if (request === undefined) throw new ActionRefused(`There is no request ${handle}.`, 'not_found');
+    if (request === undefined) throw new ActionRefused(`Request ${handle} not found.`, 'not_found');
     const { id, accountId, kind } = request;
     return { id, recordedAt: accountId ?? all.name, detail: { request: kind } };
   },
@@ -33,12 +33,12 @@ export const recordAction = defineAction({
   subject: all,
   summary: 'record a request about data that came by mail, chat or otherwise',
   input: object(['kind', 'channel'], {
-    kind: { enum: ['access', 'correction', 'limiting', 'deletion', 'other'], description: 'What is asked.' },
+    kind: { enum: ['access', 'correction', 'limiting', 'deletion', 'other'], description: 'Kind of request.' },
     channel: { enum: ['mail', 'chat', 'other'], description: 'How it came.' },
     received: { ...time, description: 'When it came, in RFC 3339; default: now. The time to answer runs from then.' },
     account: text('The account that it is about, by id, e-mail address, name or key hint; where there is one.', 320),
     person: text('Where there is none: how the person is reached.', 320),
-    text: lines('What is asked, in the words of the person.', 2_000),
+    text: lines('The request in the words of the person.', 2_000),
   }),
   unrecorded: ['person', 'text'],
   tells: {
@@ -67,7 +67,7 @@ export const answerAction = defineAction({
   summary: 'answer a request about data, once; limiting that is done pauses the account',
   input: object(['outcome', 'answer'], {
     outcome: { enum: ['done', 'rejected'], description: 'Whether it was done.' },
-    answer: lines('What the person reads: what was done, or why it was not.', 2_000),
+    answer: lines('Answer to the person: what was done, or why it was not.', 2_000),
     note,
   }),
   unrecorded: ['answer'],

@@ -16,7 +16,7 @@ export const exchangeRatesSection = defineSection({
   schema: {
     type: 'object',
     description:
-      'What one unit of another currency is worth in the currency of plans, such as { USD: 16400 } where plans are paid in rupiah: for costs of upstreams.',
+      'Value of one unit of another currency in the currency of plans, such as { USD: 16400 } where plans are paid in rupiah: for costs of upstreams.',
     default: {},
     propertyNames: { pattern: '^[A-Z]{3}$', description: 'The three letters of ISO 4217.' },
     additionalProperties: number(

@@ -20,7 +20,7 @@ const largestList = 1_000;
 
 export const marginsReading: OperatorReading = {
   path: '/margins',
-  summary: 'read what was used, what it cost and what it earned; nothing without declared costs',
+  summary: 'read usage, its cost and its revenue; requires declared costs',
   query: describeQuery(marginQuery),
   read: readMarginGroups,
 };

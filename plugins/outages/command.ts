@@ -78,7 +78,7 @@ async function decideOutage(
     if (yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
     const words = { outage: outage.id, note: decline };
     await runAction(host, commandOperator(), declineAction, '', words);
-    return done({}, 'declined: nobody gets the time of this outage back');
+    return done({}, 'declined: the time of this outage is not credited');
   }
   const { accounts, seconds } = await previewCredit(host, outage);
   if (accounts === 0 && outage.creditedAt !== undefined)

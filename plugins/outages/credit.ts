@@ -83,7 +83,7 @@ export async function findOutage(database: Queries, id: string): Promise<Confirm
   const [row] = uuid.test(id)
     ? await database.query<OutageColumns>(`select ${columns} from outage o where id = ?`, [id])
     : [];
-  if (row === undefined) throw new AccountError('not_found', `There is no outage ${id}.`);
+  if (row === undefined) throw new AccountError('not_found', `Outage ${id} not found.`);
   return toOutage(row);
 }
 

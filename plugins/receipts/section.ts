@@ -29,7 +29,7 @@ export const sellerSection = defineSection({
   name: 'seller',
   schema: object(
     { default: {} },
-    'Who sells, for receipts. With a name, each payment gets a receipt that is stored when it is paid and never changes, and a running number. Without it, the page of an order is a simple receipt in the name of the service.',
+    'The seller on receipts. With a name, each payment gets a receipt that is stored when it is paid and never changes, and a running number. Without it, the page of an order is a simple receipt in the name of the service.',
     {
       name: string({ minLength: 1, maxLength: 120 }, 'Name of the company or person that sells.'),
       address: string({ minLength: 1, maxLength: 400 }, 'Postal address; may have several lines.'),
@@ -100,7 +100,7 @@ function checkTax({ included = true, base = wholePrice, from }: SellerTax, path:
   const [over = 1, under = 1] = base.split('/').map(Number);
   if (over > under) report([...path, 'base'], `is ${base}, more than the price`, 'use a part of it, such as 11/12');
   if (from !== undefined && !isDay(from))
-    report([...path, 'from'], `is "${from}", which is no day of the calendar`, 'use one such as 2025-01-01');
+    report([...path, 'from'], `is "${from}", which is not a valid date`, 'use one such as 2025-01-01');
 }
 
 /** Finds the tax included in payments of a day. @param day in the time zone of the service */

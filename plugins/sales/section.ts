@@ -8,7 +8,7 @@ export const salesSection = defineSection({
   schema: object({ default: {} }, 'When plans are sold out. Without limits, here or in `plans`, they never are.', {
     max_active: integer(
       { minimum: 1, maximum: 10_000_000 },
-      'Passes that may run at the same time, open orders and reserved places included. When all places are taken, new customers wait; who has a pass can always renew it. Default: no limit.',
+      'Passes that may run at the same time, open orders and reserved places included. When all places are taken, new customers wait; customers with a pass can always renew it. Default: no limit.',
     ),
     reserve_minutes: integer(
       { minimum: 5, maximum: 10_080, default: 1_440 },

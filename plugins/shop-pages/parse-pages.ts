@@ -32,7 +32,7 @@ function parseAll(files: ReadonlyMap<string, FolderFile>): ShopPages {
     const language = languages.find((one) => one === written);
     if (!('text' in read)) mistakes.push({ file, ...read });
     else if (language === undefined)
-      mistakes.push({ file, wrong: 'has no name of a page', right: 'name it as terms.en.md or terms.id.md are' });
+      mistakes.push({ file, wrong: 'is not named like a page', right: 'name it like terms.en.md or terms.id.md' });
     else {
       const text = parsePageText(read.text, name);
       mistakes.push(...text.mistakes.map((mistake) => ({ file, ...mistake })));

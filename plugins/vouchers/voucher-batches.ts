@@ -70,8 +70,8 @@ export async function listVouchers(
   database: Pick<Database, 'query'>,
   { batch, after, limit }: VoucherFilter & { readonly limit: number },
 ): Promise<ListedVoucher[]> {
-  if (batch !== undefined && !uuid.test(batch)) throw new ActionRefused(`There is no batch ${batch}.`, 'not_found');
-  if (after !== undefined && !uuid.test(after)) throw new ActionRefused(`There is no voucher ${after}.`, 'not_found');
+  if (batch !== undefined && !uuid.test(batch)) throw new ActionRefused(`Batch ${batch} not found.`, 'not_found');
+  if (after !== undefined && !uuid.test(after)) throw new ActionRefused(`Voucher ${after} not found.`, 'not_found');
   const rows = await database.query<VoucherRow>(
     `select v.id, v.batch_id, v.hint, coalesce(b.days, o.days) as days, coalesce(b.source, 'gift') as source,
        coalesce(b.note, o.code) as note, ${epoch(voucherExpiry)} as expires_at,

@@ -199,7 +199,7 @@ function findOffer(host: Host, days: number, isGift: boolean): Offer {
   if (provider === undefined || !provider.currencies.includes(currency))
     throw new CheckoutError('no_provider', 'Plans cannot be bought here.');
   const plan = host.section(plansSection).find((candidate) => candidate.days === days);
-  if (plan === undefined) throw new CheckoutError('unknown_plan', `There is no plan of ${days} days.`);
+  if (plan === undefined) throw new CheckoutError('unknown_plan', `No plan has ${days} days.`);
   if (isGift && !sellsGifts(host)) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
   return { days, price, currency, label: labelFor('en', label), limits, provider: provider.name, isGift };
@@ -207,7 +207,7 @@ function findOffer(host: Host, days: number, isGift: boolean): Offer {
 
 async function findOrder(host: Host, orderId: string): Promise<Order> {
   const order = await readOrder(host.database, { id: orderId });
-  if (order === undefined) throw new CheckoutError('not_found', 'There is no such order.');
+  if (order === undefined) throw new CheckoutError('not_found', 'Order not found.');
   return order;
 }
 

@@ -38,7 +38,7 @@ interface Refunded {
  */
 export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<Refunded> {
   const found = await findPayment(host.database, id);
-  if (found === undefined) throw new CheckoutError('not_found', `There is no payment ${id}.`);
+  if (found === undefined) throw new CheckoutError('not_found', `Payment ${id} not found.`);
   return refund(host, found.order_id, found.id, options);
 }
 
@@ -75,7 +75,7 @@ async function findPayment(database: Pick<Database, 'query'>, id: string) {
  */
 export async function refundOrder(host: Host, orderId: string, options: RefundOptions): Promise<Refunded> {
   const order = await readOrder(host.database, { id: orderId });
-  if (order === undefined) throw new CheckoutError('not_found', 'There is no such order.');
+  if (order === undefined) throw new CheckoutError('not_found', 'Order not found.');
   return refund(host, order.id, paymentToRefund(order).id, options);
 }
 
@@ -140,7 +140,7 @@ async function enterRefund(
      ) open on true where p.id = ?`,
     [paymentId],
   );
-  if (payment === undefined) throw new CheckoutError('not_found', `There is no payment ${paymentId}.`);
+  if (payment === undefined) throw new CheckoutError('not_found', `Payment ${paymentId} not found.`);
   if (payment.open !== null) return sameRefund(payment, payment.open, { amount, days, isManual });
   const { left, currency, outcome, others, provider } = payment;
   if (left <= 0) throw new CheckoutError('nothing_to_refund', 'All of this payment has been refunded.');
@@ -197,7 +197,7 @@ export async function closeRefund(
       `select order_id, state from refund where key = ?`,
       [key],
     );
-    if (current === undefined) throw new CheckoutError('not_found', `There is no refund ${key}.`);
+    if (current === undefined) throw new CheckoutError('not_found', `Refund ${key} not found.`);
     if (current.state !== 'asked' && current.state !== 'sent')
       throw new CheckoutError('not_open', `Refund ${key} is ${current.state} already.`);
     const raw = { closed: outcome, note };

@@ -11,8 +11,8 @@ const price = number({ minimum: 0, maximum: 999_999_999 });
 /** The operator's cost of a route's requests. Not visible to customers. */
 export const costSchema = object(
   { minProperties: 1 },
-  'What the operator pays, which operators see beside use. Tokens are priced per million; prices have up to six decimals. ' +
-    'What is left out costs nothing.',
+  'Cost to the operator, shown to operators next to usage. Tokens are priced per million; prices have up to six decimals. ' +
+    'Omitted prices are zero.',
   {
     input: number(price, 'Per million input tokens.'),
     cached: number(price, 'Per million input tokens that the vendor’s cache has read. Default: as input.'),

@@ -126,7 +126,7 @@ export const listen = defineSection({
     ),
     max_connections: integer(
       { minimum: 1, maximum: 1_000_000 },
-      'Open connections of clients over which further ones get 503, of all workers together. Default, and upper limit: what the limit of open files (ulimit -n) allows each.',
+      'Open connections of clients over which further ones get 503, of all workers together. Default and maximum: as many as the limit of open files (ulimit -n) allows each.',
     ),
     cors_origins: array(
       { items: string(), default: ['*'] },
@@ -177,7 +177,7 @@ export const memory = defineSection({
   schema: object({ default: {} }, 'Memory of the process. Changes take effect at the next start.', {
     max_bytes: integer(
       { minimum: 268_435_456, maximum: 1_099_511_627_776 },
-      'Bytes that the gateway may use, all of its workers together. Default, and at most: the limit of its container, or the memory of the machine. What does not fit is refused with 503.',
+      'Bytes that the gateway may use, all of its workers together. Default, and at most: the limit of its container, or the memory of the machine. Requests that do not fit are refused with 503.',
     ),
   }),
 });

@@ -67,7 +67,7 @@ export const models = defineSection({
                 ),
                 cost: {
                   ...costSchema,
-                  description: 'What the operator pays for this route, in place of the cost of its upstream.',
+                  description: 'Cost of this route to the operator, instead of the cost of its upstream.',
                 },
                 capabilities: capabilitiesSchema,
                 quirks: quirksSchema,
@@ -80,7 +80,7 @@ export const models = defineSection({
       display_name: string({ minLength: 1 }, 'Name shown to people. Default: the name of the model.'),
       kind: string(
         { enum: modelKinds },
-        'What the model is for, which decides the endpoints that call it. Default: as the vendor’s preset says, the kind that its upstreams serve if they serve only one, or chat.',
+        'Kind of the model, which decides the endpoints that call it. Default: as the vendor’s preset says, the kind that its upstreams serve if they serve only one, or chat.',
       ),
       max_input_tokens: integer({ minimum: 1 }, 'Maximum prompt tokens, reported to clients.'),
       max_tokens: integer({ minimum: 1 }, 'Maximum output tokens, reported to clients.'),

@@ -49,7 +49,7 @@ export const upstreams = defineSection({
       },
       capacity: object(
         { minProperties: 1 },
-        'What the upstream takes, of all its models and keys together. Further requests wait in a queue that is fair to accounts ' +
+        'Capacity of the upstream, shared by all its models and keys. Further requests wait in a queue that is fair to accounts ' +
           '(`queue` of the stage upstream) instead of failing. Without it nothing waits.',
         {
           concurrent: integer({ minimum: 1, maximum: 100_000 }, 'Requests in flight.'),
@@ -59,7 +59,7 @@ export const upstreams = defineSection({
       ),
       end_user: string(
         { enum: ['client', 'hash'], default: 'client' },
-        'Whom requests name as their end user, where the vendor has a field for it: whom the client names, or the account, by a keyed ' +
+        'End user named in requests, if the vendor has a field for it: the user that the client names, or the account, by a keyed ' +
           'hash that `daypass account find` takes.',
       ),
       cache_isolation: string(

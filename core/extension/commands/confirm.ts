@@ -9,7 +9,7 @@ import { printable } from '#core/platform/logger.ts';
  */
 export async function confirm(question: readonly string[]): Promise<void> {
   if (!process.stdin.isTTY)
-    throw new CommandFailed('Nobody can confirm this here: pass --yes to do it without asking.', 2);
+    throw new CommandFailed('This cannot be confirmed without a terminal: pass --yes to skip the question.', 2);
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${question.map(printable).join('\n')} Type "yes": `);
   if (answer.trim().toLowerCase() !== 'yes') throw new CommandFailed('Nothing was changed.');

@@ -64,7 +64,7 @@ export class Schedules implements ScheduleState {
   async #reschedule(queue: KitQueue, late: readonly ScheduledJob[], before: Schedulers): Promise<void> {
     const names = late.map(({ name }) => name);
     this.#options.log.warn(
-      `jobs have missed ${toleratedMisses} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, nothing is to be done.`,
+      `jobs have missed ${toleratedMisses} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, no action is needed.`,
     );
     for (const job of late) await this.#set(queue, job, before.get(job.name), true);
     this.rescheduled += late.length;

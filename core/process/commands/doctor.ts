@@ -71,7 +71,7 @@ async function examine(context: CoreCommandContext, options: DoctorOptions): Pro
   const names = new Set(['configuration', ...checks.map(({ name }) => name)]);
   const unknown = only?.filter((name) => !names.has(name)) ?? [];
   if (unknown.length > 0 && !(loaded instanceof ConfigError))
-    throw new CommandFailed(`There is no check "${unknown.join('", "')}". Checks: ${[...names].join(', ')}`, 2);
+    throw new CommandFailed(`Check "${unknown.join('", "')}" not found. Checks: ${[...names].join(', ')}`, 2);
   // With mistakes in the file, none of the requested checks can run.
   const wanted =
     loaded instanceof ConfigError

@@ -146,7 +146,7 @@ function describe(rollback: Rollback | undefined): string[] {
 async function requireServed(history: ConfigHistory, id: number): Promise<Served> {
   const found = await history.find(id);
   if (found === undefined)
-    throw new CommandFailed(`There is no configuration ${id}. List them with: daypass history`, 3);
+    throw new CommandFailed(`Configuration ${id} not found. List them with: daypass history`, 3);
   return found;
 }
 
@@ -157,5 +157,5 @@ async function beforeOf(history: ConfigHistory, { id, digest }: Served): Promise
 }
 
 function nothing(): CommandFailed {
-  return new CommandFailed('There is no configuration before this one. List them with: daypass history');
+  return new CommandFailed('No configuration precedes this one. List them with: daypass history');
 }

@@ -93,7 +93,7 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
   const present = (await readdir(dataFolder)).filter((name) => !others.has(name));
   if (present.length > 0 && !overwrite)
     throw new CommandFailed(
-      `${dataFolder} is not empty. Restore into an empty folder (data.folder), or use --overwrite: what is there is moved into a folder beside it.`,
+      `${dataFolder} is not empty. Restore into an empty folder (data.folder), or use --overwrite, which moves its files into a folder beside it.`,
     );
   const { EmbeddedPostgres } = await import('#core/platform/database/embedded.ts');
   await discard(temporary);
@@ -141,7 +141,7 @@ async function replace(
     await mkdir(before, { mode: 0o700 });
     for (const name of present.filter((one) => !one.startsWith(replacedPrefix)))
       await rename(join(dataFolder, name), join(before, name));
-    print(`what the data folder had is in ${before}; delete it when you no longer need it`);
+    print(`the previous files of the data folder are in ${before}; delete them when you no longer need them`);
   }
   for (const name of await readdir(temporary)) await rename(join(temporary, name), join(dataFolder, name));
   await rm(temporary, { recursive: true, force: true });

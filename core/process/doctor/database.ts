@@ -200,7 +200,7 @@ async function checkReplica(client: pg.Client): Promise<Finding> {
     );
   if (!standby)
     return warning(
-      `${name} is no replica`,
+      `${name} is not a replica`,
       'Point DATABASE_READ_URL to a streaming replica, or leave it out: another server than the primary is not read.',
     );
   return ok(`${name}, a replica`);

@@ -54,12 +54,12 @@ async function begin(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<
 
 function explainThrown(error: unknown): Finding {
   if (error instanceof DeadlineExceeded)
-    return failed(error.message, 'What it asks hangs, or a firewall drops its packets. `--timeout` waits longer.');
+    return failed(error.message, 'The other side hangs, or a firewall drops packets. `--timeout` waits longer.');
   const known = explainNetworkError(error);
   const isKnown = !known.text.startsWith('failed for');
   if (isKnown) return known;
   return failed(
     error instanceof Error ? error.message : 'the check failed',
-    'Read the message; report it with this output if it is no help.',
+    'Read the message; report it with this output if it does not help.',
   );
 }

@@ -8,7 +8,7 @@ export const flaggedAlert: ProblemAlert = {
   event: 'order.flagged',
   async compose({ orderId = '', flagId, reason = '' }, { host, t, format }) {
     const order = await readOrder(host.database, { id: orderId });
-    if (order === undefined) return 'there is no such order';
+    if (order === undefined) return 'the order was not found';
     const flag = order.flags.find(({ id }) => id === flagId);
     if (flag?.resolvedAt !== undefined) return 'the flag is resolved';
     const about =

@@ -32,7 +32,7 @@ export async function startCanary(
 ): Promise<{ readonly canary: Canary; readonly accounts: ActiveAccounts }> {
   const { share } = wish;
   const { kept: base, document } = await documents.resolve(file);
-  if (base === undefined) throw new VariantRefused('What serves cannot be read from the database.');
+  if (base === undefined) throw new VariantRefused('The serving configuration cannot be read from the database.');
   const kept = await documents.history.describe(next);
   if (kept.digest === base.digest) throw new VariantRefused(explainSame(file, next));
   requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
@@ -63,9 +63,9 @@ function explainSame(file: GatewayDocument, next: GatewayDocument): string {
 
 function explainNobody(active: number, share: number): string {
   if (active === 0)
-    return 'Nothing has changed: no account has a running pass or sent a request in the last 7 days, so nobody would try it.';
+    return 'Nothing has changed: no account has a running pass or sent a request in the last 7 days, so the canary would have no accounts.';
   const which = active === 1 ? 'the only active account is not' : `none of the ${active} active accounts is`;
-  return `Nothing has changed: ${which} among the ${Number((share * 100).toFixed(2))}% that were drawn, so nobody would try it. Take a larger share, or draw again with the same command.`;
+  return `Nothing has changed: ${which} among the ${Number((share * 100).toFixed(2))}% that were drawn, so the canary would have no accounts. Take a larger share, or draw again with the same command.`;
 }
 
 /** Ids of accounts that have a running pass, or sent a model call in the last 7 days. */

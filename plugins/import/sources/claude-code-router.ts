@@ -38,7 +38,7 @@ function readProvider(
   if (foreign !== undefined)
     return draft.note(transformer?.at('use') ?? path, `"${foreign}" uses the login of another tool, not a key`);
   const endpoint = endpointAt(url, formatOf(used, url), vendors);
-  if (endpoint === undefined) return draft.note(provider.at('api_base_url'), 'is no URL that an upstream can have');
+  if (endpoint === undefined) return draft.note(provider.at('api_base_url'), 'is not a URL that an upstream can have');
   const isKeyless = key === undefined || vendors.get(endpoint.vendor ?? '')?.auth === 'none';
   const upstream = draft.addUpstream(name, {
     ...endpoint,

@@ -126,7 +126,7 @@ function readTarget(
   if (provider === undefined) return draft.note(path, unlistedProvider(name));
   const endpoint = endpointOf(provider, parameters, draft, vendors);
   if (endpoint === undefined)
-    return draft.note(parameters.at('api_base'), 'is missing, or is no URL that an upstream can have');
+    return draft.note(parameters.at('api_base'), 'is missing, or is not a URL that an upstream can have');
   const fitted = fitKind(endpoint, kind, vendors);
   if (fitted === undefined) return draft.note(path, `the preset "${endpoint.vendor}" has no endpoint for this mode`);
   const headers = readHeaders(parameters, name, draft);
@@ -200,7 +200,7 @@ function readHeaders(
   const headers = (extra?.names ?? []).flatMap((header) => {
     const value = extra?.text(header);
     if (!headerName.test(header))
-      draft.note(extra?.at(header) ?? header, 'is no name of a header that upstreams can have');
+      draft.note(extra?.at(header) ?? header, 'is not an allowed upstream header');
     return value === undefined || !headerName.test(header)
       ? []
       : [[header, value, extra?.at(header) ?? header] as const];

@@ -83,7 +83,7 @@ function endpointOf(type: number, base: string | undefined, vendors: Vendors): U
   if (start === undefined) return `${known.name}: has no base_url`;
   const full = plan ?? (start.endsWith(path) ? start : `${start}${path}`);
   const found = endpointAt(full, format, vendors);
-  if (found === undefined) return `${known.name}: its base_url is no URL that an upstream can have`;
+  if (found === undefined) return `${known.name}: its base_url is not a URL that an upstream can have`;
   if (vendor !== undefined && found.vendor === undefined) return { vendor, baseUrl: found.baseUrl };
   return found;
 }

@@ -24,7 +24,7 @@ export async function composeAlert(
   const reader = problemReader(pageTexts, host, language);
   if (event === 'day.reported') return reportDay(payload['day'] ?? '', { problems }, reader);
   const kind = problems.values().find(({ alert }) => alert?.event === event);
-  if (kind?.alert === undefined) return 'nothing tells of such events any more';
+  if (kind?.alert === undefined) return 'such events are no longer reported';
   return kind.alert.compose?.(payload, reader) ?? tellFirst(kind, reader);
 }
 

@@ -46,7 +46,7 @@ function define(parser: Parser, context: CommandContext, action: SandboxAction):
     .argument('<reference>', 'order or payment')
     .addHelpText('after', help);
   if (action === 'pay-wrong-amount')
-    command.option('--amount <rupiah>', 'what is paid; default: half', parseInteger(1, 1e12));
+    command.option('--amount <rupiah>', 'amount paid; default: half', parseInteger(1, 1e12));
   command.option('--times <n>', 'notifications that are sent, at once', parseInteger(1, 1_000));
   command.action(async (reference: string, options: ActionOptions) => {
     const { charge, statuses } = await context.withHost((host) => run(host, action, reference, options));

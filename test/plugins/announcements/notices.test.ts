@@ -112,14 +112,14 @@ describe('announcements', () => {
     expect(mistakes(`text: { en: x }, ${span}`)).toMatch(/text\.id: is missing/);
     expect(mistakes(`${text}, from: 2031-05-12T22:00Z, until: 2031-05-12T22:00Z`)).toMatch(/until: is not after/);
     expect(mistakes(`${text}, ${span}, model: tset`)).toMatch(/model "tset", which does not exist/);
-    expect(mistakes(`${text}, from: 2031-13-12T22:00Z, until: 2032-05-12T22:00Z`)).toMatch(/no time of the calendar/);
+    expect(mistakes(`${text}, from: 2031-13-12T22:00Z, until: 2032-05-12T22:00Z`)).toMatch(/not a valid time/);
     expect(mistakes(`${text}, from: tomorrow, until: 2032-05-12T22:00Z`)).toMatch(/from/);
   });
 
   it('on a day that no month has are noted', () => {
     expect(noticesOf('2026-11-31T08:00:00Z')).toEqual([
       expect.stringMatching(
-        /^announcements\[0\]\.from is no day of the calendar: .* is read as 2026-12-01T08:00:00\.000Z$/,
+        /^announcements\[0\]\.from is not a valid date: .* is read as 2026-12-01T08:00:00\.000Z$/,
       ),
     ]);
     expect(noticesOf('2026-11-30T23:00+07:00')).toEqual([]);

@@ -166,7 +166,7 @@ describe('variables', () => {
     const text = `model_list:\n${deployment('a', 'api_base: os.environ/BASE_URL, extra_headers: { "x: y": z, Connection: close }')}${deployment('', 'api_key: k')}`;
     const { yaml, errors } = await importFile('litellm', 'c.yaml', text);
     expect(errors).toContain('litellm_params.api_base: BASE_URL is used by gateway.yaml itself');
-    expect(errors).toMatch(/extra_headers\.x: y, .*extra_headers\.Connection: is no name of a header/);
+    expect(errors).toMatch(/extra_headers\.x: y, .*extra_headers\.Connection: is not an allowed upstream header/);
     expect(errors).not.toContain('(model_list[0].litellm_params.extra_headers');
     expect((await check(yaml)).code).toBe(0);
   });
@@ -347,7 +347,7 @@ describe('hostile and broken files', () => {
     const { code, yaml, models, errors } = await importFile('new-api', 'hostile.json', text);
     expect([code, (await check(yaml)).errors]).toEqual([0, '']);
     expect(Object.keys(models)).toEqual(expect.arrayContaining(['1.5', '0x1F', '2026-01-01', 'true', 'null']));
-    expect(errors).toContain('its base_url is no URL that an upstream can have');
+    expect(errors).toContain('its base_url is not a URL that an upstream can have');
   });
 
   it('with thousands of models are converted in a time that grows with their number only', async () => {

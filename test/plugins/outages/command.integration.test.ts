@@ -106,7 +106,7 @@ describe('account credit-outage', () => {
     expect(await gateway('credit-outage', '--decline', 'our own test')).toMatchObject({ exitCode: 2 });
     expect(await gateway('credit-outage', outage, '--decline', 'our own test')).toMatchObject({ exitCode: 2 });
     const declined = await gateway('credit-outage', outage, '--decline', 'our own test', '--yes');
-    expect(declined).toMatchObject({ exitCode: 0, output: 'declined: nobody gets the time of this outage back' });
+    expect(declined).toMatchObject({ exitCode: 0, output: 'declined: the time of this outage is not credited' });
     expect((await listToldActions(database, { subject: 'outage', limit: 1 }))[0]).toMatchObject({
       action: 'outage.decline',
       note: expect.stringMatching(`^outage: ${outage}, model: .+, since: .+Z, until: .+Z, our own test$`) as string,

@@ -57,8 +57,8 @@ it('files of a ConfigMap, which are links, are read', () => {
 });
 
 it.each([
-  [{ 'pages/terms.md': 'x' }, '', /terms\.md has no name of a page; name it as terms\.en\.md/],
-  [{ 'pages/terms.fr.md': 'x' }, '', /terms\.fr\.md has no name of a page/],
+  [{ 'pages/terms.md': 'x' }, '', /terms\.md is not named like a page; name it like terms\.en\.md/],
+  [{ 'pages/terms.fr.md': 'x' }, '', /terms\.fr\.md is not named like a page/],
   [{ 'pages/terms.en.md': '---\nversoin: 1\n---\n' }, '', /terms\.en\.md has "versoin" in its head/],
   [{ 'pages/terms.en.md': 'x'.repeat(262_145) }, '', /terms\.en\.md is longer than 262144 bytes/],
   [{ 'pages/terms.en.md': Buffer.from([0x80, 0xff]) }, '', /terms\.en\.md is not text/],

@@ -29,7 +29,7 @@ it('a new page and an edit show after a reload, and a mistake keeps the page', a
   expect(await shop.gateway.reload()).toBe(false);
   expect((await get('/terms')).text).toContain('Second text.');
   await writeFile(join(folder, 'terms.md'), 'x');
-  await expect(shop.gateway.reload()).rejects.toThrow(/terms\.md has no name of a page/);
+  await expect(shop.gateway.reload()).rejects.toThrow(/terms\.md is not named like a page/);
   expect((await get('/terms')).text).toContain('Second text.');
 });
 

@@ -179,7 +179,7 @@ export type {
   MailWriter,
 } from '#core/gateway/mails/mail-kind.ts';
 
-// What a plugin finds in its host.
+// Members of a plugin's host.
 export type { Host, Service, Services } from '#core/gateway/host/host.ts';
 export type { Logger } from '#core/platform/logger.ts';
 export {

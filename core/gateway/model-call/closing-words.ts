@@ -1,6 +1,6 @@
 import type { ReportedError } from './upstream-error.ts';
 
-/** What a vendor closed: one key, or the account with all its keys. */
+/** Scope of a closure by a vendor: one key, or the account with all its keys. */
 type ClosedPart = 'key' | 'account';
 
 /** A documented way in which a vendor reports that a key or account is closed. */

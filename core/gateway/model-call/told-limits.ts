@@ -20,7 +20,7 @@ export interface ToldLimits {
 /** Minimum ms between readings of an upstream's headers. */
 const interval = 10_000;
 
-/** OpenAI's names and those of most others, Anthropic's, and for requests those without a kind, also of the IETF draft. */
+/** Header names of OpenAI and most other vendors, of Anthropic, and for requests also names without a kind, including the IETF draft's. */
 const names = {
   requests: [
     ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests'],

@@ -1,7 +1,7 @@
 import type { ErrorMeaning } from '#core/platform/errors/table.ts';
 
 /**
- * What an upstream means. `policy`: it refused the content; another key, and usually another route, refuses it too. `missing`: it may
+ * Meanings of an upstream's error. `policy`: it refused the content; another key, and usually another route, refuses it too. `missing`: it may
  * not have the model; with other statuses than 403 and 404, the message may be about a parameter as well.
  */
 type WordMeaning = Exclude<ErrorMeaning, 'rejected'> | 'policy' | 'missing';
@@ -233,7 +233,7 @@ export function areWordsOf(meaning: WordMeaning, message = '', preset?: string):
 }
 
 /**
- * What a server's words mean that refuses what another one may serve: `unsupported` for what it lacks, `setup` where it runs without a
+ * Meanings of a refusal that another server may not share: `unsupported` for what it lacks, `setup` where it runs without a
  * flag; undefined for any other.
  */
 export function meaningOfServerWords(message?: string, preset?: string): 'unsupported' | 'setup' | undefined {

@@ -11,7 +11,7 @@ export class GatewayNaming extends UnderscoreNamingStrategy {
 }
 
 /**
- * What entities cannot express, and a diff of entities and database must ignore: daily partitions, triggers, functions, the migration
+ * Parts of the schema that entities cannot express, so that a diff of entities and database must ignore them: daily partitions, triggers, functions, the migration
  * table, and the schema of BullMQ, which migrates it itself. Two more constraints are listed in .ci/entity-rules.ts.
  */
 export const schemaGenerator = {

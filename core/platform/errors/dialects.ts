@@ -132,7 +132,7 @@ const openaiLimits = [
   'x-ratelimit-reset-requests',
 ] as const;
 
-/** What a vendor's clients send and expect in any format. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
+/** Conventions of a vendor's clients in any format. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
 export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
   openai: {
     clients: 'OpenAI SDK, Codex',

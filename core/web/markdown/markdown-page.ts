@@ -8,7 +8,7 @@ import { RenderedMarkdown } from './rendered.ts';
 /** A page in one or more languages. */
 export type PageTexts = Readonly<Partial<Record<Language, PageText>>>;
 
-/** What pages from Markdown have in common. */
+/** Common part of pages from Markdown. */
 export const markdownLook = {
   title: 'markdown.title',
   description: 'markdown.description',

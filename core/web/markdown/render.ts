@@ -94,7 +94,7 @@ function slugOf(text: string): string {
     .replaceAll(/\s+/g, '-');
 }
 
-/** What stands behind a comment on its line; one without an end reaches to the end of the text. */
+/** Removes comments; an unclosed one extends to the end of the text. */
 function withoutComments(text: string): string {
   const shown = text.replaceAll(/<!--(?:-?>|[^]*?(?:-->|$))/g, '');
   return shown.trim() === '' ? '' : shown;

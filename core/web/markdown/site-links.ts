@@ -20,7 +20,7 @@ type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 export type ReadSiteLinks = (reader: Reader) => SiteLinks;
 
 /**
- * What pages link: addresses of gateway.yaml come first, but for those of a text that this reader cannot open.
+ * Links of pages. Addresses from gateway.yaml come first, except those of a text that this reader cannot open.
  *
  * @param read of the plugin that has the texts; undefined without one
  */

@@ -27,7 +27,7 @@ interface CheckoutBox {
   readonly label: string;
 }
 
-/** What a step shows where a buyer pays, with texts in the buyer's language. */
+/** A step's part of the page where a buyer pays, with texts in the buyer's language. */
 export interface CheckoutPart {
   /** Shown below the button. */
   readonly sentence?: readonly SentencePiece[];

@@ -243,6 +243,6 @@ export interface Navigation {
   readonly isInBar?: boolean;
   /** Target path; default: the page's own. For parts of a page: `/#plans`. */
   readonly path?: string;
-  /** Paths of linked pages that are not below its own: the entry is marked there, too. */
+  /** Paths of linked pages outside its own path on which the entry is marked as well. */
   readonly covers?: readonly string[];
 }

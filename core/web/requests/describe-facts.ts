@@ -21,7 +21,7 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
 /**
- * What pages and commands say of a request beside its time, status and attempts, in the order in which people look for it. Empty facts
+ * Facts about a request on pages and in commands, in addition to its time, status and attempts, in the order in which people look for them. Empty facts
  * are left out.
  *
  * @param isForOperator customers learn nothing of how the service is changed
@@ -159,7 +159,7 @@ const more = '...';
 const resumed = 'resumed on another route after the first was interrupted';
 
 /**
- * What translations noted, grouped: parameters that were left out, those that were approximated, and the rest. Notes name
+ * Notes of translations, grouped: dropped parameters, approximated ones, and the rest. Notes name
  * parameters and features in English, as they are called in the API; only the words around them are translated.
  */
 function describeNotes(notes: readonly string[], t: Translate): NotesLine[] {
@@ -188,7 +188,7 @@ const browsers = { Firefox: 'Firefox', Edg: 'Edge', OPR: 'Opera', Chrome: 'Chrom
 
 /**
  * A User-Agent as people know the program: `OpenAI/Python 1.54.0` is "OpenAI Python 1.54.0", `claude-cli/2.1.0 (external)`
- * is "claude-cli 2.1.0". What it does not recognise stays as it is.
+ * is "claude-cli 2.1.0". Unrecognized names are returned unchanged.
  */
 export function clientName(userAgent: string): string {
   if (userAgent.startsWith('Mozilla/')) return browserName(userAgent) ?? userAgent;

@@ -75,7 +75,7 @@ class UsageReadings implements Disposable {
   read(accountId: string, range: Range, now: number): Promise<AccountUsage> {
     this.#forgetHour(startOfHours(now, 1));
     if (this.#followed.get(accountId) === undefined) this.#followed.set(accountId, this.#bus.follow(accountId));
-    // Without notifications, also of other instances, readings could be stale unnoticed. Reading also shows
+    // Without notifications, including those of other instances, readings could be stale unnoticed. Reading also shows
     // whether the database is unavailable.
     if (!this.#database.notifications.isConnected || !this.#bus.hears(accountId)) this.#current.delete(accountId);
     const readings = this.#current.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();

@@ -28,7 +28,7 @@ export function requestEndpoint(currentHost: () => Host): Endpoint {
   };
 }
 
-/** @throws GatewayError `not_found`, also for a request of another account */
+/** @throws GatewayError `not_found`, even if the request exists but belongs to another account */
 async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId } = exchange.get(principal);
   const id = exchange.params['id'] ?? '';

@@ -1,9 +1,9 @@
-// What the formats share: refusals with a place, line ends, the byte order mark.
+// Shared by the formats: refusals with a place, line ends, the byte order mark.
 
 /** A file that cannot be read exactly or changed safely. The message is for the user and never contains a value. */
 export class Refusal extends Error {}
 
-/** What an action gives, or else what `otherwise` makes of its Refusal. */
+/** Returns the result of an action or, if it throws a Refusal, the result of `otherwise`. */
 export function unlessRefused(action, otherwise) {
   try {
     return action();

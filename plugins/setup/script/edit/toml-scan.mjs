@@ -115,7 +115,7 @@ function openTable(reader, root, statement) {
   return Object.assign(table, { how: 'header', statement });
 }
 
-/** What follows belongs to the last table of the array. */
+/** Keys that follow belong to the last table of the array. */
 function openArray(reader, root, statement) {
   const parent = parentOf(reader, root, statement);
   const key = statement.keys[statement.keys.length - 1];

@@ -113,7 +113,7 @@ export class YamlReader extends Reader {
   }
 
   /**
-   * What a backslash and its sequence stand for.
+   * Decodes an escape sequence.
    *
    * @param start of the scalar
    */
@@ -159,7 +159,7 @@ export class YamlReader extends Reader {
     return text;
   }
 
-  /** To the next line of a plain scalar, if there is one. What the line ends mean is added to `parts`. */
+  /** To the next line of a plain scalar, if there is one. The text of the line ends is added to `parts`. */
   toNextLine(parent, parts) {
     let lines = 0;
     let indent = 0;

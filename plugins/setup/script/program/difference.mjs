@@ -1,4 +1,4 @@
-// What a dry run shows of a file: the lines that differ, with three lines around them, and no secrets.
+// A file in the output of a dry run: the lines that differ, with three lines around them, and no secrets.
 import { hideKeys, hideLines } from './mask.mjs';
 import { encode } from './machine.mjs';
 import { isWindows, paint, printable, run, say } from './run.mjs';
@@ -86,7 +86,7 @@ function hunksOf(changes) {
   return hunks;
 }
 
-/** What a person must put into the planned file. */
+/** Settings that a person must put into the planned file. */
 export function printSettings({ shown, format, wanted }) {
   say(
     `\n${paint('bold', `Put these settings into ${shown}`)} (${format}), in place of those that it has, with your API key for YOUR_KEY:`,

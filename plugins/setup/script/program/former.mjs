@@ -1,5 +1,5 @@
 // Moves tools from former names of the service. Each of them is a service with another folder, other markers and other names in
-// settings. What was set up under one is taken out before it is set up under the present name. A run that ends in between leaves
+// settings. A tool set up under a former name is taken out before it is set up under the present one. A run that ends in between leaves
 // the record `moving`, so that the next one knows the tools and their models.
 import { releaseLock } from './lock.mjs';
 import { eachFormer, recordPath } from './paths.mjs';

@@ -7,10 +7,10 @@ import * as tls from 'node:tls';
 import { encode, machine } from './machine.mjs';
 import { computer, isWindows, printable, run } from './run.mjs';
 
-/** What stands for the key where a dry run has none. */
+/** Placeholder for the key in a dry run without one. */
 export const placeholderKey = 'YOUR_KEY';
 
-/** Bytes. What the gateway sends here is a hundred times smaller. */
+/** Bytes. The gateway's responses here are a hundred times smaller. */
 const largestAnswer = 4 * 1024 * 1024;
 
 /**

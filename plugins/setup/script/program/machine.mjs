@@ -130,9 +130,9 @@ export const machine = {
       }
     });
   },
-  /** What is at a path, where its links lead; undefined for nothing. */
+  /** Describes the target of a path, following links; undefined if it does not exist. */
   look: (path) => describe(attemptToFind(() => fs.statSync(path))),
-  /** What is at a path itself. */
+  /** Describes the entry at a path without following links. */
   lookAtLink: (path) => describe(attemptToFind(() => fs.lstatSync(path))),
   list: (path) => attemptToFind(() => fs.readdirSync(path).sort()) ?? [],
   readLink: (path) => attempt(() => fs.readlinkSync(path)),

@@ -1,4 +1,4 @@
-// What each option runs, and how a run ends.
+// The action of each option, and the ends of a run.
 import { releaseLock } from './lock.mjs';
 import { answerByRuntime } from './gateway.mjs';
 import { list } from './list.mjs';

@@ -11,7 +11,7 @@ const names =
   /(key|token|secret|password|passwd|passphrase|pwd|credential|authorization|cookie)[a-z0-9_.-]*["']?[ \t]*[\],:= \t]/i;
 const quotes = /"""|'''/;
 
-/** The lines of a file without secrets. What a line is depends on those above it, which a difference may not show. */
+/** The lines of a file without secrets. The meaning of a line depends on the lines above it, which a difference may not show. */
 export function hideLines(lines) {
   let below = '';
   let depth = 0;

@@ -5,7 +5,7 @@ import { run } from './run.mjs';
 import { fill, variantOf } from './variant.mjs';
 
 /**
- * What is to be done for a tool: the model, files, places (variables that move folders), variables, notes, and how it is
+ * The job of setting up a tool: the model, files, places (variables that move folders), variables, notes, and how it is
  * tried, with the values of the placeholders. The model is the one that the user names, that of the last run, or the default.
  * `otherFiles` are those that a run writes where it finds the opposite about WebSockets.
  *

@@ -173,7 +173,7 @@ export function resolveLinks(path) {
 export function show(path) {
   if (isWindows) return printable(path);
   let [shown, home] = [path, run.home];
-  // A relative link leads to a path such as ~/.tool/../dotfiles/x. What `..` means depends on links above it.
+  // A relative link leads to a path such as ~/.tool/../dotfiles/x. The meaning of `..` depends on links above it.
   if (/\/\.\.?\//.test(path) && machine.look(folderOf(path)))
     [shown, home] = [join(machine.realPath(folderOf(path)), baseOf(path)), machine.realPath(home)];
   return printable(shown.startsWith(`${home}/`) ? `~${shown.slice(home.length)}` : shown);

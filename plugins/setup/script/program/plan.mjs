@@ -1,4 +1,4 @@
-// What each file of a tool shall become. A plan has tool, source (the path in the table), format, identity, at, isSecret; wanted,
+// The planned content of each file of a tool. A plan has tool, source (the path in the table), format, identity, at, isSecret; wanted,
 // current, before, after (contents; undefined: no file); real (its path), shown; mode and oldMode; record (its name), and the
 // verdict: written, unchanged, manual (a person must edit it), skipped or failed with a reason. Nothing is written here.
 import { blockOf, withBlock, withoutBlock } from './blocks.mjs';
@@ -60,7 +60,7 @@ function withoutSettled(wanted, initial, elsewhere) {
   const read = () => elsewhere.flatMap(filesAt).map((path) => decode(machine.read(path) ?? ''));
   return unlessRefused(
     () => read().reduce((rest, text) => json.withoutPresent(rest, text, initial), wanted),
-    // What cannot be read may have them.
+    // An unreadable file may have them.
     () => json.withoutPresent(wanted, wanted, initial),
   );
 }
@@ -186,7 +186,7 @@ function computeBlock(plan, isOurs) {
   const block = blockOf(plan.current ?? '');
   plan.after = withBlock(block, plan.wanted);
   if (isOurs) return;
-  // What the user has added to the file since belongs to it.
+  // Settings that the user has added to the file since then belong to it.
   const clean = withoutBlock(block, plan.before);
   const hasRest = plan.current !== undefined && (clean !== '' || !block.isFound || plan.before !== undefined);
   plan.before = hasRest ? clean : undefined;

@@ -1,4 +1,4 @@
-// One streamed request with a tool that the model must call, in each format. What a coding tool needs is proven by it.
+// One streamed request with a tool that the model must call, in each format. It proves the features that a coding tool needs.
 import { errorMessage, readJson, request } from './gateway.mjs';
 import { printable, run } from './run.mjs';
 

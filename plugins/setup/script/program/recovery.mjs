@@ -1,4 +1,4 @@
-// What runs that were interrupted have left: their temporary files and folders, and records of files that may have been replaced.
+// Leftovers of interrupted runs: their temporary files and folders, and records of files that may have been replaced.
 import { isAlive } from './lock.mjs';
 import { machine } from './machine.mjs';
 import { exists, folderOf, join, recordPath } from './paths.mjs';

@@ -1,4 +1,4 @@
-// What all parts share: the data of this gateway, the state of this run, and messages.
+// Shared by all parts: the data of this gateway, the state of this run, and messages.
 import { machine } from './machine.mjs';
 
 /** The current action and service. `slug`, `state`, `records` and the rest of the service are set by enterService. */

@@ -107,7 +107,7 @@ function summarize({ plans, hasNewVariables }) {
   const verdict = worstOf(plans) ?? 'unchanged';
   if (verdict === 'unchanged' && hasNewVariables)
     return { verdict: 'written', details: isWindows ? 'variables' : show(join(run.state, 'env')) };
-  // What is written does not matter beside what is not.
+  // If files were skipped or failed, the others are not named.
   const isWorse = /skipped|failed/;
   const named = plans.filter(
     (plan) => plan.verdict !== 'unchanged' && (!isWorse.test(verdict) || isWorse.test(plan.verdict)),

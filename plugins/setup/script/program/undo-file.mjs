@@ -10,7 +10,7 @@ import { readRecord, refuseCovered, removeRecord } from './records.mjs';
 import { run, worstOf } from './run.mjs';
 
 /**
- * What becomes of the file of a record: real, shown, current, after, mode, left (settings that stay), reason, and the verdict:
+ * The planned change of a recorded file: real, shown, current, after, mode, left (settings that stay), reason, and the verdict:
  *   restored   it gets the bytes that it had before
  *   removed    it did not exist before and goes away
  *   cleaned    our settings are taken out; other changes since then stay

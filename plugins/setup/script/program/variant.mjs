@@ -1,4 +1,4 @@
-// What a tool is set up with by one model: for the program, and for the tables of launchers without a runtime.
+// Settings of a tool for one model: for the program, and for the tables of launchers without a runtime.
 
 /**
  * @param named the model, undefined for the default of the tool's format

@@ -1,8 +1,8 @@
 import type { ErrorMeaning } from '#core/platform/errors/table.ts';
 
 /**
- * Meanings of an upstream's error. `policy`: it refused the content; another key, and usually another route, refuses it too. `missing`: it may
- * not have the model; with other statuses than 403 and 404, the message may be about a parameter as well.
+ * Meanings of an upstream's error. `policy`: it refused the content; another key, and usually another route, refuses it too. `missing`: it
+ * may not have the model; with other statuses than 403 and 404, the message may be about a parameter as well.
  */
 type WordMeaning = Exclude<ErrorMeaning, 'rejected'> | 'policy' | 'missing';
 

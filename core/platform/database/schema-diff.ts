@@ -11,8 +11,9 @@ export class GatewayNaming extends UnderscoreNamingStrategy {
 }
 
 /**
- * Parts of the schema that entities cannot express, so that a diff of entities and database must ignore them: daily partitions, triggers, functions, the migration
- * table, and the schema of BullMQ, which migrates it itself. Two more constraints are listed in .ci/entity-rules.ts.
+ * Parts of the schema that entities cannot express, so that a diff of entities and database must ignore them: daily partitions, triggers,
+ * functions, the migration table, and the schema of BullMQ, which migrates it itself. Two more constraints are listed in
+ * .ci/entity-rules.ts.
  */
 export const schemaGenerator = {
   ignoreSchema: ['bullmq'],

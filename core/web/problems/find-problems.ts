@@ -25,7 +25,9 @@ interface FoundProblems {
   readonly total: number;
 }
 
-/** Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes about three seconds at most. */
+/**
+ * Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes about three seconds at most.
+ */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((first, second) => first.order - second.order);
   const isPossible = checkPreconditions(kinds, reader.host);

@@ -21,8 +21,8 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
 /**
- * Facts about a request on pages and in commands, in addition to its time, status and attempts, in the order in which people look for them. Empty facts
- * are left out.
+ * Facts about a request on pages and in commands, in addition to its time, status and attempts, in the order in which people look for them.
+ * Empty facts are left out.
  *
  * @param isForOperator customers learn nothing of how the service is changed
  * @param areRoutesNamed whether the reader may know models of vendors

@@ -39,7 +39,7 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   notices?(value: Infer<S>, all: SectionValues): readonly string[];
 }
 
-/** The warnings of all sections about their values. */
+/** Returns the warnings of all sections about their values. */
 export function sectionNotices(sections: Iterable<Section>, values: SectionValues): string[] {
   return [...sections].flatMap((section) => section.notices?.(values.get(section), values) ?? []);
 }
@@ -101,7 +101,9 @@ export interface Production {
   readonly unless: string;
 }
 
-/** Ties a section's checks to its schema. A section without a `default` in its schema may be left out only if it has no required content. */
+/**
+ * Ties a section's checks to its schema. A section without a `default` in its schema may be left out only if it has no required content.
+ */
 export function defineSection<const Name extends string, const S extends JsonSchema>(
   section: Section<Name, S>,
 ): Section<Name, S> {

@@ -46,7 +46,7 @@ export async function importPlugin(
   }
 }
 
-/** The error's message, followed by the line of the plugin's source that it comes from. */
+/** Returns the error's message, followed by the line of the plugin's source that it comes from. */
 export function explainFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const place = placesOf(error).find((one) => !isOwnSource(one));

@@ -17,7 +17,7 @@ export function pluginOf(error: unknown, plugins: ForeignPlugins): string | unde
   return undefined;
 }
 
-/** False if the innermost source in the stack is the gateway's own, or if there are no third-party plugins. */
+/** Returns false if the innermost source in the stack is the gateway's own, or if there are no third-party plugins. */
 export function isForeignRejection(error: unknown, plugins: ForeignPlugins): boolean {
   const [innermost] = placesOf(error);
   return plugins.size > 0 && (innermost === undefined || !isOwnSource(innermost));
@@ -37,7 +37,7 @@ export interface SourcePlace {
 const gatewayFolder = fileURLToPath(new URL('../../', import.meta.url));
 const place = /(?<=[\s(]|file:\/\/|^)(\/[^\s():]+|[A-Za-z]:[\\/][^\s():]+):(\d+)/gm;
 
-/** Source lines in an error's stack, innermost first, without those of packages that the gateway depends on. */
+/** Returns source lines in an error's stack, innermost first, without those of packages that the gateway depends on. */
 export function placesOf(error: unknown): SourcePlace[] {
   if (!(error instanceof Error)) return [];
   return readPlaces(error.stack ?? '');
@@ -69,7 +69,7 @@ function dependencies(): ReadonlySet<string> {
   return new Set(Object.keys(all).map((name) => name.split('/')[0] ?? name));
 }
 
-/** True for core and for the plugins that come with the gateway. */
+/** Returns true for core and for the plugins that come with the gateway. */
 export function isOwnSource({ file }: SourcePlace): boolean {
   return file.startsWith(`${gatewayFolder}core/`) || file.startsWith(`${gatewayFolder}plugins/`);
 }

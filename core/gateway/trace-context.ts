@@ -18,8 +18,8 @@ const traceparent = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f
 const digitsOfId = 'req_'.length;
 
 /**
- * Trace of a request: the client's if it sends one, or else one whose id is the digits of the request id. Everything is derived from the
- * request, so nothing is stored.
+ * Returns the trace of a request: the client's if it sends one, or else one whose id is the digits of the request id. Everything is derived
+ * from the request, so nothing is stored.
  *
  * @param sample share of traces that are recorded. The client does not decide, because any client can send a header.
  */
@@ -37,7 +37,7 @@ export function traceOf({ id, headers }: TracedRequest, sample: number): Trace {
 }
 
 /**
- * Span id of an attempt.
+ * Returns the span id of an attempt.
  *
  * @param startedAt ms since the exchange began, as recorded
  */
@@ -49,7 +49,7 @@ export function spanIdFrom(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }
 
-/** Headers that continue the trace at an upstream. */
+/** Returns the headers that continue the trace at an upstream. */
 export function outgoingTrace(request: TracedRequest, sample: number, spanId: string): Record<string, string> {
   const { traceId, parentSpanId, isSampled: sampled } = traceOf(request, sample);
   const { tracestate } = request.headers;

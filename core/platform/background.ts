@@ -45,7 +45,7 @@ export function noteFailure(log: Logger, what: string, error: unknown, request?:
   logFailure(log, `${prefix}${what} failed${more}`, error);
 }
 
-/** Number of failures by kind of work. */
+/** Counts failures by kind of work. */
 export function countFailures(log: Logger): ReadonlyMap<string, number> {
   return failuresByLog.get(log)?.totals ?? new Map();
 }

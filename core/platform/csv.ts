@@ -8,8 +8,8 @@ const blankStart = /^[\t\r\n]/;
 const misreadNumber = /^\s*(?:0\d+|\d{16,}|(?:\d+(?:[.,]\d*)?|[.,]\d+)E[+-]?\d+)\s*$/i;
 
 /**
- * One line of a CSV file (RFC 4180), without the line end. Text that a spreadsheet would run as a formula, or show as another number, gets
- * a leading apostrophe; numbers are not changed.
+ * Returns one line of a CSV file (RFC 4180), without the line end. Text that a spreadsheet would run as a formula, or show as another
+ * number, gets a leading apostrophe; numbers are not changed.
  */
 export function csvLine(values: readonly (string | number | undefined)[]): string {
   return values.map(toCell).join(',');

@@ -4,7 +4,7 @@
  */
 export const exitCodes = { failure: 1, usage: 2, configuration: 78 } as const;
 
-/** Exit code of an error; ConfigError, StartRefused and CommandFailed have their own. */
+/** Returns the exit code of an error; ConfigError, StartRefused and CommandFailed have their own. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : exitCodes.failure;
 }

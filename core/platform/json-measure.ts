@@ -42,9 +42,9 @@ class Shapes {
 const shapes = new Shapes();
 
 /**
- * The limit that a JSON text exceeds, such as `more than 100000 values`; undefined if the text can be parsed within one turn of the event
- * loop. Parsing time depends on the numbers of values, new object shapes and escapes, not on the length, because strings without escapes
- * are copied.
+ * Finds the limit that a JSON text exceeds, such as `more than 100000 values`; undefined if the text can be parsed within one turn of the
+ * event loop. Parsing time depends on the numbers of values, new object shapes and escapes, not on the length, because strings without
+ * escapes are copied.
  *
  * Takes about a millisecond for 1 MB, and 40 ms for the worst text of 32 MB. Malformed text is measured up to its first error.
  *

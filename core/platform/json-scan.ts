@@ -5,7 +5,7 @@
 
 export const quote = 0x22;
 
-/** Index of the quote that closes the string opened at `start`; the text's length if it is not closed. */
+/** Returns the index of the quote that closes the string opened at `start`; the text's length if it is not closed. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -28,7 +28,7 @@ export function unescaped(literal: string): string {
   }
 }
 
-/** Index of the first character from `from` on that is not white space. */
+/** Returns the index of the first character from `from` on that is not white space. */
 export function skipSpace(text: string, from: number): number {
   let index = from;
   for (let char = text.charCodeAt(index); char === 0x20 || (char >= 0x09 && char <= 0x0d);)
@@ -69,7 +69,7 @@ export interface MemberSpan {
 }
 
 /**
- * First member of this name in the object at `from`; undefined if there is none, or no object.
+ * Finds the first member of this name in the object at `from`; undefined if there is none, or no object.
  *
  * @param name without characters that JSON escapes
  */

@@ -16,18 +16,21 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** True for an object that is not an array. */
+/** Returns true for an object that is not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** False for values that stand for a missing one: Go servers write every member of their types, with `""`, 0 and false in all of them. */
+/**
+ * Returns false for values that stand for a missing one: Go servers write every member of their types, with `""`, 0 and false in all of
+ * them.
+ */
 export function isFilled(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(isFilled);
   return isJsonObject(value) ? Object.values(value).some(isFilled) : Boolean(value);
 }
 
-/** True if arrays and objects nest deeper than `limit` levels. Recurses no deeper than that. */
+/** Returns true if arrays and objects nest deeper than `limit` levels. Recurses no deeper than that. */
 export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit === 0) return true;

@@ -83,7 +83,7 @@ function withPriority(level: LogLevel, text: string): string {
   return mark + text.replaceAll(/\n(?!$)/g, `\n${mark}`);
 }
 
-/** Stack of an error and of its causes. Never throws, even if the value is not an error. */
+/** Returns the stack of an error and of its causes. Never throws, even if the value is not an error. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return describeThrown(error);
   const stack = error.stack ?? `${error.name}: ${error.message}`;

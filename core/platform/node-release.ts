@@ -8,7 +8,7 @@
 export const fixedReleases = ['24.22.1', '26.12.1'] as const;
 
 /**
- * True if this Node.js release decodes Brotli safely.
+ * Returns true if this Node.js release decodes Brotli safely.
  *
  * @param version such as `26.12.1`
  */
@@ -17,7 +17,7 @@ export function decodesBrotli(version: string = process.versions.node): boolean 
 }
 
 /**
- * True for a release that is at least the first fixed one of its line, and for newer lines.
+ * Returns true for a release that is at least the first fixed one of its line, and for newer lines.
  *
  * @param version such as `26.12.1`; anything after the numbers is ignored
  * @param fixed first fixed release of each line (major version)
@@ -32,7 +32,7 @@ export function isFixed(version: string, fixed: readonly string[]): boolean {
 }
 
 /**
- * True if this Node.js release's HTTP server asks which requests to upgrade to WebSockets.
+ * Returns true if this Node.js release's HTTP server asks which requests to upgrade to WebSockets.
  *
  * @param version such as `26.12.1`
  */

@@ -22,7 +22,7 @@ class PlainConnections {
 const connections = new PlainConnections();
 
 /**
- * `fetch` for all calls of core and plugins. If the Brotli decoder of this Node.js is unsafe, no compression is requested, and a `br`
+ * Runs `fetch` for all calls of core and plugins. If the Brotli decoder of this Node.js is unsafe, no compression is requested, and a `br`
  * response that arrives anyway is not decoded: status and headers can be read, the body stays compressed.
  *
  * @throws errors of `fetch`

@@ -31,7 +31,7 @@ export function exitOnClosedOutput(streams: readonly Writable[] = [process.stdou
     });
 }
 
-/** Number of lost writes to stdout and stderr since the start. */
+/** Returns the number of lost writes to stdout and stderr since the start. */
 export function lostWrites(): number {
   return lost.writes;
 }

@@ -134,8 +134,8 @@ export const boolean = notation('boolean');
 export const array = notation('array');
 
 /**
- * An object with exactly these members: `object(['to'], 'A route.', { to: string('UPSTREAM/MODEL.') })`. The names of the required members
- * or other rules, and the description, come first.
+ * Defines an object with exactly these members: `object(['to'], 'A route.', { to: string('UPSTREAM/MODEL.') })`. The names of the required
+ * members or other rules, and the description, come first.
  */
 export function object<const P extends Members>(properties: P): OfMembers<P, unknown>;
 export function object<const P extends Members>(description: string, properties: P): OfMembers<P, unknown>;

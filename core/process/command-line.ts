@@ -24,7 +24,7 @@ import { version } from '#core/platform/version.ts';
 import { resolveSelfReference } from '#core/extension/self-reference.ts';
 
 /**
- * The command line.
+ * Runs the command line.
  *
  * @param signals signals received since before the code was loaded, for `start`
  * @returns the exit code

@@ -28,7 +28,7 @@ export function loadEnvironmentFile(file: string): void {
   }
 }
 
-/** The environment without the variables of the file, for a process that reads the file itself. */
+/** Returns the environment without the variables of the file, for a process that reads the file itself. */
 export function environmentWithoutFile(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !addedNames.includes(name)));
 }

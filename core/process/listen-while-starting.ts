@@ -6,7 +6,7 @@ import { noteFailure } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
-/** Listener for clients that connect during the start. @param worker present under a supervisor, which owns the sockets */
+/** Opens the listener for clients that connect during the start. @param worker present under a supervisor, which owns the sockets */
 export function listenWhileStarting(
   { listener }: Assembly,
   config: Config,

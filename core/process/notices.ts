@@ -10,7 +10,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { nodeNotices } from '#core/platform/node-release.ts';
 import { describeRollback } from './describe-rollback.ts';
 
-/** Warnings about a serving configuration. @param file path of gateway.yaml @param isProduction by NODE_ENV */
+/** Returns warnings about a serving configuration. @param file path of gateway.yaml @param isProduction by NODE_ENV */
 export function gatewayNotices(
   file: string,
   config: Config,

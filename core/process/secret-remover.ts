@@ -22,7 +22,7 @@ export function secretRemover(environment: NodeJS.ProcessEnv, configured: readon
       .replace(/:\/\/[^/\s@]*@/g, `://${replacement}@`);
 }
 
-/** Values that the schemas of gateway.yaml mark as secret, including those from files, which the environment lacks. */
+/** Returns the values that the schemas of gateway.yaml mark as secret, including those from files, which the environment lacks. */
 export function configuredSecrets(config: Config, registry: Registry): string[] {
   return [...registry.sections.values()].flatMap((section) => secretsIn(config.get(section), section.schema));
 }

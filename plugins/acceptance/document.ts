@@ -26,7 +26,7 @@ export interface Document {
 
 type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
-/** The texts in force that this reader can open. @param readLinks links of the plugin with the pages; undefined without it */
+/** Returns the texts in force that this reader can open. @param readLinks links of the plugin with the pages; undefined without it */
 export function documentsFor(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
   const links = siteLinksFor(reader, readLinks);
   return acceptedPages.flatMap((page) => {
@@ -65,7 +65,7 @@ function digestOf(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
 
-/** Version of the text in the shown language. */
+/** Returns the version of the text in the shown language. */
 export function versionOf({ texts, language }: Pick<Document, 'texts' | 'language'>): string | undefined {
   return texts?.[language]?.version;
 }
@@ -75,7 +75,7 @@ export const digestPattern = /^[\w-]{43}$/;
 /** Permanent path of a version. */
 const versionPath = (digest: string) => `/accepted/${digest}`;
 
-/** Link to the accepted version: later edits of the page do not change it. */
+/** Returns the link to the accepted version: later edits of the page do not change it. */
 export function linkOf({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
   return address ?? versionPath(digest);
 }

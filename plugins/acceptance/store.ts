@@ -50,7 +50,7 @@ interface ShownText {
   readonly language: string;
 }
 
-/** Value of the form field: `DIGEST.en DIGEST.en`. */
+/** Writes the value of the form field: `DIGEST.en DIGEST.en`. */
 export function writeShown(documents: readonly Document[]): string {
   return documents.map(({ digest, language }) => `${digest}.${language}`).join(' ');
 }

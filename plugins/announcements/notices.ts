@@ -40,7 +40,7 @@ export function configuredAnnouncements({ section, catalog }: Pick<Host, 'sectio
   }));
 }
 
-/** Current announcements as notices; maintenance includes its time span. */
+/** Describes the current announcements as notices; maintenance includes its time span. */
 export async function describeAnnouncements(
   request: PageRequest,
   now: number,

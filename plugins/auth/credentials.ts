@@ -9,7 +9,7 @@ import { dialects } from '#core/platform/errors/dialects.ts';
 const keyHeaders = Object.values(dialects).flatMap(({ keyHeader }) => keyHeader ?? []);
 
 /**
- * The keys of this gateway in a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK,
+ * Returns the keys of this gateway in a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK,
  * Codex, newer Anthropic SDKs), `x-api-key` (Anthropic SDKs), `x-goog-api-key` (Google SDKs).
  *
  * Tools send several: Claude Code sends the shell's `ANTHROPIC_API_KEY` in addition to its configured token. Keys of other
@@ -25,7 +25,7 @@ export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): rea
   );
 }
 
-/** The access token of a page, sent in place of a key. Only `Authorization: Bearer` may carry it. */
+/** Returns the access token of a page, sent in place of a key. Only `Authorization: Bearer` may carry it. */
 export function presentedAccessToken(headers: IncomingHttpHeaders, prefix: string): string | undefined {
   const token = bearerOf(headers.authorization);
   return token !== undefined && isAccessToken(token, prefix) ? token : undefined;
@@ -45,7 +45,7 @@ function single(header: string | string[] | undefined): string | undefined {
 type Found = AccountRecord | undefined;
 
 /**
- * The account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together, in one
+ * Returns the account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together, in one
  * query.
  *
  * @param maxAge seconds for which a cached key is fresh

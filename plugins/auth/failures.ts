@@ -42,7 +42,7 @@ export class FailedAuthentications {
   }
 }
 
-/** The counts of this process, which outlive a reload. */
+/** Returns the counts of this process, which outlive a reload. */
 export function failedAuthentications(host: Host): FailedAuthentications {
   return host.keep('failed-authentications', () => new FailedAuthentications());
 }

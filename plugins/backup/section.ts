@@ -45,7 +45,7 @@ export const backupSection = defineSection({
 const noBackups =
   'nothing backs up orders and accounts: set backup: { every: day }, or { every: elsewhere } where another tool does';
 
-/** Ms between two backups of this gateway; undefined if backups are not scheduled. */
+/** Returns ms between two backups of this gateway; undefined if backups are not scheduled. */
 export function backupInterval({ section }: Pick<Host, 'section'>): number | undefined {
   const { every } = section(backupSection);
   return every === undefined || every === 'elsewhere' ? undefined : intervals[every];

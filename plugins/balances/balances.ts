@@ -34,7 +34,7 @@ export interface Balance {
   readonly backed: number;
 }
 
-/** All accounts, the earliest end first. */
+/** Reads all accounts, the earliest end first. */
 export async function readBalances(host: Host): Promise<Balance[]> {
   const [reported, own] = await Promise.all([readReported(host), readOwn(host)]);
   return [...reported, ...own].toSorted((one, other) => rank(one) - rank(other));
@@ -46,7 +46,7 @@ export function lowBalances(host: Pick<Host, 'section'>, balances: readonly Bala
   return balances.filter(({ days, ...rest }) => isOver(rest) || (days !== undefined && days <= least));
 }
 
-/** True if the balance is used up. */
+/** Returns true if the balance is used up. */
 export function isOver({ amount, isAvailable }: Pick<Balance, 'amount' | 'isAvailable'>): boolean {
   return !isAvailable || (amount !== undefined && amount <= 0);
 }
@@ -144,7 +144,7 @@ async function readOwn(host: Host): Promise<Balance[]> {
   }));
 }
 
-/** Number of accounts with paid time now; they lose models when a balance ends. */
+/** Counts accounts with paid time now; they lose models when a balance ends. */
 export async function countActivePasses(database: Pick<Database, 'query'>): Promise<number> {
   const [row] = await database.query<{ passes: number }>(
     `select count(distinct p.account_id)::float8 as passes from ${periodsInForce} p join account a on a.id = p.account_id

@@ -31,7 +31,7 @@ interface Settled {
 
 const settled = sharedReading({ maxAge: settledFor, staleFor: settledFor, deadline }, readSettled);
 
-/** Own figures minus the use since. These are estimates: vendors round prices in other ways. */
+/** Reads own figures minus the use since. These are estimates: vendors round prices in other ways. */
 export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
   const { section, now } = host;
   const own = Object.entries(section(balancesSection).own);

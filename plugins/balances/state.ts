@@ -42,7 +42,7 @@ export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   });
 };
 
-/** Days by upstream. With keys of several accounts, the shortest counts: metrics would add up equal labels. */
+/** Returns the days by upstream. With keys of several accounts, the shortest counts: metrics would add up equal labels. */
 export function leastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
   const least = new Map<string, number>();
   for (const { upstreams, days = Infinity } of balances)
@@ -50,13 +50,13 @@ export function leastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>
   return least;
 }
 
-/** Whole days, or tenths of a day if less than one is left. */
+/** Returns whole days, or tenths of a day if less than one is left. */
 export function daysOf(balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>): number {
   const { days = 0 } = isOver(balance) ? {} : balance;
   return days < 1 ? Math.floor(days * 10) / 10 : Math.floor(days);
 }
 
-/** `3 days`, `0.7 days`. */
+/** Formats days: `3 days`, `0.7 days`. */
 export function describeDays(
   balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>,
   { t, format }: Pick<PageRequest, 't' | 'format'>,

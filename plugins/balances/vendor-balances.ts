@@ -96,7 +96,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
   },
 ];
 
-/** The endpoint for an upstream; undefined if its vendor reports no balance to API keys. */
+/** Returns the endpoint for an upstream; undefined if its vendor reports no balance to API keys. */
 export function endpointOf({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'baseUrl'>): BalanceEndpoint | undefined {
   const { hostname } = new URL(baseUrl);
   return balanceEndpoints.find(

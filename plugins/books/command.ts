@@ -19,7 +19,7 @@ import type { Reconciliation } from './reconcile.ts';
 const exitCodes = exitCodesFor('account or provider');
 const examples = (line: string) => exampleText([line], exitCodes);
 
-/** `daypass orders export`, `reconcile` and `month`: commands for bookkeeping. */
+/** Defines `daypass orders export`, `reconcile` and `month`: commands for bookkeeping. */
 export function defineBooks(parser: Parser, context: CommandContext): void {
   defineExport(parser, context);
   defineReconcile(parser, context);

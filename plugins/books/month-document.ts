@@ -44,7 +44,7 @@ function begunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[
   return days.filter(({ day }) => day <= today || day <= lastMoved);
 }
 
-/** CSV lines: one for each day, then `total` for the month. */
+/** Writes CSV lines: one for each day, then `total` for the month. */
 export function monthToCsv(document: MonthDocument): string[] {
   const { currency } = document;
   const days = begunDays(document);

@@ -15,8 +15,8 @@ export interface BookDay {
 }
 
 /**
- * Turnover by day for the tax office: all money in one currency on the day on which it was received or refunded. The result contains every
- * day of the month.
+ * Reads the turnover by day for the tax office: all money in one currency on the day on which it was received or refunded. The result
+ * contains every day of the month.
  *
  * @param month `2026-11`
  */

@@ -41,8 +41,8 @@ function negative(line: ReceiptLine): ReceiptLine {
 }
 
 /**
- * CSV lines: each receipt, then money without receipts, then the sum, whose gross equals the net of the monthly books. The tax on money
- * without receipts is unknown, so the other amounts of the sum cover receipts only.
+ * Returns CSV lines: each receipt, then money without receipts, then the sum, whose gross equals the net of the monthly books. The tax on
+ * money without receipts is unknown, so the other amounts of the sum cover receipts only.
  */
 export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: string, currency: string): string[] {
   const { gross, withoutTax, tax, taxBase } = sumOf(lines);

@@ -32,7 +32,7 @@ export async function readYearSoFar(
   return row ?? { gross: 0, refunded: 0 };
 }
 
-/** A sentence in the language of the tax office, with notes on thresholds exceeded this year. */
+/** Prints a sentence in the language of the tax office, with notes on thresholds exceeded this year. */
 export function printYear({ gross, refunded }: YearSoFar, month: string, currency: string): string {
   const passed = currency === 'IDR' ? thresholds.filter(({ rupiah }) => gross > rupiah) : [];
   const notes = passed.map(({ note }) => ` Catatan: ${note}.`).join('');

@@ -41,7 +41,7 @@ async function exactBody({ body }: Exchange): Promise<JsonObject> {
   return (await (text.length > bounds.stepwiseBody ? runInTurns(exactSteps(text)) : parseExact(text))) as JsonObject;
 }
 
-/** The name of the requested model in replies; undefined if the catalog does not have it. */
+/** Returns the name of the requested model in replies; undefined if the catalog does not have it. */
 export async function calledModel(
   { body, params }: Exchange,
   catalog: Catalog,

@@ -25,7 +25,7 @@ export function encodeStored(contentType: string, body: Buffer, digests?: Answer
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
-/** The stored reply; undefined if another gateway version wrote it or it is malformed. */
+/** Returns the stored reply; undefined if another gateway version wrote it or it is malformed. */
 export function decodeStored(stored: Buffer): StoredReply | undefined {
   const end = stored.indexOf(0x0a);
   try {

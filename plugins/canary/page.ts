@@ -12,7 +12,7 @@ import { endAction, fullAction } from './actions.ts';
 
 const path = '/operator/configuration/canary';
 
-/** The canaries on a database. */
+/** Returns the canaries on a database. */
 export function canariesOf(registry: Registry, { database }: Pick<PageRequest['host'], 'database'>): Canaries {
   return new Canaries(database, new ConfigHistory(database, registry));
 }
@@ -39,7 +39,7 @@ export const canaryPage = (registry: Registry): Page => ({
   forms: [canaryForm],
 });
 
-/** Summary of the canary in a sentence or two, with a link to its page. */
+/** Returns the summary of the canary in a sentence or two, with a link to its page. */
 export async function noticeOf(registry: Registry, request: PageRequest): Promise<VariantNotice | undefined> {
   const canary = await readShown(registry, request);
   return canary && { ...statusOf(canary, request), action: { path, label: request.t('operator.canary_show') } };

@@ -77,7 +77,7 @@ export async function readInForce(database: Queries, accountId: string): Promise
   return readConsents(database, 'account_id = ? and withdrawn_at is null', [accountId]);
 }
 
-/** All consents of an account, including withdrawn ones, newest first. */
+/** Reads all consents of an account, including withdrawn ones, newest first. */
 export async function readGiven(database: Queries, accountId: string, limit: number): Promise<GivenConsent[]> {
   return readConsents(database, 'account_id = ?', [accountId], limit);
 }
@@ -100,8 +100,8 @@ type ReachableRow = Pick<Columns, 'id' | 'name' | 'place' | 'given_at'> & {
 export type Reachable = RecordOf<ReachableRow>;
 
 /**
- * Accounts that consented to the current words and may be contacted: accounts with an address that are not blocked, paused or deleted, and
- * have not unsubscribed since. Newest consent first.
+ * Lists the accounts that consented to the current words and may be contacted: accounts with an address that are not blocked, paused or
+ * deleted, and have not unsubscribed since. Newest consent first.
  *
  * @param after id of the last consent on the previous page
  */

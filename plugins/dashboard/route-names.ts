@@ -44,7 +44,7 @@ export function createRouteNames(
   };
 }
 
-/** Position in the model's list of routes, from 1; undefined for a route no longer in gateway.yaml. */
+/** Returns the position in the model's list of routes, from 1; undefined for a route no longer in gateway.yaml. */
 export function placeOf(route: string, model: string | null, catalog: Pick<Catalog, 'resolve'>): number | undefined {
   const routes = model === null ? undefined : catalog.resolve(model)?.routes;
   const index = routes?.findIndex(({ id }) => id === route) ?? -1;

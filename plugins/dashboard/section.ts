@@ -22,7 +22,7 @@ export const dashboardSection = defineSection({
 /** How customers see routes. */
 export type RouteVisibility = SectionValue<typeof dashboardSection>['routes'];
 
-/** Link for requesting higher limits; '' if gateway.yaml configures neither this nor a contact. */
+/** Returns the link for requesting higher limits; '' if gateway.yaml configures neither this nor a contact. */
 export function higherLimitsLink(host: Pick<Host, 'section' | 'service'>): string {
   return host.section(dashboardSection).higher_limits ?? host.service.contact ?? '';
 }

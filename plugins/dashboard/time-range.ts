@@ -9,7 +9,7 @@ export type RangeName = keyof typeof hoursOf;
 export const timeRanges = Object.keys(hoursOf) as readonly RangeName[];
 
 /**
- * Start of a period, epoch ms; undefined for `all`. All periods but `1h` begin on the hour in UTC and include the current hour:
+ * Returns the start of a period, epoch ms; undefined for `all`. All periods but `1h` begin on the hour in UTC and include the current hour:
  * "24 hours" are 24 bars of a chart, and the number of requests is the sum of their counters.
  */
 export function startOfRange(range: RangeName, now: number): number | undefined {

@@ -70,7 +70,7 @@ export function lastUserText({ messages }: DemoRequest): string {
   return messages.findLast(({ role }) => role === 'user')?.text ?? '';
 }
 
-/** The tool results that the assistant has not answered yet. */
+/** Returns the tool results that the assistant has not answered yet. */
 export function openToolResults({ messages }: DemoRequest): readonly DemoMessage[] {
   return messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
 }

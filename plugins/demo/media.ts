@@ -2,7 +2,7 @@ import { crc32, deflateSync } from 'node:zlib';
 
 const size = 256; // pixels
 
-/** A square PNG with a gradient. Source: W3C, "Portable Network Graphics". @param seed decides the colours */
+/** Draws a square PNG with a gradient. Source: W3C, "Portable Network Graphics". @param seed decides the colours */
 export function drawPng(seed: Buffer): Buffer {
   const rows = Buffer.alloc(size * (1 + size * 3));
   for (let y = 0; y < size; y++) {
@@ -41,7 +41,7 @@ const sampleRate = 16_000;
 const toneSeconds = 0.12;
 const longestText = 200; // words
 
-/** A WAV recording with a tone for each word. Source: Microsoft, "Multimedia Programming Interface". */
+/** Writes a WAV recording with a tone for each word. Source: Microsoft, "Multimedia Programming Interface". */
 export function playWav(words: readonly string[]): Buffer {
   const perTone = Math.floor(sampleRate * toneSeconds);
   const heard = words.slice(0, longestText);

@@ -27,7 +27,7 @@ export const otherEndpoints: ReadonlyMap<string, (body: JsonObject) => OtherAnsw
   ['/rerank', rerank],
 ]);
 
-/** The text fields of a form, and the size of its files as `bytes`. */
+/** Reads the text fields of a form, and the size of its files as `bytes`. */
 export function readForm(text: string): JsonObject {
   const fields = text.matchAll(/form-data; *name="([a-z_]+)"\r\n\r\n([^\r]*)\r\n/g);
   return { ...Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value])), bytes: text.length };
@@ -157,7 +157,7 @@ function rerank({ model, query, documents, top_n: most }: JsonObject): OtherAnsw
   return json({ id: createId('rerank-'), model, results, usage: { total_tokens: tokens } });
 }
 
-/** The texts of a text or of a list, whose other entries are left out. */
+/** Returns the texts of a text or of a list, whose other entries are left out. */
 export function textsIn(value: JsonValue | undefined): string[] {
   return entriesOf(value).flatMap((entry) => textOf(entry) ?? []);
 }

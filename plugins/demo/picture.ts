@@ -14,8 +14,8 @@ const colours: Readonly<Record<string, readonly number[]>> = {
 const maxPixelBytes = 4_194_304;
 
 /**
- * The colours in the middle of the four quarters of a picture, row by row. Undefined unless it is a plain PNG in a data URL: 8 bits
- * per colour, one chunk of pixels, no filters. Source: W3C, "Portable Network Graphics", sections 5 and 7.
+ * Describes the colours in the middle of the four quarters of a picture, row by row. Undefined unless it is a plain PNG in a data URL: 8
+ * bits per colour, one chunk of pixels, no filters. Source: W3C, "Portable Network Graphics", sections 5 and 7.
  */
 export function describePicture(url: JsonValue | undefined): string | undefined {
   const encoded = /^data:image\/png;base64,(.+)$/s.exec(typeof url === 'string' ? url : '')?.[1];

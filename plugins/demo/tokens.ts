@@ -9,7 +9,7 @@ const charactersPerToken = 4;
 /** A string of this length without a space is an encoded file, and costs as much as an image. */
 const encodedFile = { length: 2_000, tokens: 256 };
 
-/** A plausible token count of any part of a request, from the length of its strings. */
+/** Estimates the tokens of any part of a request from the length of its strings. */
 export function countTokens(value: JsonValue | undefined): number {
   if (typeof value === 'string') return countText(value);
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countTokens(entry), 0);

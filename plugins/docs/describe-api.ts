@@ -35,7 +35,7 @@ export interface DescribedApi {
   readonly errors: readonly DescribedError[];
 }
 
-/** Content shared by the page, the OpenAPI document and llms.txt. */
+/** Describes content shared by the page, the OpenAPI document and llms.txt. */
 export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Translate): DescribedApi {
   const stages = host.documentation();
   const headers = [...stages.flatMap((stage) => stage.headers ?? []), ...ownHeaders];

@@ -16,7 +16,7 @@ export interface DescribedError {
 
 const codes = Object.keys(errorKinds) as ErrorCode[];
 
-/** Every error code, by status. */
+/** Describes every error code, by status. */
 export function describeErrors(t: Translate): DescribedError[] {
   return codes.map((code) => describe(code, t)).toSorted((a, b) => a.status - b.status);
 }

@@ -4,7 +4,7 @@ import type { OfferedSample } from '#core/web/pages/code-samples.ts';
 import { setupCommand } from '#core/web/pages/setup-command.ts';
 import type { DescribedApi, DescribedHeader } from './describe-api.ts';
 
-/** The documentation as Markdown for language models: https://llmstxt.org */
+/** Writes the documentation as Markdown for language models: https://llmstxt.org */
 export function writeLlmsText(
   api: DescribedApi,
   { name, baseUrl }: Service,

@@ -7,7 +7,7 @@ import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 
-/** The page `/docs`. */
+/** Creates the page `/docs`. */
 export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
   return {
     path: '/docs',

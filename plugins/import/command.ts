@@ -49,7 +49,7 @@ Exit codes: 0 success, 1 some users were not imported, 2 invalid usage, 78 the f
 
 const invalid = 78;
 
-/** `daypass import`: converts another gateway's configuration to gateway.yaml, and its users to accounts. */
+/** Creates `daypass import`: converts another gateway's configuration to gateway.yaml, and its users to accounts. */
 export function createImportCommand(vendors: () => Vendors): Command {
   return {
     name: 'import',

@@ -79,7 +79,7 @@ function readDocument(text: string, lineCounter = new LineCounter()): Document {
   return parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: true }) as Document;
 }
 
-/** Prefix for messages: `line 12: ` for a path in the file; '' if the line is unknown. */
+/** Returns the prefix for messages: `line 12: ` for a path in the file; '' if the line is unknown. */
 export function lineOf(text: string, path: string | undefined): string {
   if (path === undefined || text.length > mostYamlBytes) return '';
   const lines = new LineCounter();

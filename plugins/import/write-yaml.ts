@@ -43,14 +43,14 @@ export function writeYaml(draft: ImportDraft, from: string, file: string): strin
   ].join('\n');
 }
 
-/** Lines for the variables to set, without their values. */
+/** Returns the lines for the variables to set, without their values. */
 export function variableLines({ variables }: ImportDraft): string[] {
   return Array.from(variables.values(), ({ name, from }) => `${name}  (${oneLine(from)})`);
 }
 
 const shownPaths = 3;
 
-/** Lines for settings that were not imported, grouped by reason. */
+/** Returns the lines for settings that were not imported, grouped by reason. */
 export function unmappedLines(unmapped: readonly Unmapped[]): string[] {
   const byReason = Map.groupBy(unmapped, ({ reason }) => reason);
   return Array.from(byReason, ([reason, all]) => {

@@ -15,7 +15,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 const countMaxAgeSeconds = 1;
 
-/** `GET /v1/key`: the caller's plan, limits and request count. The balance is time. */
+/** Describes `GET /v1/key`: the caller's plan, limits and request count. The balance is time. */
 export async function describeKey(host: Host, exchange: Exchange): Promise<Reply> {
   const caller = exchange.find(principal);
   if (caller === undefined) {

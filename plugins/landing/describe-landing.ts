@@ -9,7 +9,7 @@ import { describeModels, moreModels } from './models.ts';
 import { describeFacts, describePlans, describeDifferences, describeSoldOut, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
 
-/** Content of the front page, ready to be printed. It claims only what this configuration provides. */
+/** Describes the content of the front page, ready to be printed. It claims only what this configuration provides. */
 export async function describeLanding(gateway: Registry, request: PageRequest) {
   const { host, query, t } = request;
   const { catalog, service } = host;

@@ -24,7 +24,7 @@ const abilities: readonly (readonly [feature: ModelFeature, text: string])[] = [
 /** Number of models on the front page; the status page lists all. */
 const listedModels = 100;
 
-/** The catalog, with each model's state derived from real traffic. */
+/** Describes the catalog, with each model's state derived from real traffic. */
 export async function describeModels(gateway: Registry, request: PageRequest) {
   const { host } = request;
   const health = await readModelHealth(gateway, host);
@@ -34,7 +34,7 @@ export async function describeModels(gateway: Registry, request: PageRequest) {
     .map((model) => describeModel(gateway, model, byName.get(model.publicName), request));
 }
 
-/** Text of the link to unlisted models; '' if all are listed. */
+/** Returns the text of the link to unlisted models; '' if all are listed. */
 export function moreModels({ host, t, format }: PageRequest): string {
   const { length } = host.catalog.models;
   return length > listedModels ? t('landing.models_more', { all: format.number(length) }) : '';

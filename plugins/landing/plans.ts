@@ -45,7 +45,7 @@ function freeAtText(freeAt: number | undefined, { t, format }: Reader): string {
   return freeAt === undefined ? '' : t('landing.free_at', { time: format.time(new Date(freeAt)).text });
 }
 
-/** Notice that all plans are sold out, with the time when the first is available again; undefined while one is available. */
+/** Describes the notice that all plans are sold out, with the time when the first is available again; undefined while one is available. */
 export function describeSoldOut(request: PageRequest, soldOut: SoldOutPlans) {
   const reasons = request.host.section(plansSection).map(({ days }) => soldOut.get(days));
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
@@ -54,7 +54,7 @@ export function describeSoldOut(request: PageRequest, soldOut: SoldOutPlans) {
   return { kind: 'warn', title: request.t('landing.sold_out'), text: freeAtText(freeAt, request) } as const;
 }
 
-/** Facts below the buttons, each true for this configuration. */
+/** Describes facts below the buttons, each true for this configuration. */
 export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boolean): string[] {
   const prices = host.section(plansSection).map(({ price }) => price);
   const price = format.money(Math.min(...prices), host.section(currencySection));
@@ -62,7 +62,7 @@ export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boole
   return [t('landing.from', { price }), ...soon, t('landing.no_card')];
 }
 
-/** `1, 3, 7 or 30`. */
+/** Formats days: `1, 3, 7 or 30`. */
 export function listDays({ host, language }: PageRequest): { readonly days: string; readonly count: number } {
   const all = host.section(plansSection).map((plan) => plan.days);
   const days = new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(

@@ -7,7 +7,7 @@ const day = 86_400_000;
 /** Remaining share of the sample pass: 4 d 07:12:45 of 7 days. */
 const leftShare = 371_565 / 604_800;
 
-/** A sample pass: the recommended plan, or the middle one. Its countdown does not run. */
+/** Returns a sample pass: the recommended plan, or the middle one. Its countdown does not run. */
 export function samplePass({ host, t, format }: PageRequest) {
   const plans = host.section(plansSection);
   const sold = plans.find(({ recommended }) => recommended === true) ?? plans[Math.floor(plans.length / 2)];
@@ -33,7 +33,7 @@ const rows = [
   { firstToken: 1400, total: 2020 },
 ] as const;
 
-/** Up to three sample requests to models of this catalog; one to a model with a backup shows failover. */
+/** Returns up to three sample requests to models of this catalog; one to a model with a backup shows failover. */
 export function sampleRows({ models }: Catalog, { format }: PageRequest) {
   const shown = models.slice(0, rows.length);
   const backed = shown.filter(({ routes }) => routes.length > 1);
@@ -49,7 +49,7 @@ export function sampleRows({ models }: Catalog, { format }: PageRequest) {
   });
 }
 
-/** A request whose first route failed, on a single time axis. */
+/** Returns a request whose first route failed, on a single time axis. */
 export function sampleAttempts({ t, format }: PageRequest) {
   const [failedAt, firstToken, total] = [412, 1090, 4280];
   const values = { input: 1284, output: 402, time: format.duration(firstToken).text };

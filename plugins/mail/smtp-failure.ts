@@ -61,7 +61,7 @@ function statusOf(reply: string): string | undefined {
   return /(?<![.\d])[245]\.(\d{1,3}\.\d{1,3})(?![.\d])/.exec(reply)?.[1];
 }
 
-/** Key that identical rejections of different recipients share: the code with its enhanced status, otherwise with its words. */
+/** Returns the key that identical rejections of different recipients share: the code with its enhanced status, otherwise with its words. */
 export function sameness({ responseCode, response = '' }: SmtpFailure, recipient: string): string {
   const words = response.replaceAll(recipient, '').replaceAll(recipient.slice(recipient.lastIndexOf('@') + 1), '');
   return `${responseCode} ${statusOf(response) ?? withoutAddresses(words).replace(/\d+/g, '')}`;

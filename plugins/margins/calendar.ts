@@ -12,7 +12,7 @@ export interface CalendarDay extends Timespan {
 
 const local = (time: string) => epoch(`((${time}) at time zone zone)`);
 
-/** The days of a span in a time zone, oldest first. They cover the span without gaps. */
+/** Reads the days of a span in a time zone, oldest first. They cover the span without gaps. */
 export async function readDays(
   database: Pick<Database, 'query'>,
   timeZone: string,

@@ -53,8 +53,8 @@ export interface Timespan {
 }
 
 /**
- * The part of an amount that belongs to a span if the amount is spread evenly over a period. The parts of adjacent spans add up to that of
- * both together; an amount over a period of zero length belongs to the span that contains its moment.
+ * Returns the part of an amount that belongs to a span if the amount is spread evenly over a period. The parts of adjacent spans add up to
+ * that of both together; an amount over a period of zero length belongs to the span that contains its moment.
  */
 export function spread(whole: ExactMoney, over: Timespan, { from, until }: Timespan): ExactMoney {
   const length = over.until - over.from;

@@ -191,7 +191,7 @@ export function sumMargins(margins: readonly Margin[]): Margin {
 
 const routeCosts = new WeakMap<Margins, ReadonlyMap<string, ExactMoney>>();
 
-/** Cost of each route for each model, keyed by `model route`; cached, because open pages read it repeatedly. */
+/** Returns the cost of each route for each model, keyed by `model route`; cached, because open pages read it repeatedly. */
 export function costsByRoute(margins: Margins): ReadonlyMap<string, ExactMoney> {
   const known = routeCosts.get(margins);
   if (known !== undefined) return known;

@@ -107,7 +107,7 @@ function exact(value: number, decimals: number): bigint {
   return readDecimal(value, decimals) ?? 0n;
 }
 
-/** Cost of counts without flat prices. Linear: the cost of a sum is the sum of the costs. */
+/** Returns the cost of counts without flat prices. Linear: the cost of a sum is the sum of the costs. */
 export function costOf(price: Price, counts: UsageCounts): ExactMoney {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
   return (

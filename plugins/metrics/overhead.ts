@@ -11,7 +11,7 @@ interface TimedExchange {
 }
 
 /**
- * The gateway's own ms until the first byte of the reply: excludes waiting for the body, waiting for slots of the key and of
+ * Returns the gateway's own ms until the first byte of the reply: excludes waiting for the body, waiting for slots of the key and of
  * upstreams, and attempts, whose time goes into connections and answers of upstreams. Overlapping attempts are subtracted once.
  *
  * @returns undefined if no byte was sent

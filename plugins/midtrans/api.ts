@@ -36,12 +36,12 @@ export async function callMidtrans(settings: MidtransSettings, call: MidtransCal
   throw errorOf(answer, code, call);
 }
 
-/** The header that makes a POST idempotent for five minutes, over all endpoints of the API. */
+/** Returns the header that makes a POST idempotent for five minutes, over all endpoints of the API. */
 export function idempotent(key: string): Record<string, string> {
   return key.length > maxIdempotencyKey ? {} : { 'idempotency-key': key };
 }
 
-/** The code of the body, or the HTTP status of an error without one, such as a proxy's. */
+/** Returns the code of the body, or the HTTP status of an error without one, such as a proxy's. */
 export function codeOf({ status, body }: Pick<ProviderAnswer, 'status' | 'body'>): number | undefined {
   const code = body['status_code'];
   if (typeof code === 'string' && /^\d{3}$/.test(code)) return Number(code);

@@ -34,7 +34,7 @@ function readRefund(body: JsonObject, key: string, unlisted: Refund['state']): R
   return { state: refund?.state ?? unlisted, at: refund?.at, raw: body };
 }
 
-/** The refunds of a charge; undefined if its status does not list them. A refund is done once the bank has confirmed it. */
+/** Returns the refunds of a charge; undefined if its status does not list them. A refund is done once the bank has confirmed it. */
 export function refundsIn(body: JsonObject): StatedRefund[] | undefined {
   if (!Array.isArray(body['refunds'])) return undefined;
   return body['refunds'].filter(isJsonObject).flatMap((refund) => {

@@ -38,7 +38,7 @@ export const midtransSection = defineSection({
 
 export type MidtransSettings = SectionValue<typeof midtransSection>;
 
-/** Settings required once Midtrans is selected. */
+/** Checks the settings required once Midtrans is selected. */
 export function checkMidtrans(all: CheckContext, report: Report): void {
   if (!all.isValid(midtransSection)) return;
   const { server_key } = all.get(midtransSection);
@@ -70,7 +70,7 @@ export function requireKey({ server_key }: MidtransSettings): string {
   return server_key;
 }
 
-/** True for a key of the sandbox, where no money moves. */
+/** Returns true for a key of the sandbox, where no money moves. */
 export function isTestMode({ server_key = '' }: Pick<MidtransSettings, 'server_key'>): boolean {
   return sandboxKey.test(server_key);
 }

@@ -14,7 +14,7 @@ import type { ConfirmedOutage } from './credit.ts';
 import type { OutageResult } from './grant.ts';
 import { minutes, outages } from './resource.ts';
 
-/** `daypass account grant-outage`: adds days to all accounts hit by an outage. */
+/** Defines `daypass account grant-outage`: adds days to all accounts hit by an outage. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
   addActionCommand(parser, context, grantAction, {
     verb: 'grant-outage',
@@ -39,7 +39,7 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
   });
 }
 
-/** `daypass account credit-outage`: previews the time of waiting outages, and approves or declines one. */
+/** Defines `daypass account credit-outage`: previews the time of waiting outages, and approves or declines one. */
 export function defineOutageCredit(parser: Parser, context: CommandContext): void {
   const command = parser
     .command('credit-outage')

@@ -36,7 +36,7 @@ export interface ConfirmedOutage {
   readonly declinedAt: Date | undefined;
 }
 
-/** True while the time is neither credited nor declined. */
+/** Returns true while the time is neither credited nor declined. */
 export function isWaiting({ creditedAt, declinedAt }: ConfirmedOutage): boolean {
   return creditedAt === undefined && declinedAt === undefined;
 }
@@ -258,7 +258,7 @@ function spansOf(rows: readonly SpanOfAccount[]): ReadonlyMap<string, CreditSpan
   );
 }
 
-/** Ms of credited outages by incident. @param since epoch ms */
+/** Returns ms of credited outages by incident. @param since epoch ms */
 export async function creditedIncidents(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ incident_id: string; ms: number }>(
     `select incident_id, sum(extract(epoch from until_at - from_at) * 1000)::float8 as ms from outage
@@ -275,7 +275,7 @@ export interface CreditedTime {
   readonly fromAt: Date;
 }
 
-/** Recent credits of an account, newest first. */
+/** Lists recent credits of an account, newest first. */
 export async function listCredits(database: Queries, accountId: string, days: number): Promise<CreditedTime[]> {
   const rows = await database.query<{ model: string; seconds: number; from_at: number }>(
     `select o.model, c.seconds, ${epochs('o.from_at')} from outage_credit c join outage o on o.id = c.outage_id

@@ -7,8 +7,9 @@ export type CreditSpan = readonly [from: number, until: number];
 const slice = 15 * 60_000;
 
 /**
- * Total ms credited to an account for outages: each moment counts once, even if several models were down, only while the account had paid
- * time, and up to a daily limit. Pure and independent of the order, so the credit of one more outage is the difference of two results.
+ * Returns the total ms credited to an account for outages: each moment counts once, even if several models were down, only while the
+ * account had paid time, and up to a daily limit. Pure and independent of the order, so the credit of one more outage is the difference of
+ * two results.
  *
  * @param mostOfDay maximum ms per day
  */

@@ -16,7 +16,7 @@ export const isFailure = `(r.outcome = 'interrupted' or (r.outcome = 'failed'
 /** Time before an incident is opened in which a failing account may be its cause. */
 const suspicion = `interval '1 hour'`;
 
-/** SQL condition: the account had failures of a model shortly before `at`, so it may have caused what was seen then. */
+/** Builds the SQL condition: the account had failures of a model shortly before `at`, so it may have caused what was seen then. */
 export function hadFailed(accountId: string, model: string, at: string): string {
   return `exists (select from request_log r where r.account_id = ${accountId} and coalesce(r.alias_of, r.model) = ${model}
     and r.started_at >= ${at} - ${suspicion} and r.started_at < ${at} and r.is_metered and ${isFailure})`;
@@ -30,7 +30,7 @@ export interface OutageWitness {
   readonly hadFailedBefore: boolean;
 }
 
-/** Accounts whose requests failed in an outage; those with earlier failures come first. @param limit at most 500 */
+/** Lists the accounts whose requests failed in an outage; those with earlier failures come first. @param limit at most 500 */
 export async function listWitnesses(
   database: Pick<Database, 'query'>,
   { id }: Pick<ConfirmedOutage, 'id'>,

@@ -75,7 +75,7 @@ export interface OutageResult {
 /** Includes grants that were revoked: running the same note again must not return days that an operator has taken back. */
 const selectGrant = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
 
-/** True if days were already granted to the account under this note. */
+/** Returns true if days were already granted to the account under this note. */
 export async function hasGrant(
   { database }: Pick<Host, 'database'>,
   accountId: string,

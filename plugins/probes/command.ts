@@ -20,7 +20,7 @@ interface Options extends Output {
 
 const styles = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
-/** `daypass probe`: lists the last results; with a route, tries it now; with a URL, tries a vendor that is not configured. */
+/** Creates `daypass probe`: lists the last results; with a route, tries it now; with a URL, tries a vendor that is not configured. */
 export function probeCommand(gateway: Registry): Command {
   return {
     name: 'probe',

@@ -42,7 +42,7 @@ export const significance = 0.001;
 const permutations = 4_999;
 
 /**
- * A two-sample test on texts: are the answers drawn from the same distribution as the baseline's? The statistic is the squared
+ * Runs a two-sample test on texts: are the answers drawn from the same distribution as the baseline's? The statistic is the squared
  * maximum mean discrepancy with word overlap as the kernel; its distribution for an unchanged model is estimated by randomly
  * permuting the answers to each prompt. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?"
  * (2024).

@@ -51,14 +51,14 @@ const conversational: readonly Check[] = [
   fingerprint,
 ];
 
-/** The checks of a route's declared abilities. Probing other kinds of models would cost more than it is worth. */
+/** Returns the checks of a route's declared abilities. Probing other kinds of models would cost more than it is worth. */
 export function checksOf(model: Model, route: Route): readonly Check[] {
   if (model.kind === 'embedding' && route.upstream.formats.includes('embeddings')) return [embeds];
   if (model.kind !== 'chat' || !isConversational(route)) return [];
   return conversational.filter((check) => check.isDeclared(route));
 }
 
-/** Each route once, together with the first model that it serves. */
+/** Returns each route once, together with the first model that it serves. */
 export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: Model; readonly route: Route }[] {
   const found = new Map<string, { readonly model: Model; readonly route: Route }>();
   for (const model of catalog.models)

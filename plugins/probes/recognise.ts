@@ -58,7 +58,7 @@ async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
   }
 }
 
-/** YAML for the server, line by line, with the quirks of its preset as comments. */
+/** Describes the YAML for the server, line by line, with the quirks of its preset as comments. */
 export function describeServer({ baseUrl, vendor, models }: RecognisedServer, preset: Vendor): string[] {
   const { title, formats, capabilities, quirks } = preset;
   const known = stringify({ ...(capabilities && { capabilities }), ...(quirks && { quirks }) });

@@ -15,7 +15,7 @@ function stateOf({ results, drifted, changed }: ProbedRoute): keyof typeof kinds
   return changed === undefined ? 'ok' : 'changed';
 }
 
-/** State of a route on pages. */
+/** Returns the state of a route on pages. */
 export function statusOf(probed: ProbedRoute, { t }: Pick<FieldReader, 't'>) {
   const state = stateOf(probed);
   return { kind: kinds[state], text: t(`probes.state.${state}`) };

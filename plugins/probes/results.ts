@@ -146,7 +146,7 @@ export async function endCheck(
   );
 }
 
-/** The last results of all checks of these routes. An inconclusive result counts only if there is no other result. */
+/** Reads the last results of all checks of these routes. An inconclusive result counts only if there is no other result. */
 export async function readLastResults(
   database: Pick<Database, 'query'>,
   routes: readonly string[],
@@ -166,7 +166,7 @@ interface LastTry {
   readonly state: LastResult['state'] | 'running';
 }
 
-/** The last try of each check of these routes; keys have the form `route check`. */
+/** Reads the last try of each check of these routes; keys have the form `route check`. */
 export async function readLastTries(
   database: Pick<Database, 'query'>,
   routes: readonly string[],
@@ -184,7 +184,7 @@ export async function readLastTries(
   );
 }
 
-/** The samples with which later samples of a route are compared. */
+/** Reads the samples with which later samples of a route are compared. */
 export async function readBaseline(database: Pick<Database, 'query'>, route: string): Promise<Samples | undefined> {
   const [row] = await database.query<{ samples: Samples }>(
     `select samples from probes_result where route = ? and check_name = 'fingerprint' and is_baseline order by started_at desc limit 1`,
@@ -193,7 +193,7 @@ export async function readBaseline(database: Pick<Database, 'query'>, route: str
   return row?.samples;
 }
 
-/** Tokens spent by the probes of each upstream in the last 24 hours. */
+/** Reads the tokens spent by the probes of each upstream in the last 24 hours. */
 export async function readSpending(
   database: Pick<Database, 'query'>,
   now: number,

@@ -26,7 +26,7 @@ export interface ProbedRoute {
   readonly changed: LastResult | undefined;
 }
 
-/** All routes that can be probed, with results for their current declarations: correcting a declaration ends a drift. */
+/** Reads all routes that can be probed, with results for their current declarations: correcting a declaration ends a drift. */
 export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
   const routes = routesOf(host);
   const results = await readLastResults(

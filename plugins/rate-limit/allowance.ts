@@ -9,7 +9,7 @@ interface Serving {
   options: RateLimitOptions | undefined;
 }
 
-/** State shared by the stage of the running configuration and the readers of allowances. */
+/** Returns the state shared by the stage of the running configuration and the readers of allowances. */
 export function servingOf(host: Pick<Host, 'keep'>): Serving {
   return host.keep('rate-limit.serving', (): Serving => ({ options: undefined }));
 }

@@ -3,7 +3,7 @@ import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import type { DocumentedHeader, StageDocumentation } from '#core/gateway/host/api-documentation.ts';
 import { limitsOfOthers, type RateLimitOptions } from './options.ts';
 
-/** The rate limit headers of a dialect: requests per period, and how many can be sent at once now. */
+/** Returns the rate limit headers of a dialect: requests per period, and how many can be sent at once now. */
 export function limitHeaders(
   dialect: Dialect,
   { limit, remaining, resetAfter }: AllowanceState,
@@ -17,7 +17,7 @@ export function limitHeaders(
   };
 }
 
-/** A duration as OpenAI writes it: `6m0s`, `1s`, `250ms`. @param seconds rounded up, below one second to ms */
+/** Formats a duration as OpenAI writes it: `6m0s`, `1s`, `250ms`. @param seconds rounded up, below one second to ms */
 export function formatDuration(seconds: number): string {
   const milliseconds = Math.ceil(seconds * 1000);
   if (milliseconds > 0 && milliseconds < 1000) return `${milliseconds}ms`;

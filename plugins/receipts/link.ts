@@ -9,8 +9,8 @@ const secretName = 'receipt-link';
 const validMs = 30 * 86_400_000;
 
 /**
- * URL in a mail that opens one receipt without signing in, for 30 days. It ends in the receipt's id and the expiry time (epoch seconds),
- * with the HMAC-SHA-256 of both.
+ * Returns the URL in a mail that opens one receipt without signing in, for 30 days. It ends in the receipt's id and the expiry time (epoch
+ * seconds), with the HMAC-SHA-256 of both.
  */
 export async function signedUrl(
   { database, service, now }: Pick<Host, 'database' | 'service' | 'now'>,

@@ -95,7 +95,7 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
   });
 }
 
-/** Company of an order: from its newest receipt, otherwise as named at checkout. */
+/** Reads the company of an order: from its newest receipt, otherwise as named at checkout. */
 export async function readCompany(
   database: Queries,
   orderId: string,
@@ -172,7 +172,7 @@ export async function listLines(
   });
 }
 
-/** The buyer: the company added last (for a refund, on its payment's receipt), otherwise the company or person at checkout. */
+/** Returns the buyer: the company added last (for a refund, on its payment's receipt), otherwise the company or person at checkout. */
 export function buyerOf(
   { buyer, company, npwp, addedAt, addedCompany, addedNpwp }: Receipt,
   isAsIssued = false,

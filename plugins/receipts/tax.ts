@@ -1,8 +1,8 @@
 import type { ReceiptTax } from './content.ts';
 
 /**
- * The tax that an amount includes, in the unit of the amount. With 12% of 11/12 of the price, Rp 289.000 consist of 260.360 and 28.640 of
- * tax. Exact: no floating point until the result, which is a whole number.
+ * Returns the tax that an amount includes, in the unit of the amount. With 12% of 11/12 of the price, Rp 289.000 consist of 260.360 and
+ * 28.640 of tax. Exact: no floating point until the result, which is a whole number.
  */
 export function taxWithin(amount: number, { rate, base, rounding }: Omit<ReceiptTax, 'name'>): number {
   const [percent, hundred] = fractionOf(decimal(rate));
@@ -12,8 +12,8 @@ export function taxWithin(amount: number, { rate, base, rounding }: Omit<Receipt
 }
 
 /**
- * The base of the tax that an amount includes (in Indonesia the DPP, *nilai lain*), to the nearest unit: 11/12 of Rp 16.216 without tax are
- * 14.865. Undefined if the base is the whole price without tax.
+ * Returns the base of the tax that an amount includes (in Indonesia the DPP, *nilai lain*), to the nearest unit: 11/12 of Rp 16.216 without
+ * tax are 14.865. Undefined if the base is the whole price without tax.
  */
 export function taxBaseWithin(amount: number, tax: Omit<ReceiptTax, 'name'>): number | undefined {
   const [part, whole] = fractionOf(tax.base);

@@ -31,7 +31,7 @@ interface Row {
 
 type RetirementHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
 
-/** Routes of models that have ended or end soon, the earliest end first, by the vendor's list or its published dates. */
+/** Reads the routes of models that have ended or end soon, the earliest end first, by the vendor's list or its published dates. */
 export async function readRetirements(host: RetirementHost): Promise<Retirement[]> {
   const { catalog, database, section, now } = host;
   const routes = uniqueRoutes(catalog.models);
@@ -72,17 +72,17 @@ export function uniqueRoutes(models: readonly Model[]): Route[] {
   return [...new Map(models.flatMap(({ routes }) => routes.map((route) => [route.id, route]))).values()];
 }
 
-/** The day in UTC, as vendors give days. */
+/** Returns the day in UTC, as vendors give days. */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** A vendor's day, in words; the same day in every zone. */
+/** Returns a vendor's day, in words; the same day in every zone. */
 export function shownDay(day: string | undefined, format: Pick<Formatter, 'day'>): string {
   return day === undefined ? '' : format.day(new Date(`${day}T12:00:00Z`)).text;
 }
 
-/** A model of the catalog that already routes to the successor, as an alternative for customers. */
+/** Returns a model of the catalog that already routes to the successor, as an alternative for customers. */
 export function servedSuccessor(
   { catalog }: Pick<Host, 'catalog'>,
   { successor }: Pick<Retirement, 'successor'>,

@@ -33,7 +33,7 @@ export const trendNotes: NoteSource = async (reader) =>
     })),
   );
 
-/** `429: 0.4% → 6.1%`. */
+/** Describes `429: 0.4% → 6.1%`. */
 export function describeStep(
   { kind, before, now }: StepDown,
   { t, format }: Pick<PageRequest, 't' | 'format'>,

@@ -51,7 +51,7 @@ function speedStep(before: Passed, now: Passed): StepDown[] {
   return later <= earlier * steps.speed.times ? [{ kind: 'speed', before: earlier, now: later }] : [];
 }
 
-/** Tokens per second; undefined without a stream that is long enough. */
+/** Returns tokens per second; undefined without a stream that is long enough. */
 export function speedOf({
   streamedTokens,
   streamedMs,

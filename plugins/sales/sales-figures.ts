@@ -88,7 +88,7 @@ export interface SalesDayRow {
   readonly waiting: number;
 }
 
-/** Limits of the last days, newest first. */
+/** Lists the limits of the last days, newest first. */
 export async function listSalesDays(database: Queries, days: number): Promise<SalesDayRow[]> {
   const rows = await database.query<Omit<SalesDayRow, 'days'> & { days: number }>(
     `select to_char(day, 'YYYY-MM-DD') as day, plan_days as days, max_active as max, held, late, waiting from sales_day

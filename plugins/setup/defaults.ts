@@ -45,7 +45,7 @@ function cachedFor(host: CatalogHost, registry: Abilities): Cached {
 }
 
 /**
- * The models that tools can use: models for conversations with a plain name, then the aliases that gateway.yaml configures for
+ * Returns the models that tools can use: models for conversations with a plain name, then the aliases that gateway.yaml configures for
  * tools.
  */
 export function setupModels(host: CatalogHost, registry: Abilities): readonly ListedModel[] {
@@ -61,7 +61,7 @@ function findModels(host: CatalogHost, registry: Abilities): ListedModel[] {
   return [...new Map(able.map((listed) => [listed.name, listed])).values()];
 }
 
-/** The defaults of a format; undefined if no model can hold conversations in it. */
+/** Returns the defaults of a format; undefined if no model can hold conversations in it. */
 export function defaultsOf(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
   const { defaults } = cachedFor(host, registry);
   if (!defaults.has(format)) defaults.set(format, findDefaults(format, host, registry));

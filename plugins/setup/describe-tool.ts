@@ -35,7 +35,7 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
   };
 }
 
-/** The tool's name, translated if it is not a brand. */
+/** Returns the tool's name, translated if it is not a brand. */
 export function nameOf({ name, nameText }: SetupTool, t: PageRequest['t']): string {
   return nameText === undefined ? name : t(nameText);
 }

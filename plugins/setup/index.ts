@@ -22,7 +22,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Lines of `daypass check` about the section: the models for tools, and reasons why configured models are not used. */
+/** Returns the lines of `daypass check` about the section: the models for tools, and reasons why configured models are not used. */
 export function reviewSetup(host: CatalogHost, registry: Abilities): { value: string; notice: string[] } {
   const models = scriptedFormats.flatMap((format) => defaultsOf(format, host, registry)?.model.name ?? []);
   return {

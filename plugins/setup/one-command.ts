@@ -23,7 +23,7 @@ function shellFor(system: System): SetupShell {
   return system === 'windows' ? 'powershell' : 'posix';
 }
 
-/** A box with the command for the chosen model. */
+/** Returns a box with the command for the chosen model. */
 export function commandBox(options: SetupOptions, reader: Reader): CodeBox {
   const { system, baseUrl } = reader;
   return {

@@ -14,13 +14,13 @@ export interface Reader {
   readonly chosenModel: string | undefined;
 }
 
-/** Path of a file in the notation of the system: `~/.x/y`, `%USERPROFILE%\.x\y`. */
+/** Returns the path of a file in the notation of the system: `~/.x/y`, `%USERPROFILE%\.x\y`. */
 export function pathOn(system: System, { path, macos, windows }: FilePlace): string {
   if (system === 'windows') return windows ?? path.replace('~', '%USERPROFILE%').replaceAll('/', '\\');
   return (system === 'macos' ? macos : undefined) ?? path;
 }
 
-/** Name of the program for typing commands. */
+/** Returns the name of the program for typing commands. */
 export function terminalOn(system: System): string {
   return system === 'windows' ? 'PowerShell' : 'Terminal';
 }

@@ -8,7 +8,7 @@ import { array, object, string } from '#core/platform/schema.ts';
 
 const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
 
-/** Whether a name has no special meaning in shells and settings files and cannot be mistaken for a placeholder. */
+/** Returns whether a name has no special meaning in shells and settings files and cannot be mistaken for a placeholder. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9][\w./:@+-]*$/.test(name) && !/@[A-Z_]+@/.test(name);
 }
@@ -64,7 +64,7 @@ interface NamedModel {
 type Names = Pick<SectionValue<typeof setupSection>, 'model' | 'small_model'>;
 type Settings = Names & { readonly formats: Readonly<Record<string, Names | undefined>> };
 
-/** The models in the section: those for all formats, then those for each format. */
+/** Returns the models in the section: those for all formats, then those for each format. */
 export function namedModels({ formats, ...all }: Settings): NamedModel[] {
   const groups = Object.entries(formats).map(([format, names]) => namesOf(['setup', 'formats', format], names ?? {}));
   return [namesOf(['setup'], all), ...groups].flat();

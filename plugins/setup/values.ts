@@ -43,7 +43,7 @@ export interface SetupValues {
 }
 
 /**
- * The values for a tool of this format; undefined if the catalog has no model for it.
+ * Returns the values for a tool of this format; undefined if the catalog has no model for it.
  *
  * @param chosen public name of a model; if it is unknown, the format's default is used
  */

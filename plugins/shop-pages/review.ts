@@ -145,7 +145,7 @@ interface LogOptions {
   readonly content?: boolean;
 }
 
-/** Options of the stage `log`, which another plugin owns; empty if the pipeline does not contain it. */
+/** Returns the options of the stage `log`, which another plugin owns; empty if the pipeline does not contain it. */
 export function logOptions({ stages }: Pick<ReviewedHost, 'stages'>): LogOptions {
   return (stages.find(({ definition }) => definition.name === 'log')?.options ?? {}) as LogOptions;
 }

@@ -1,7 +1,7 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { sellerSection } from './other-sections.ts';
 
-/** Identity of the seller for the contact page; undefined if gateway.yaml has none. */
+/** Describes the identity of the seller for the contact page; undefined if gateway.yaml has none. */
 export function describeSeller({
   host,
   t,

@@ -11,7 +11,7 @@ export function shopPages({ files }: Pick<Host, 'files'>): ShopPages {
   return readShopPages(files(pagesSection));
 }
 
-/** True if a text is not ready for customers. */
+/** Returns true if a text is not ready for customers. */
 export function isDraft({ isDraft: isMarked, unfilled }: PageText): boolean {
   return isMarked || unfilled.length > 0;
 }
@@ -25,12 +25,12 @@ export function draftsOf({ texts }: ShopPages): string[] {
   );
 }
 
-/** True if the gateway has customers besides the operator. */
+/** Returns true if the gateway has customers besides the operator. */
 export function isPublic({ service, isProduction }: Pick<Host, 'service' | 'isProduction'>): boolean {
   return isProduction || !isLoopback(URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '');
 }
 
-/** Texts of a page that a reader may see: drafts are visible to operators, and to everyone on a local machine. */
+/** Returns the texts of a page that a reader may see: drafts are visible to operators, and to everyone on a local machine. */
 export function visibleTexts(
   page: PageTexts | undefined,
   { host, isOperator }: { readonly host: Pick<Host, 'service' | 'isProduction'>; readonly isOperator: boolean },
@@ -41,7 +41,7 @@ export function visibleTexts(
   return shown.length === 0 ? undefined : Object.fromEntries(shown.map((one) => [one, page[one]]));
 }
 
-/** Title in the reader's language. */
+/** Returns the title in the reader's language. */
 export function titleOf(texts: PageTexts, language: Language): string {
   return texts[languageOf(texts, language)]?.title ?? '';
 }

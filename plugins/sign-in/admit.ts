@@ -13,7 +13,7 @@ import { homePath } from './next-path.ts';
 /** Sign-ins that one network may start per minute. */
 const limits = { limit: 60, period: 60, burst: 60 };
 
-/** True if this address may start another sign-in; always true while the shared state is unavailable. */
+/** Returns true if this address may start another sign-in; always true while the shared state is unavailable. */
 export async function maySignIn({ shared }: Pick<Host, 'shared'>, address: string): Promise<boolean> {
   return (await refusedFor(shared, `sign-in:${networkOf(address)}`, limits)) === undefined;
 }

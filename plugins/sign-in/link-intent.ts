@@ -7,7 +7,7 @@ import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 /** Seconds within which the reader must return from the provider. */
 const lifetime = 10 * 60;
 
-/** Purpose of the token for an intent. */
+/** Returns the purpose of the token for an intent. */
 export function linkPurpose(provider: string): string {
   return `link ${provider}`;
 }

@@ -21,7 +21,7 @@ export const localSection = defineSection({
   },
 });
 
-/** True if a reader may sign in without a provider. */
+/** Returns true if a reader may sign in without a provider. */
 export function isLocalSignInOn(host: Pick<Host, 'section' | 'isProduction'>): boolean {
   if (host.isProduction) return false;
   const local = host.section(localSection);

@@ -115,7 +115,7 @@ export function configuredProviders({ section }: Pick<Host, 'section'>): Configu
     .map(([name, settings]) => ({ name, settings, title: settings.title ?? titleOf(name) }));
 }
 
-/** Display name of a provider. */
+/** Returns the display name of a provider. */
 export function titleOf(name: string): string {
   return providerTitles[name] ?? name;
 }

@@ -17,7 +17,7 @@ interface FeedSource {
 /** Maximum entries of a feed. */
 const longestFeed = 50;
 
-/** `/status.atom` (RFC 4287): one entry per incident, updated when the incident ends. */
+/** Returns `/status.atom` (RFC 4287): one entry per incident, updated when the incident ends. */
 export function toAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
   const page = `${baseUrl}/status`;
   const entries = incidents.slice(0, longestFeed);

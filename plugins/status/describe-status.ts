@@ -19,7 +19,7 @@ const precision = 2;
 /** Maximum incidents listed. */
 const listedIncidents = 20;
 
-/** Content of the page, ready to be printed. */
+/** Describes the content of the page, ready to be printed. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
   const { t, format } = reader;
   const { health, models, incidents, credited, isComplete, hasHistory, at } = status;

@@ -26,8 +26,8 @@ const keptTexts = 20;
 const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ max: keptTexts }));
 
 /**
- * `/status.json` and `/status.atom`, the same for all clients; `?language=id` selects Indonesian, `?page=2` further models. Concurrent
- * requests for `/status.json` share one text.
+ * Creates the routes `/status.json` and `/status.atom`, the same for all clients; `?language=id` selects Indonesian, `?page=2` further
+ * models. Concurrent requests for `/status.json` share one text.
  */
 export function feedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [

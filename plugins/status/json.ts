@@ -6,7 +6,7 @@ import type { DayStatus } from '#core/business/model-health/days.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';
 
-/** `/status.json`. Times are RFC 3339, shares 0 to 1 rounded down, unknown values null; counts are not published. */
+/** Writes `/status.json`. Times are RFC 3339, shares 0 to 1 rounded down, unknown values null; counts are not published. */
 export function toJson(
   status: ServiceStatus,
   service: string,

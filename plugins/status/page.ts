@@ -7,7 +7,7 @@ import { readServiceStatus } from './service-status.ts';
 /** Seconds after which an open page is updated even without new data. */
 const interval = 5;
 
-/** `/status`: a public page. */
+/** Creates `/status`: a public page. */
 export function statusPage(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>,
 ): Page {

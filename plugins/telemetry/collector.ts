@@ -95,7 +95,7 @@ function readPartialSuccess(text: string): { rejected: number; reason: string } 
   }
 }
 
-/** `name=value,name=value` with percent-encoded values. */
+/** Writes `name=value,name=value` with percent-encoded values. */
 export function pairsOf(text: string): [name: string, value: string][] {
   return text
     .split(',')

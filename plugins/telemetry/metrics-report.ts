@@ -4,7 +4,7 @@ import { attributesOf } from './otlp.ts';
 const cumulative = 2;
 
 /**
- * The metrics of `/metrics` as OTLP metrics, under the same names. Counters and histograms are sums since the process started, so
+ * Returns the metrics of `/metrics` as OTLP metrics, under the same names. Counters and histograms are sums since the process started, so
  * a lost report loses no counts.
  *
  * @param startedAt start of the process, in ns as text

@@ -9,8 +9,8 @@ interface Line extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * A line of the journal as an OTLP log record: `daypass.request` with the columns of the record as attributes (`daypass.status`), or
- * `daypass.request.content` with the text of a prompt or a response, which the journal has only if the operator records them.
+ * Returns a line of the journal as an OTLP log record: `daypass.request` with the columns of the record as attributes (`daypass.status`),
+ * or `daypass.request.content` with the text of a prompt or a response, which the journal has only if the operator records them.
  *
  * @param now epoch ms
  * @returns an empty list for any other line

@@ -114,7 +114,7 @@ export function breakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
   };
 }
 
-/** Maximum seconds that a request may take under these options, with time to report the reason. */
+/** Returns the maximum seconds that a request may take under these options, with time to report the reason. */
 export function longestWait(
   { deadline, idle_timeout: idle, progress_timeout: progress, queue }: UpstreamSettings,
   catalog: Catalog,
@@ -124,7 +124,7 @@ export function longestWait(
   return Math.max(deadline + wait, idle, progress, ...routeIdleTimeouts) + 30;
 }
 
-/** True if requests may have to wait for a slot. */
+/** Returns true if requests may have to wait for a slot. */
 export function hasCapacity({ upstreams }: Catalog): boolean {
   return upstreams.some(({ capacity }) => capacity !== undefined);
 }

@@ -20,7 +20,7 @@ import { SessionMoves } from './routing/session-moves.ts';
 import { trialParts } from './routing/trial-parts.ts';
 import { queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
 
-/** The stage `upstream` of one pipeline. Not loaded by commands, which serve no requests. */
+/** Creates the stage `upstream` of one pipeline. Not loaded by commands, which serve no requests. */
 export async function createRelaying(options: Infer<typeof upstreamSchema>, host: Host): Promise<Stage> {
   const health = healthOf(host);
   const telemetry = host.section(telemetrySection);

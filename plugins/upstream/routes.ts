@@ -10,7 +10,7 @@ import { TokenSource } from './credentials/token-source.ts';
 import { RouteHealth } from './health/route-health.ts';
 import { KeyPool, type KnownKeys } from './routing/key-pool.ts';
 
-/** Health of all routes; survives reloads. */
+/** Returns the health of all routes; survives reloads. */
 export function healthOf(host: Host): RouteHealth {
   return host.keep('upstream/health', () => {
     const health = new RouteHealth(host, host.database.notifications);
@@ -21,7 +21,7 @@ export function healthOf(host: Host): RouteHealth {
 
 const pools = new WeakMap<Upstream, KeyPool>();
 
-/** Keys of an upstream in this catalog, with the state from before a reload. */
+/** Returns the keys of an upstream in this catalog, with the state from before a reload. */
 export function keysOf(upstream: Upstream, host: Host): KeyPool {
   const existing = pools.get(upstream);
   if (existing !== undefined) return existing;
@@ -35,7 +35,7 @@ export function keysOf(upstream: Upstream, host: Host): KeyPool {
 
 const sources = new WeakMap<Upstream, TokenSource>();
 
-/** Tokens of an upstream with credentials. A reload keeps them unless the credentials changed. */
+/** Returns the tokens of an upstream with credentials. A reload keeps them unless the credentials changed. */
 export function tokensOf(upstream: Upstream, host: Host): TokenSource {
   const existing = sources.get(upstream);
   if (existing !== undefined) return existing;

@@ -165,7 +165,7 @@ export async function readVoucherMonth(
   );
 }
 
-/** True while a redeemable code may exist. */
+/** Returns true while a redeemable code may exist. */
 export async function hasOpenVouchers(database: Pick<Database, 'query'>): Promise<boolean> {
   const found = await database.query<unknown>(
     `select 1 from voucher_batch b where b.expires_at > clock_timestamp() and exists (

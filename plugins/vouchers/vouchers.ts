@@ -220,7 +220,7 @@ export function normalizeCode(written: string): string {
     .replace(/[IL]/g, '1');
 }
 
-/** Digest of a code as stored, in hexadecimal. */
+/** Returns the digest of a code as stored, in hexadecimal. */
 export function digestOf(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }

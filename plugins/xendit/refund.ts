@@ -51,7 +51,7 @@ export async function readXenditRefund(
 }
 
 /**
- * The refunds of one payment of a request, which may have several payments; undefined if the list cannot be read. The payment
+ * Lists the refunds of one payment of a request, which may have several payments; undefined if the list cannot be read. The payment
  * then counts without refunds, and the next read may succeed.
  */
 export async function listRefunds(
@@ -86,7 +86,7 @@ function timeOf(refund: JsonObject): Date | undefined {
   return readTime(refund['updated'] ?? refund['created']);
 }
 
-/** State of a payment after its refunds. */
+/** Returns the state of a payment after its refunds. */
 export function refundedOf(refunds: readonly StatedRefund[] | undefined, paid: number): PaymentState {
   const back = (refunds ?? []).filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
   return back > 0 && back >= paid ? 'refunded' : 'paid';

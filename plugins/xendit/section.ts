@@ -38,7 +38,7 @@ export const xenditSection = defineSection({
 
 export type XenditSettings = SectionValue<typeof xenditSection>;
 
-/** Settings that are required once Xendit is selected. */
+/** Checks the settings that are required once Xendit is selected. */
 export function checkXendit(all: CheckContext, report: Report): void {
   if (!all.isValid(xenditSection)) return;
   const settings = all.get(xenditSection);
@@ -67,7 +67,7 @@ export function originOf({ base_url }: XenditSettings): string {
   return base_url ?? origin;
 }
 
-/** True for a key of the test mode, where no money moves. */
+/** Returns true for a key of the test mode, where no money moves. */
 export function isTestMode({ secret_key = '' }: XenditSettings): boolean {
   return testKey.test(secret_key);
 }

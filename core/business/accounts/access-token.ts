@@ -58,7 +58,7 @@ export function readAccessToken(secret: string, prefix: string, token: string, n
   return { accountId: toId(body.subarray(0, idBytes)), sessionId: toId(body.subarray(idBytes, 2 * idBytes)) };
 }
 
-/** True if the text has the form of a token. Needs no secret. */
+/** Returns true if the text has the form of a token. Needs no secret. */
 export function isAccessToken(text: string, prefix: string): boolean {
   const before = start(prefix);
   const length = before.length + 2 * (claimBytes + signatureBytes);

@@ -16,8 +16,8 @@ const ofOrders: Readonly<Record<string, string>> = {
 };
 
 /**
- * Everything in the database about an account, as the lines of one JSON object with a member for each table. Includes plugins' tables,
- * found by their column `account_id`. Leaves out digests of keys and sessions.
+ * Exports everything in the database about an account, as the lines of one JSON object with a member for each table. Includes plugins'
+ * tables, found by their column `account_id`. Leaves out digests of keys and sessions.
  */
 export async function* exportAccount(database: Queries, accountId: string): AsyncGenerator<string> {
   yield '{';

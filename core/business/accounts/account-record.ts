@@ -137,7 +137,7 @@ function toPeriod([startsAt, endsAt, days, label, limits, grantedAt]: StoredPeri
 }
 
 /**
- * The active period: from the start of the period that contains `now`, with its label and limits, to the end of the last
+ * Returns the active period: from the start of the period that contains `now`, with its label and limits, to the end of the last
  * adjacent one.
  *
  * @param now epoch ms of the database's clock

@@ -71,7 +71,7 @@ export async function insertAccount(
   return { accountId, key, hint };
 }
 
-/** True if the database rejected an e-mail address that another account has. The transaction cannot continue. */
+/** Returns true if the database rejected an e-mail address that another account has. The transaction cannot continue. */
 export function isEmailTaken(error: unknown): boolean {
   const indexes: unknown[] = ['account_email', 'account_email_ascii'];
   return error instanceof Error && 'constraint' in error && indexes.includes(error.constraint);

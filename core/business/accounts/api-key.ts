@@ -19,7 +19,7 @@ export function generateApiKey(prefix: string): string {
   return body + checksum(body);
 }
 
-/** True if the text is a well-formed key with this prefix and a valid checksum. Needs no lookup. */
+/** Returns true if the text is a well-formed key with this prefix and a valid checksum. Needs no lookup. */
 export function isApiKey(text: string, prefix: string): boolean {
   if (text.length !== prefix.length + 1 + secretLength + checksumLength) return false;
   if (!text.startsWith(`${prefix}-`) && !text.startsWith(`${prefix}_`)) return false;

@@ -79,7 +79,7 @@ function replacementOf({ name, replacement }: PersonalColumn): string {
   return replacement === undefined ? 'null' : `case when ${quoteName(name)} is not null then '${replacement}' end`;
 }
 
-/** Accounts deleted within this many days. */
+/** Returns accounts deleted within this many days. */
 export async function recentlyDeleted(database: Pick<Database, 'query'>, days: number): Promise<string[]> {
   const rows = await database.query<Row<typeof Account, 'id'>>(
     'select id from account where deleted_at > clock_timestamp() - make_interval(days => ?)',

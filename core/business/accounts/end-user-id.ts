@@ -64,7 +64,7 @@ export function isEndUserId(text: string): boolean {
   return /^[\da-f]{64}$/i.test(text);
 }
 
-/** The account that a vendor knows by this id; undefined if there is none. Reads all accounts. */
+/** Returns the account that a vendor knows by this id; undefined if there is none. Reads all accounts. */
 export async function accountOfEndUser(database: Queries, id: string): Promise<string | undefined> {
   const secret = Buffer.alloc(blockBytes);
   secret.write(await readSecret(database, secretName), 'utf8');

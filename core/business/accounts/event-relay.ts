@@ -59,7 +59,7 @@ export class EventRelay implements AsyncDisposable {
   }
 }
 
-/** The relay of this process. It starts to listen on first use. */
+/** Returns the relay of this process. It starts to listen on first use. */
 export function eventRelay(host: Host): EventRelay {
   return host.keep('event-relay', () => new EventRelay(host));
 }

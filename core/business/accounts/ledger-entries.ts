@@ -23,17 +23,17 @@ export interface LedgerEntry {
   readonly createdAt: Date;
 }
 
-/** Downtime that an entry compensates; undefined for other entries. */
+/** Returns the downtime that an entry compensates; undefined for other entries. */
 export function downtimeOf({ outageModel: model, outageFromAt: from, outageUntilAt: until }: LedgerEntry) {
   return model === undefined || from === undefined || until === undefined ? undefined : { model, from, until };
 }
 
-/** True if an entry extended a period; its days are those of the whole period. */
+/** Returns true if an entry extended a period; its days are those of the whole period. */
 export function isProlonged({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
   return reason === 'outage';
 }
 
-/** All entries of an account, or of one of its orders, in the order written. */
+/** Lists all entries of an account, or of one of its orders, in the order written. */
 export async function listLedger(
   database: Pick<Database, 'query'>,
   accountId: string,

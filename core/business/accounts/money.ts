@@ -17,7 +17,7 @@ export function formatMoney(amount: number, currency: string): string {
   return format.format(amount / 10 ** digits).replace(/^-/, '\u2212');
 }
 
-/** Smallest payable units per unit of the currency: 100 for USD, 1 for IDR. */
+/** Returns the smallest payable units per unit of the currency: 100 for USD, 1 for IDR. */
 export function smallestUnits(currency: string): number {
   return 10 ** digitsOf(currency);
 }

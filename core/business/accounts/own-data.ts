@@ -77,7 +77,7 @@ async function ownTables(database: Queries): Promise<OwnTable[]> {
 }
 
 /**
- * The owner's export of an account, as the lines of one JSON object with a member for each table and one for its recorded requests.
+ * Writes the owner's export of an account, as the lines of one JSON object with a member for each table and one for its recorded requests.
  * `exportAccount` exports everything, for the operator.
  */
 export async function* exportOwnData(database: Queries, accountId: string): AsyncGenerator<string> {

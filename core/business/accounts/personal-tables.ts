@@ -23,7 +23,7 @@ export interface PersonalTable {
 type Property = EntityProperty & PersonalOption;
 
 /**
- * Tables with personal columns, as declared by the entities.
+ * Returns the tables with personal columns, as declared by the entities.
  *
  * @throws Error naming the table that does not declare its rows' owner
  */

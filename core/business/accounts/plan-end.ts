@@ -75,8 +75,8 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
 export type RefundedPass = 'order' | 'gift';
 
 /**
- * Origin of the pass if a refund ended the account's last period: its own order, or a gift that another account paid. Undefined if the
- * period ended by itself.
+ * Reads the origin of the pass if a refund ended the account's last period: its own order, or a gift that another account paid. Undefined
+ * if the period ended by itself.
  */
 export async function readRefundedEnd(
   database: Pick<Database, 'query'>,

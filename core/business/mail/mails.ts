@@ -41,7 +41,7 @@ interface MailFilter {
   readonly after?: string;
 }
 
-/** Mails to customers, the newest first. */
+/** Lists the mails to customers, the newest first. */
 export async function listMails(
   database: Queries,
   { accountId, orderId, isUndelivered, isAboutMoney, id, after }: MailFilter,
@@ -82,7 +82,7 @@ const undelivered = `m.state in ('failed', 'uncertain') and m.finished_at > now(
 /** SQL condition: there are undelivered mails to customers from the last days. */
 export const hasUndelivered = `EXISTS (SELECT FROM mail_message m WHERE m.channel = 'customer' AND ${undelivered})`;
 
-/** Numbers of undelivered mails to customers in the last days, about money and about anything else. */
+/** Counts undelivered mails to customers in the last days, about money and about anything else. */
 export async function countUndelivered(
   database: Queries,
 ): Promise<{ readonly money: number; readonly others: number }> {

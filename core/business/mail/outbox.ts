@@ -64,7 +64,7 @@ function alertEvents({ problems }: MessageSources): EventName[] {
  */
 export const isKnown = `(case m.channel when 'customer' then 'customer' else 'alert' end || ' ' || e.name in (?))`;
 
-/** Events that this instance knows, with their channel; never empty. */
+/** Returns the events that this instance knows, with their channel; never empty. */
 export function knownEvents(sources: MessageSources): string[] {
   const mails = Array.from(sources.mailKinds?.keys() ?? [], (event) => `customer ${event}`);
   return [...mails, ...alertEvents(sources).map((event) => `alert ${event}`)];
@@ -206,7 +206,7 @@ interface MessageCounts {
   readonly oldest: number;
 }
 
-/** Message counts of each channel with a message that waits, or was finished in the last 24 hours. */
+/** Reads message counts of each channel with a message that waits, or was finished in the last 24 hours. */
 export function countMessages(database: Queries, sources: MessageSources): Promise<MessageCounts[]> {
   return database.query(
     `select m.channel, count(*) filter (where m.finished_at is null)::float8 as waiting,

@@ -53,7 +53,7 @@ export const mailSection = defineSection({
   },
 });
 
-/** The server that sends mails; undefined if none are sent. */
+/** Returns the server that sends mails; undefined if none are sent. */
 export function mailServer(section: SectionValues['get']): SmtpServer | undefined {
   const { smtp = '', allow_without_tls: names } = section(mailSection);
   const server = parseSmtpUrl(smtp);
@@ -62,7 +62,7 @@ export function mailServer(section: SectionValues['get']): SmtpServer | undefine
   return { ...server, canBePlain: names.some((name) => name.toLowerCase() === host) };
 }
 
-/** False if no mail is sent, so that no page promises one. */
+/** Returns false if no mail is sent, so that no page promises one. */
 export function sendsMail(section: SectionValues['get']): boolean {
   return (section(mailSection).smtp ?? '') !== '';
 }

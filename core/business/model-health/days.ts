@@ -18,7 +18,7 @@ export interface DayStatus {
 const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
 
 /**
- * The last days up to `today`, oldest first.
+ * Returns the last days up to `today`, oldest first.
  *
  * @param today `2026-11-22`
  */
@@ -29,7 +29,7 @@ export function lastDays(today: string, count: number): string[] {
   );
 }
 
-/** State of a model on each of these days, and the share of requests answered on all of them. */
+/** Describes the state of a model on each of these days, and the share of requests answered on all of them. */
 export function describeDays(
   days: readonly string[],
   answers: readonly DailyOutcomes[],
@@ -55,7 +55,7 @@ function stateOf(counts: DailyOutcomes | undefined, incidents: readonly Incident
   return incidents.length > 0 ? 'warn' : 'ok';
 }
 
-/** Share of answered requests on these days, 0 to 1; undefined without requests. */
+/** Returns the share of answered requests on these days, 0 to 1; undefined without requests. */
 export function answeredOn(days: readonly string[], answers: readonly DailyOutcomes[]): number | undefined {
   const daySet = new Set(days);
   return shareOf(answers.filter(({ day }) => daySet.has(day)));

@@ -73,19 +73,19 @@ function isOfBreakers(current: Incident, { trouble, failedAt }: Observation): bo
   return trouble?.cause === 'routes_out' && failedAt !== undefined && failedAt === current.failedAt;
 }
 
-/** An incident's memory of the model's failures; undefined once the trouble is over, or if the model was only slow. */
+/** Returns an incident's memory of the model's failures; undefined once the trouble is over, or if the model was only slow. */
 export function rememberedBy(incident: Incident | undefined): RememberedFailure | undefined {
   if (incident?.failedAt === undefined || incident.calmSince !== undefined) return undefined;
   const { latest: trouble, failedAt, servedAt, confirmedAt } = incident;
   return { ...trouble, failedAt, servedAt, confirmedAt };
 }
 
-/** End of an incident; for a model without traffic since then, its last failure; undefined while the incident lasts. */
+/** Returns the end of an incident; for a model without traffic since then, its last failure; undefined while the incident lasts. */
 export function endOf(incident: Incident): number | undefined {
   return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastSeen(incident));
 }
 
-/** Last known time of trouble. */
+/** Returns the last known time of trouble. */
 export function lastSeen({ calmSince, quietSince, failedAt, checkedAt, startedAt }: Incident): number {
   return quietSince === undefined ? (calmSince ?? checkedAt) : Math.max(startedAt, failedAt ?? startedAt);
 }
@@ -112,7 +112,7 @@ export function abandon(current: Incident): Incident | undefined {
   return ended && { ...ended, isRemoved: current.calmSince === undefined };
 }
 
-/** End of a past incident; `no_traffic` if no request followed the last failure. */
+/** Returns the end of a past incident; `no_traffic` if no request followed the last failure. */
 export function outcomeOf({ isRemoved, quietSince }: Incident): 'recovered' | 'no_traffic' | 'removed' {
   if (isRemoved === true) return 'removed';
   return quietSince === undefined ? 'recovered' : 'no_traffic';

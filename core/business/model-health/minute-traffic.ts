@@ -13,7 +13,7 @@ export interface MinuteTraffic {
 const minute = 60_000;
 
 /**
- * The last whole minutes, oldest first. Running requests have no record yet, so the last minutes may grow.
+ * Reads the last whole minutes, oldest first. Running requests have no record yet, so the last minutes may grow.
  *
  * @param now epoch ms
  */

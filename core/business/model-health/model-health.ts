@@ -40,8 +40,8 @@ export interface ModelHealth {
 }
 
 /**
- * The state of every offered model, in the order of gateway.yaml, at most a few seconds old. Does not reject: while the database does not
- * respond, only breakers decide.
+ * Reads the state of every offered model, in the order of gateway.yaml, at most a few seconds old. Does not reject: while the database does
+ * not respond, only breakers decide.
  */
 export async function readModelHealth(gateway: StatusReports, host: Host): Promise<readonly ModelHealth[]> {
   const readings = healthReadings(host);
@@ -98,7 +98,7 @@ function describe(
 }
 
 /**
- * Current state of one model.
+ * Returns the current state of one model.
  *
  * @param current its open incident, suspected or not
  */

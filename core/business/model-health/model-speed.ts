@@ -18,7 +18,7 @@ export interface ModelSpeed {
 const usual = { hours: 7 * 24, answers: 200 };
 
 /**
- * The speed of every model with traffic, by public name.
+ * Reads the speed of every model with traffic, by public name.
  *
  * @param now epoch ms
  */

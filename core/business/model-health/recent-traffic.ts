@@ -6,8 +6,8 @@ import { toRecord } from '#core/platform/database/rows.ts';
 import { latest, type RecentTraffic, trafficWindow } from './trouble.ts';
 
 /**
- * Traffic of each model in the records of the last minutes, by public name. Uses records instead of the hourly usage, whose hours show
- * neither the start nor the end of a fault. Answers from the cache count as answered, but neither as fast nor as proof that the model
+ * Reads the traffic of each model in the records of the last minutes, by public name. Uses records instead of the hourly usage, whose hours
+ * show neither the start nor the end of a fault. Answers from the cache count as answered, but neither as fast nor as proof that the model
  * responds.
  *
  * @param now epoch ms

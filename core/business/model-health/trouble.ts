@@ -142,7 +142,7 @@ function isConfirmed(
 }
 
 /**
- * Trouble that routes and traffic alone show; undefined if clients notice nothing.
+ * Finds the trouble that routes and traffic alone show; undefined if clients notice nothing.
  *
  * @param usualFirstTokenMs median of the last week
  */
@@ -158,7 +158,7 @@ export function findTrouble(
   return isSlow(traffic, usualFirstTokenMs) ? { kind: 'degraded', cause: 'slow' } : undefined;
 }
 
-/** Share of answered requests, 0 to 1; undefined if there were too few to tell. */
+/** Returns the share of answered requests, 0 to 1; undefined if there were too few to tell. */
 export function answeredShare(traffic: RecentTraffic | undefined): number | undefined {
   const requests = countOf(traffic);
   return traffic === undefined || requests < limits.down.requests ? undefined : traffic.answered / requests;
@@ -198,7 +198,7 @@ function countOf(traffic: RecentTraffic | undefined): number {
   return traffic === undefined ? 0 : traffic.answered + traffic.failed;
 }
 
-/** The later of two times; undefined if neither is known. */
+/** Returns the later of two times; undefined if neither is known. */
 export function latest(first: number | undefined, other: number | undefined): number | undefined {
   return first === undefined || other === undefined ? (first ?? other) : Math.max(first, other);
 }

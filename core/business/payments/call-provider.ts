@@ -70,7 +70,7 @@ export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> 
   throw new PaymentError(failureOf(call), `${host} answered ${answer.status} without a JSON object`);
 }
 
-/** Kind of a failure with an unknown effect: a GET is safe to repeat. */
+/** Returns the kind of a failure with an unknown effect: a GET is safe to repeat. */
 export function failureOf({ method }: Pick<ProviderCall, 'method'>): 'temporary' | 'unknown' {
   return method === 'GET' ? 'temporary' : 'unknown';
 }

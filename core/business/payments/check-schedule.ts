@@ -17,15 +17,15 @@ interface CheckProgress {
 }
 
 /**
- * Seconds to postpone a check while the provider's notifications arrive, which are faster than any check: until one minute after the
- * charge. Undefined for a check that must not wait, in case a notification was lost.
+ * Returns the seconds to postpone a check while the provider's notifications arrive, which are faster than any check: until one minute
+ * after the charge. Undefined for a check that must not wait, in case a notification was lost.
  */
 export function whileNotified({ age, left }: CheckProgress): number | undefined {
   const delay = intervalSeconds - age;
   return delay > toleranceSeconds && delay < left ? delay : undefined;
 }
 
-/** Seconds until the next check; undefined after the last one. */
+/** Returns the seconds until the next check; undefined after the last one. */
 export function nextCheck(progress: CheckProgress, random: () => number = Math.random): number | undefined {
   const delay = progress.left > 0 ? beforeExpiry(progress) : afterExpiry(-progress.left);
   if (delay === undefined) return undefined;

@@ -14,18 +14,18 @@ export function keepProviders(services: Pick<Services, 'keep'>, providers: Provi
   services.keep(serviceKey, () => providers);
 }
 
-/** All registered providers by name. */
+/** Returns all registered providers by name. */
 export function paymentProviders(host: Pick<Host, 'keep'>): Providers {
   return host.keep<Providers>(serviceKey, () => new Map());
 }
 
-/** The name of the provider of new orders; undefined if nothing is sold. */
+/** Returns the name of the provider of new orders; undefined if nothing is sold. */
 export function providerName({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): string | undefined {
   const name = section(paymentsSection).provider ?? (isProduction ? noProvider : defaultProvider);
   return name === noProvider ? undefined : name;
 }
 
-/** The provider of new orders; undefined if this gateway sells nothing. */
+/** Returns the provider of new orders; undefined if this gateway sells nothing. */
 export function configuredProvider(host: Host): PaymentProvider | undefined {
   const name = providerName(host);
   return name === undefined ? undefined : paymentProviders(host).get(name);

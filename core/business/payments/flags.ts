@@ -11,7 +11,7 @@ import { paymentsSection } from './section.ts';
 
 const promised = new Set<string>(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
 
-/** True for flags of money that bought nothing: the order's page promises the buyer a decision by `decisionDue`. */
+/** Returns true for flags of money that bought nothing: the order's page promises the buyer a decision by `decisionDue`. */
 export function isDecisionPromised(kind: string): boolean {
   return promised.has(kind);
 }
@@ -187,7 +187,7 @@ export function severityOf(kind: FlagKind): 'bad' | 'warn' {
   return severities[kind];
 }
 
-/** Deadline promised to the buyer for a decision on an order flagged at that time. */
+/** Returns the deadline promised to the buyer for a decision on an order flagged at that time. */
 export function decisionDue({ section }: Pick<Host, 'section'>, flaggedAt: Date): Date {
   return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }
@@ -224,7 +224,7 @@ const conditions: Readonly<Record<FlagsAbout, string>> = {
   both: 'true',
 };
 
-/** Unresolved flags, most urgent first, then oldest, and their number. */
+/** Lists unresolved flags, most urgent first, then oldest, and their number. */
 export async function listOpenFlags(
   database: Pick<Database, 'query'>,
   limit: number,
@@ -269,7 +269,7 @@ export async function listDifferences(
   return { differences, total: rows[0]?.total ?? 0 };
 }
 
-/** A flag, resolved or not, with the id of its order. */
+/** Finds a flag, resolved or not, with the id of its order. */
 export async function findFlag(
   database: Pick<Database, 'query'>,
   id: string,

@@ -29,12 +29,12 @@ interface GiftSteps {
 
 export const giftSteps = new Steps<GiftSteps>();
 
-/** True if gateway.yaml sells passes as gifts and a plugin makes their codes. */
+/** Returns true if gateway.yaml sells passes as gifts and a plugin makes their codes. */
 export function sellsGifts({ database, section }: Pick<Host, 'database' | 'section'>): boolean {
   return section(paymentsSection).gifts && giftSteps.of(database.fork()) !== undefined;
 }
 
-/** Code of a gift, for its buyer; undefined if it can no longer be redeemed or shown. */
+/** Reads the code of a gift, for its buyer; undefined if it can no longer be redeemed or shown. */
 export async function readGiftCode(
   database: Pick<Database, 'fork' | 'query'>,
   { id, gift }: Order,

@@ -9,7 +9,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Name of a bank or wallet, for people.
+ * Returns the name of a bank or wallet, for people.
  *
  * @param issuer as the provider names it
  */

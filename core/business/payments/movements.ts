@@ -33,7 +33,7 @@ export interface Movement {
   readonly isReconciled: boolean;
 }
 
-/** Time of the latest payment or finished refund; undefined if there is none. */
+/** Reads the time of the latest payment or finished refund; undefined if there is none. */
 export async function readLastMovement(database: Pick<Database, 'query'>): Promise<Date | undefined> {
   const [row] = await database.query<{ at: number | null }>(
     `select ${epoch(`greatest((select max(paid_at) from payment), (select max(finished_at) from refund where state = 'done'))`)} as at`,

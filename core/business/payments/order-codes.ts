@@ -10,7 +10,7 @@ interface Reader {
   readonly format: { time(at: Date): { readonly text: string } };
 }
 
-/** Days of an order, and whether they are a gift, for operators. */
+/** Describes the days of an order, and whether they are a gift, for operators. */
 export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, { t }: Pick<Reader, 't'>): string {
   return t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
 }
@@ -18,7 +18,7 @@ export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, {
 /** Days for commands: `30 (gift)`. */
 export const printDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
 
-/** State of an order's code, for operators; undefined if the order is not a gift. */
+/** Describes the state of an order's code, for operators; undefined if the order is not a gift. */
 export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Reader): string | undefined {
   if (!isGift) return undefined;
   if (gift === undefined) return t(paidAt === undefined ? 'operator.gift.unpaid' : 'operator.gift.none');
@@ -29,7 +29,7 @@ export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Rea
 /** Heading of the code in the output of commands. */
 export const codeHeading = 'gift';
 
-/** State of an order's code and the redeemer, for commands; undefined if the order is not a gift. */
+/** Prints the state of an order's code and the redeemer, for commands; undefined if the order is not a gift. */
 export function printCode(
   { isGift, gift, paidAt }: Order,
   { time }: { time(at: Date | undefined): string },

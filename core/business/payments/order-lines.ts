@@ -50,7 +50,7 @@ export async function readOrderLines(
   return row?.lines ?? [];
 }
 
-/** A line in the reader's language. With `baseUrl`, for mails, a path of this service becomes a full URL. */
+/** Describes a line in the reader's language. With `baseUrl`, for mails, a path of this service becomes a full URL. */
 export function describeOrderLine(
   { label, text, path }: OrderLine,
   language: keyof OrderLine['label'],

@@ -29,7 +29,7 @@ export interface NotificationTrail {
   readonly outcome: string | undefined;
 }
 
-/** All attempts of an order, the oldest first. */
+/** Lists all attempts of an order, the oldest first. */
 export async function listAttempts(database: Pick<Database, 'query'>, orderId: string): Promise<AttemptTrail[]> {
   const rows = await database.query<AttemptTrailRow>(
     `select reference, provider_reference, charge, state, amount::float8 as amount, currency, checks, error,

@@ -194,12 +194,15 @@ export type DaysBack = (typeof waysOfDaysBack)[number];
 /** The most usual way first. */
 export const waysOfDaysBack = ['unused', 'whole', 'none'] as const;
 
-/** True while a refund of the payment is in progress. */
+/** Returns true while a refund of the payment is in progress. */
 export function isUnderWay({ refunds }: Pick<Order, 'refunds'>, { id }: Payment): boolean {
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }
 
-/** Refundable remainder of a payment. Refunds in progress count as paid back. At least 0, because a payment may be refunded twice. */
+/**
+ * Returns the refundable remainder of a payment. Refunds in progress count as paid back. At least 0, because a payment may be refunded
+ * twice.
+ */
 export function refundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
   const back = refunds.filter(({ paymentId, state }) => paymentId === id && state !== 'failed');
   return Math.max(

@@ -23,7 +23,7 @@ export function isOpenView(view: OrderView): boolean {
 }
 
 /**
- * The view of an order.
+ * Returns the view of an order.
  *
  * @param isSeen a notification about it is being processed
  */
@@ -45,12 +45,12 @@ function isDecided({ state, flags, payments }: Order): boolean {
   return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
 }
 
-/** True for the `wrong_…` kinds of flags and outcomes of payments: amount, currency or charge. */
+/** Returns true for the `wrong_…` kinds of flags and outcomes of payments: amount, currency or charge. */
 export function isWrong(name: string): boolean {
   return name.startsWith('wrong_');
 }
 
-/** The view of an order, including whether a notification about it is being processed. */
+/** Reads the view of an order, including whether a notification about it is being processed. */
 export async function readView(order: Order, database: Pick<Database, 'query'>): Promise<OrderView> {
   const view = viewOf(order);
   return isOpenView(view) ? viewOf(order, await isPaymentSeen(database, order.id)) : view;
@@ -64,7 +64,7 @@ export interface OpenOrder {
   readonly view: OrderView;
 }
 
-/** The newest order that the buyer can pay, or whose payment is being checked. */
+/** Finds the newest order that the buyer can pay, or whose payment is being checked. */
 export async function findOpenOrder(
   database: Pick<Database, 'query'>,
   accountId: string,

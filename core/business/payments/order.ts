@@ -54,7 +54,7 @@ export async function readOrder(
 }
 
 /**
- * Codes of orders by id.
+ * Reads the codes of orders by id.
  *
  * @param ids UUIDs; ids of anything else are skipped
  */

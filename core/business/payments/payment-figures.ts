@@ -22,8 +22,8 @@ export async function countChecks(database: Pick<Database, 'query'>): Promise<Ch
 }
 
 /**
- * Epoch ms at which the oldest unconfirmed payment was reported: its notification is not processed yet. Ignores notifications about charges
- * that are not ours, because no buyer waits for them.
+ * Reads when the oldest unconfirmed payment was reported (epoch ms): its notification is not processed yet. Ignores notifications about
+ * charges that are not ours, because no buyer waits for them.
  */
 export async function readOldestUnconfirmed(database: Pick<Database, 'query'>): Promise<number | undefined> {
   const [row] = await database.query<{ at: number | null }>(
@@ -35,7 +35,7 @@ export async function readOldestUnconfirmed(database: Pick<Database, 'query'>): 
   return row?.at ?? undefined;
 }
 
-/** Unresolved flags by kind. */
+/** Counts unresolved flags by kind. */
 export function countOpenFlags(database: Pick<Database, 'query'>): Promise<{ kind: string; count: number }[]> {
   return database.query(
     `select kind, count(*)::float8 as count from order_flag where resolved_at is null group by kind order by kind`,

@@ -114,7 +114,7 @@ function feeOf(text: (id: string) => string | undefined): Pick<Qris, 'hasFee' | 
   return text('56') !== undefined || text('57') !== undefined ? { hasStrayFee: true } : {};
 }
 
-/** National merchant id, printed below the merchant's name; undefined if the code has none. */
+/** Returns the national merchant id, printed below the merchant's name; undefined if the code has none. */
 export function nmidOf({ accounts }: Pick<Qris, 'accounts'>): string | undefined {
   for (const [, account] of accounts) {
     if (typeof account !== 'string' && textOf(account, '00')?.toUpperCase() === repository)
@@ -123,7 +123,7 @@ export function nmidOf({ accounts }: Pick<Qris, 'accounts'>): string | undefined
   return undefined;
 }
 
-/** CRC-16/CCITT-FALSE as four upper-case hexadecimal digits. */
+/** Returns the CRC-16/CCITT-FALSE as four upper-case hexadecimal digits. */
 export function crc16(text: string): string {
   let sum = 0xffff;
   for (const byte of Buffer.from(text, 'utf8')) {

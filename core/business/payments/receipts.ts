@@ -97,7 +97,7 @@ interface ReceiptSteps {
 
 export const receiptSteps = new Steps<ReceiptSteps>();
 
-/** Steps of the plugin that stores receipts; undefined without one. */
+/** Returns the steps of the plugin that stores receipts; undefined without one. */
 export async function receiptsOf(database: Pick<Database, 'fork'>): Promise<ReceiptSteps | undefined> {
   return receiptSteps.of(database.fork())?.();
 }

@@ -43,7 +43,7 @@ export async function refundPayment(host: Host, id: string, options: RefundOptio
 }
 
 /**
- * The order of a payment.
+ * Finds the order of a payment.
  *
  * @param id of the payment, ours or the provider's
  */
@@ -52,7 +52,7 @@ export async function findOrderOfPayment(database: Pick<Database, 'query'>, id: 
   return found && readOrder(database, { id: found.order_id });
 }
 
-/** Id of a refund's order. */
+/** Finds the id of a refund's order. */
 export async function findOrderOfRefund(database: Pick<Database, 'query'>, key: string): Promise<string | undefined> {
   const [row] = await database.query<Row<typeof Refund, 'order_id'>>('select order_id from refund where key = ?', [
     key,
@@ -80,7 +80,7 @@ export async function refundOrder(host: Host, orderId: string, options: RefundOp
 }
 
 /**
- * The only refundable payment of an order.
+ * Returns the only refundable payment of an order.
  *
  * @throws CheckoutError `nothing_to_refund`, `several_payments`
  */

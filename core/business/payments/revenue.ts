@@ -15,7 +15,7 @@ export interface DailyRevenue {
   readonly orders: number;
 }
 
-/** An account's payments in one currency less its refunds, and its activated orders. */
+/** Reads an account's payments in one currency less its refunds, and its activated orders. */
 export async function readPaid(
   database: Pick<Database, 'query'>,
   accountId: string,
@@ -36,7 +36,7 @@ export async function readPaid(
 }
 
 /**
- * Revenue of the last days, oldest first, ending today. Days without revenue are included as zeros.
+ * Reads the revenue of the last days, oldest first, ending today. Days without revenue are included as zeros.
  *
  * @param days at most 400
  */

@@ -85,7 +85,7 @@ export const paymentsSection = defineSection({
       : [],
 });
 
-/** True if strangers pay real money. Such a shop needs more than a gateway that only its owner uses. */
+/** Returns true if strangers pay real money. Such a shop needs more than a gateway that only its owner uses. */
 export function isOpenShop(section: SectionValues['get']): boolean {
   const { provider = defaultProvider } = section(paymentsSection);
   const { base_url: url = '', unsafe_public_demo: isDemo } = section(service);

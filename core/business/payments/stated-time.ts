@@ -3,14 +3,14 @@
  * of a year before the gateway existed.
  */
 
-/** Epoch ms as the parameter of `statedTime`; null for a time that is missing, or that no database can store. */
+/** Returns epoch ms as the parameter of `statedTime`; null for a time that is missing, or that no database can store. */
 export function epochOf(time: Date | undefined): number | null {
   const epoch = time?.getTime() ?? Number.NaN;
   return epoch > 0 ? epoch : null;
 }
 
 /**
- * SQL of a stated time. Its only parameter is `epochOf`.
+ * Returns the SQL of a stated time. Its only parameter is `epochOf`.
  *
  * @param fallback SQL for a time that is missing or out of bounds
  * @param bounds SQL; default: from two years ago until now

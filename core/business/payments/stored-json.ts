@@ -1,6 +1,6 @@
 const maxLength = 65_536;
 
-/** A provider's response as JSON for a column; a response that is too long is replaced by its beginning. */
+/** Returns a provider's response as JSON for a column; a response that is too long is replaced by its beginning. */
 export function toStoredJson(raw: unknown): string {
   const json = stringify(raw);
   return json.length <= maxLength ? json : JSON.stringify({ truncated: json.slice(0, maxLength / 2) });

@@ -60,13 +60,13 @@ class WorkQueue implements AsyncDisposable {
 
 type Owner = Pick<Services, 'keep' | 'log'> | Host;
 
-/** Queue of notifications, processed as soon as they have been answered. */
+/** Returns the queue of notifications, processed as soon as they have been answered. */
 export function inboxQueue({ keep, log }: Owner): WorkQueue {
   const onError = (error: unknown) => log.error('a notification could not be processed', error);
   return keep('payment-inbox', () => new WorkQueue(inboxBounds, onError));
 }
 
-/** Queue of charges, made while buyers' pages wait for them. */
+/** Returns the queue of charges, made while buyers' pages wait for them. */
 export function chargeQueue({ keep, log }: Owner): WorkQueue {
   const onError = (error: unknown) => log.error('an order could not be charged', error);
   return keep('payment-charges', () => new WorkQueue(chargeBounds, onError));

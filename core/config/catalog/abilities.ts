@@ -69,14 +69,14 @@ const nothing: ModelAbilities = {
 
 const abilitiesByModel = new WeakMap<Model, ModelAbilities>(); // models never change
 
-/** The abilities of a model; empty if no plugin implements formats. */
+/** Reads the abilities of a model; empty if no plugin implements formats. */
 export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {
   const abilities = abilitiesByModel.get(model) ?? abilityReader?.(model) ?? nothing;
   abilitiesByModel.set(model, abilities);
   return abilities;
 }
 
-/** The best support of a feature in any format. */
+/** Returns the best support of a feature in any format. */
 export function bestSupport({ conversations }: ModelAbilities, feature: ModelFeature): FeatureSupport {
   const all = new Set(conversations.map(({ features }) => features[feature]));
   return all.has('yes') ? 'yes' : all.has('partly') ? 'partly' : 'no';

@@ -1,14 +1,14 @@
 import type { Model, Upstream } from './catalog.ts';
 
 /**
- * Models whose routes all lead to one host, so that they fail with it. Models of the demo upstream are left out, because they
+ * Returns the models whose routes all lead to one host, so that they fail with it. Models of the demo upstream are left out, because they
  * promise no availability.
  */
 export function modelsWithoutBackup(models: readonly Model[]): Model[] {
   return models.filter((model) => !hasBackup(model) && model.routes.some(({ upstream }) => !upstream.isDemo));
 }
 
-/** True if another upstream in use fails independently of a model's, so that a route there would be its backup. */
+/** Returns true if another upstream in use fails independently of a model's, so that a route there would be its backup. */
 export function couldHaveBackup({ routes }: Pick<Model, 'routes'>, upstreams: readonly Upstream[]): boolean {
   const own = new Set(routes.map(({ upstream }) => hostOf(upstream)));
   return upstreams.some((one) => one.isEnabled && !one.isDemo && !own.has(hostOf(one)));

@@ -34,7 +34,7 @@ export const costSchema = object(
 export type Cost = Infer<typeof costSchema>;
 
 /**
- * The exact value of a number in gateway.yaml, as a multiple of 10 to the power of minus `digits`; undefined if it has more decimals.
+ * Reads the exact value of a number in gateway.yaml, as a multiple of 10 to the power of minus `digits`; undefined if it has more decimals.
  * Up to 15 digits, the shortest text of a number equals the written one.
  */
 export function readDecimal(value: number, digits: number): bigint | undefined {

@@ -35,7 +35,7 @@ export const credentialsSchema = object(
 
 export type CloudCredentials = Infer<typeof credentialsSchema>;
 
-/** False if a value is empty: an unset variable turns an upstream off. */
+/** Returns false if a value is empty: an unset variable turns an upstream off. */
 export function isComplete({ aws, google, entra }: CloudCredentials): boolean {
   const group: Readonly<Record<string, string | undefined>> | undefined = aws ?? google ?? entra;
   return (

@@ -8,7 +8,7 @@ interface Dependents {
   readonly backed: readonly Model[];
 }
 
-/** The models that lose routes when these upstreams, by name, stop. */
+/** Returns the models that lose routes when these upstreams, by name, stop. */
 export function dependentsOf({ models }: Pick<Catalog, 'models'>, upstreams: ReadonlySet<string>): Dependents {
   const served = models.filter(({ routes }) => routes.some(({ upstream }) => upstreams.has(upstream.name)));
   const isLost = ({ routes }: Model) => routes.every(({ upstream }) => upstreams.has(upstream.name));

@@ -6,7 +6,7 @@ export type ModelKind = (typeof modelKinds)[number];
 type KindsOfFormats = ReadonlyMap<string, { readonly kind: ModelKind }>;
 
 /**
- * The kind of a model that declares none: the kind in the vendor's preset or, if its endpoints serve models of a single kind, that
+ * Returns the kind of a model that declares none: the kind in the vendor's preset or, if its endpoints serve models of a single kind, that
  * kind. Any other model is a chat model.
  *
  * @param spoken names of the formats of the model's routes

@@ -101,7 +101,7 @@ interface ModelEnd {
 const dated = /-\d{4}-\d\d-\d\d$|-\d{8}$/;
 const spelled = (name: string) => name.replace(dated, '').replaceAll('.', '-');
 
-/** The published end of a model at an upstream with this preset. @param model the vendor's name of the model */
+/** Returns the published end of a model at an upstream with this preset. @param model the vendor's name of the model */
 export function endOf(model: string, preset: string | undefined): ModelEnd | undefined {
   if (preset === undefined) return undefined;
   const wanted = spelled(model);

@@ -5,7 +5,7 @@ const claudeNames = /^(?:claude|anthropic)/i;
 const pickerPrefix = 'anthropic/';
 
 /**
- * The name of a model in the list for Claude Code: without the prefix of public names if Claude Code accepts that, else behind a
+ * Returns the name of a model in the list for Claude Code: without the prefix of public names if Claude Code accepts that, else behind a
  * prefix that it accepts.
  */
 export function pickerNameOf(prefix: string, publicName: string): string {
@@ -18,13 +18,13 @@ export function nameInPicker(name: string): string | undefined {
   return name.startsWith(pickerPrefix) ? name.slice(pickerPrefix.length) : undefined;
 }
 
-/** `<prefix>/<name>`: the name under which clients see a model of the catalog. */
+/** Returns `<prefix>/<name>`: the name under which clients see a model of the catalog. */
 export function publicNameOf(prefix: string, name: string): string {
   return `${prefix}/${name}`;
 }
 
 /**
- * The name of the model in a request's responses and record: the requested name, but the public name in place of the short name of
+ * Returns the name of the model in a request's responses and record: the requested name, but the public name in place of the short name of
  * gateway.yaml.
  *
  * @param requested a name that the catalog has resolved to this model

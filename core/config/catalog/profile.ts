@@ -57,12 +57,12 @@ function copyOf({ byFormat, ...plain }: Profile): Profile {
   return { ...plain, byFormat: new Map([...byFormat].map(([format, profile]) => [format, { ...profile }])) };
 }
 
-/** The profile of a route in one of the formats of its endpoint. */
+/** Returns the profile of a route in one of the formats of its endpoint. */
 export function profileIn(format: string, profile: Profile): Profile {
   return profile.byFormat?.get(format) ?? profile;
 }
 
-/** The profile with a lower limit of output tokens, in all formats. */
+/** Returns the profile with a lower limit of output tokens, in all formats. */
 export function withOutputLimit({ byFormat, ...plain }: Profile, limit: number): Profile {
   const lowered = <T extends Pick<Profile, 'quirks'>>(profile: T): T => ({
     ...profile,

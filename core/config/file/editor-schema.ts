@@ -2,7 +2,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 
 const variable: JsonSchema = { type: 'string', pattern: '\\$\\{[A-Za-z_]', description: 'A variable.' };
 
-/** The schema for editors, where `${NAME}` is allowed wherever a number, a choice or a constrained string is. */
+/** Returns the schema for editors, where `${NAME}` is allowed wherever a number, a choice or a constrained string is. */
 export function allowVariables(schema: JsonSchema): JsonSchema {
   if (isNarrow(schema)) return orVariable(schema);
   const { properties, additionalProperties, items, anyOf, oneOf } = schema;
@@ -16,7 +16,7 @@ export function allowVariables(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The schema of a value that may be empty, such as a section with defaults whose name alone is written. */
+/** Returns the schema of a value that may be empty, such as a section with defaults whose name alone is written. */
 export function allowNull(schema: JsonSchema): JsonSchema {
   const { type, anyOf } = schema;
   if (type !== undefined) return { ...schema, type: [...[type].flat(), 'null'] };

@@ -2,7 +2,7 @@ import { type Document, isCollection, isScalar, type Node, Scalar, visit, type Y
 import { keyLineMistake, lineMistake, slashComment, type Words } from './line-mistake.ts';
 import type { TextMistake } from './source-mistakes.ts';
 
-/** The certain errors, and the first of the others, because later ones may be its consequences. */
+/** Returns the certain errors, and the first of the others, because later ones may be its consequences. */
 export function primaryErrors(errors: readonly YAMLError[]): YAMLError[] {
   // Other errors in a file with tabs depend on the intended indentation.
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');

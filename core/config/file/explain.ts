@@ -239,7 +239,7 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** `/models/gpt-6-sol/routes/0` → `['models', 'gpt-6-sol', 'routes', 0]`; digits are indexes. */
+/** Parses `/models/gpt-6-sol/routes/0` → `['models', 'gpt-6-sol', 'routes', 0]`; digits are indexes. */
 export function parsePointer(pointer: string): (string | number)[] {
   return pointer
     .split('/')

@@ -16,7 +16,7 @@ export function hideVariables(words: string, written: string, filled: Interpolat
     .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
 }
 
-/** True if values of this schema are or contain secrets (`writeOnly`): even a value of the wrong type may be a secret. */
+/** Returns true if values of this schema are or contain secrets (`writeOnly`): even a value of the wrong type may be a secret. */
 export function mayHoldSecret(schema: JsonSchema | undefined): boolean {
   if (schema === undefined) return false;
   const { writeOnly, properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
@@ -25,7 +25,7 @@ export function mayHoldSecret(schema: JsonSchema | undefined): boolean {
   return writeOnly === true || members.some(mayHoldSecret);
 }
 
-/** Copy of a value with asterisks in place of the secrets that the schema marks. */
+/** Returns a copy of a value with asterisks in place of the secrets that the schema marks. */
 export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unknown {
   if (schema === undefined || !mayHoldSecret(schema) || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, schema.items ?? schema));
@@ -41,7 +41,7 @@ export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unk
   );
 }
 
-/** The strings of a value that its schema marks as secret. */
+/** Returns the strings of a value that its schema marks as secret. */
 export function secretsIn(value: unknown, schema: JsonSchema | undefined): string[] {
   const shown = new Set(textsIn(maskSecrets(value, schema)));
   return textsIn(value).filter((text) => !shown.has(text));

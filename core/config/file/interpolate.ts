@@ -22,13 +22,13 @@ const reference =
 const inPrograms =
   /^(?:(?:process|import\.meta)\.env\.(\w+)|(?:process\.env|os\.environ|os\.[gG]etenv|getenv|ENV|env)[[(]["']?(\w+)["']?[)\]])$/;
 
-/** The name of a variable in the notation of a programming language, which no configuration value resembles. */
+/** Returns the name of a variable in the notation of a programming language, which no configuration value resembles. */
 export function variableOfProgram(text: string): string | undefined {
   const [, member, index] = inPrograms.exec(text) ?? [];
   return member ?? index;
 }
 
-/** The name of a variable in the notation of a shell, Windows, make or a template: `$NAME`, `%NAME%`, `$(NAME)`, `{{ NAME }}`. */
+/** Returns the name of a variable in the notation of a shell, Windows, make or a template: `$NAME`, `%NAME%`, `$(NAME)`, `{{ NAME }}`. */
 export function foreignVariable(text: string): string | undefined {
   const names = /^(?:\$(\w+)|%(\w+)%|\$\((\w+)\)|\{\{[ ]*\.?(\w+)[ ]*\}\})$/.exec(text);
   return names?.slice(1).find((name) => name !== undefined);

@@ -5,7 +5,7 @@ export type Words = readonly [wrong: string, right: string];
 export const slashComment: Words = ['has //, which begins no comment in YAML', 'begin comments with #'];
 
 /**
- * The mistake in a line that YAML reads as plain text although it was meant as a key or a list entry; undefined for any other
+ * Returns the mistake in a line that YAML reads as plain text although it was meant as a key or a list entry; undefined for any other
  * text. The message contains no values, because they may be secrets.
  */
 export function lineMistake(line: string): Words | undefined {
@@ -22,7 +22,7 @@ export function lineMistake(line: string): Words | undefined {
   return undefined;
 }
 
-/** The mistake in a line that must be a key, which includes a missing colon. */
+/** Returns the mistake in a line that must be a key, which includes a missing colon. */
 export function keyLineMistake(line: string): Words | undefined {
   const known = lineMistake(line);
   if (known !== undefined) return known;

@@ -29,7 +29,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** `gateway.yaml:12:5 models.gpt-6-sol.routes[0]: what is wrong; what is expected` */
+/** Formats `gateway.yaml:12:5 models.gpt-6-sol.routes[0]: what is wrong; what is expected` */
 export function formatMistake({ file, line, column, path, wrong, right }: Mistake): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
   const name = formatPath(path);
@@ -40,7 +40,7 @@ function formatPath(path: YamlPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** `did you mean "x"?` if one of the names is similar, else lists all names. */
+/** Returns `did you mean "x"?` if one of the names is similar, else lists all names. */
 export function suggest(name: string, names: readonly string[]): string {
   const near = closestName(name, names);
   if (near !== undefined) return `did you mean "${near}"?`;
@@ -50,7 +50,7 @@ export function suggest(name: string, names: readonly string[]): string {
 /** Maximum characters of a compared name; a longer one is not a typo, and comparing it with thousands of names takes milliseconds. */
 const maxComparedLength = 200;
 
-/** The most similar name, if it is similar enough. */
+/** Returns the most similar name, if it is similar enough. */
 export function closestName(name: string, names: readonly string[]): string | undefined {
   // Not all characters of a short name may differ.
   const bound = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
@@ -60,7 +60,7 @@ export function closestName(name: string, names: readonly string[]): string | un
 }
 
 /**
- * True if an unknown name may belong to a plugin that could not be loaded: it is not similar to a known name that the file does not
+ * Returns true if an unknown name may belong to a plugin that could not be loaded: it is not similar to a known name that the file does not
  * use, and so probably not a typo.
  */
 export function mayBeForeign(name: string, known: readonly string[], used: readonly string[]): boolean {

@@ -11,7 +11,7 @@ const secondsPerUnit: Readonly<Record<string, number>> = {
   days: 86_400,
 };
 
-/** The unit of a number, taken from the beginning of its description: `Maximum seconds that a client can request`. */
+/** Returns the unit of a number, taken from the beginning of its description: `Maximum seconds that a client can request`. */
 export function unitOf(description: string | undefined): string | undefined {
   return /^(?:\S+ ){0,2}\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i
     .exec(description ?? '')?.[1]
@@ -19,8 +19,8 @@ export function unitOf(description: string | undefined): string | undefined {
 }
 
 /**
- * The number that a string most likely means, in its valid form; undefined if the string is ambiguous. A dot before three digits may
- * separate thousands, as in Indonesian and German, or decimals, so both readings are named.
+ * Returns the number that a string most likely means, in its valid form; undefined if the string is ambiguous. A dot before three digits
+ * may separate thousands, as in Indonesian and German, or decimals, so both readings are named.
  */
 export function intendedNumber(text: string, unit: string | undefined, isWhole: boolean): string | undefined {
   const bare = text

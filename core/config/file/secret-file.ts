@@ -32,7 +32,7 @@ export function readSecretFile(path: string, configFile: string): SecretFile {
   }
 }
 
-/** The absolute path of a secret; parameters as of `readSecretFile`. */
+/** Returns the absolute path of a secret; parameters as of `readSecretFile`. */
 export function secretPath(path: string, configFile: string): string {
   return resolve(dirname(configFile), path);
 }

@@ -91,7 +91,7 @@ export class Validator {
   }
 }
 
-/** The default of a schema, with the defaults of its members; undefined if it has none. */
+/** Reads the default of a schema, with the defaults of its members; undefined if it has none. */
 export function readDefaults(schema: JsonSchema): unknown {
   const box = { value: structuredClone(schema.default) };
   run(compile(schema), box);

@@ -96,7 +96,7 @@ async function digestOf(file: string): Promise<string | undefined> {
 const maxLinks = 40;
 
 /**
- * The real folders in which a change can redirect a path to another file: the folder of each symbolic link on the way, whether it
+ * Returns the real folders in which a change can redirect a path to another file: the folder of each symbolic link on the way, whether it
  * links a folder or the file, and last the folder of the file itself.
  */
 export async function watchedFolders(file: string): Promise<string[]> {

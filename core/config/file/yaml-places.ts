@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isPair, isScalar, isSeq, type Node, visit } from 'yaml';
 import type { YamlPath } from '../section.ts';
 
-/** The node at a path; undefined if a part of the path is missing. */
+/** Finds the node at a path; undefined if a part of the path is missing. */
 export function findNode(root: Node, path: YamlPath): Node | undefined {
   let node: unknown = root;
   for (const part of path) {
@@ -30,7 +30,7 @@ export function pathInFile(root: Node, path: YamlPath): YamlPath {
   return path.map((part, index) => (isMap(findNode(root, path.slice(0, index))) ? String(part) : part));
 }
 
-/** The offset of a path, or of its nearest existing ancestor. */
+/** Finds the offset of a path, or of its nearest existing ancestor. */
 export function findOffset(root: Node, path: YamlPath, atKey: boolean): number {
   const key = atKey ? findKey(root, path) : undefined;
   if (key !== undefined) return key;
@@ -50,7 +50,7 @@ function findKey(root: Node, path: YamlPath): number | undefined {
   return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
 }
 
-/** The path of a node, from the ancestors that `visit` passes. */
+/** Returns the path of a node, from the ancestors that `visit` passes. */
 export function pathOf(ancestors: readonly unknown[], node: Node): YamlPath {
   const path: (string | number)[] = [];
   const chain = [...ancestors, node];

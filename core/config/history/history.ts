@@ -34,7 +34,7 @@ export type Rollback = RecordOf<RollbackRow>;
 /** Name of a variant by its number. */
 export const variantName = (number: number) => `canary ${number}`;
 
-/** True if `broughtBy` of a configuration names a variant. */
+/** Returns true if `broughtBy` of a configuration names a variant. */
 export function isVariant(broughtBy: string): boolean {
   return /^canary \d+$/.test(broughtBy);
 }

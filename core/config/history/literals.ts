@@ -18,7 +18,7 @@ export interface SecretSchemas {
 
 const mask = /"\*\*\*([\da-f]{16})"/g;
 
-/** Literal secrets of a file, in order. In sections without a schema, no secrets are known. */
+/** Finds literal secrets of a file, in order. In sections without a schema, no secrets are known. */
 export function findLiterals(document: GatewayDocument, schemas: SecretSchemas): Literal[] {
   const values = document.values();
   const paths = Object.entries(values).flatMap(([name, value]) => {

@@ -7,7 +7,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Line diff of two texts with some context; empty if they are equal. */
+/** Returns the line diff of two texts with some context; empty if they are equal. */
 export function diffLines(before: string, after: string): string[] {
   const lines = linesOf(before, after);
   const isNear = (index: number) =>

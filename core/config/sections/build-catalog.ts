@@ -76,7 +76,7 @@ function share<T extends Upstream | Route>(
   return known?.find((one) => isDeepStrictEqual(one, made)) ?? { ...made, healthName: `${name} (${variant.name})` };
 }
 
-/** Warnings about a catalog: upstreams that are off, models without routes because of that, and models without a backup. */
+/** Returns warnings about a catalog: upstreams that are off, models without routes because of that, and models without a backup. */
 export function catalogNotices({ upstreams: all, models: offered, unavailable }: Catalog): string[] {
   const off = all.filter(({ isEnabled }) => !isEnabled);
   const alone = modelsWithoutBackup(offered)

@@ -47,7 +47,7 @@ export function checkCredentials(
       );
 }
 
-/** Warnings about valid settings that are probably unintended. @param name of the upstream */
+/** Returns warnings about valid settings that are probably unintended. @param name of the upstream */
 export function credentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
   const place = `upstreams.${name}.credentials`;
   const files = [

@@ -207,7 +207,7 @@ function isBaseUrl(text: string): boolean {
   return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);
 }
 
-/** The mistake in a listening address and its correction; undefined for an IP address or a host name. */
+/** Returns the mistake in a listening address and its correction; undefined for an IP address or a host name. */
 export function hostMistake(host: string): readonly [wrong: string, right: string] | undefined {
   const right = 'write only an address, such as 127.0.0.1, or 0.0.0.0 for all interfaces';
   if (isIP(host) !== 0) return undefined;

@@ -10,7 +10,7 @@ export const operatorsSection = defineSection({
   ),
 });
 
-/** True for an address in `operators`, ignoring case. */
+/** Returns true for an address in `operators`, ignoring case. */
 export function isOperatorAddress(
   { section }: { readonly section: SectionValues['get'] },
   address: string | undefined,

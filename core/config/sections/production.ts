@@ -9,7 +9,7 @@ const ofPublicUrl: Production = {
 };
 
 /**
- * The single decision on whether strangers may reach this gateway. If so, sandbox payments, demo upstreams, test credentials and
+ * Decides, in one place, whether strangers may reach this gateway. If so, sandbox payments, demo upstreams, test credentials and
  * local sign-in are refused, and there is no demo account. It holds with NODE_ENV=production, and if `service.base_url` is another
  * machine, where anyone could confirm their own payment (docs/decisions/0032-a-public-url-is-production.md).
  *
@@ -20,7 +20,7 @@ export function productionOf(values: SectionValues, isProductionEnvironment: boo
   return isPublic(values) && !values.get(service).unsafe_public_demo ? ofPublicUrl : undefined;
 }
 
-/** True if the operator has allowed strangers to reach demos. Every page then shows a notice. */
+/** Returns true if the operator has allowed strangers to reach demos. Every page then shows a notice. */
 export function isPublicDemo(values: SectionValues, isProductionEnvironment: boolean): boolean {
   return isPublic(values) && productionOf(values, isProductionEnvironment) === undefined;
 }

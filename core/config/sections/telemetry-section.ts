@@ -65,7 +65,7 @@ export const telemetrySection = defineSection({
 
 export type TelemetrySettings = SectionValue<typeof telemetrySection>;
 
-/** True if a signal is sent. */
+/** Returns true if a signal is sent. */
 export function isSent({ endpoint, signals }: TelemetrySettings, signal: TelemetrySignal): boolean {
   return endpoint !== '' && signals.includes(signal);
 }

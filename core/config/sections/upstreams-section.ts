@@ -107,7 +107,7 @@ interface Known {
 }
 
 /**
- * The section's schema for editors, which complete the names of vendors and formats. The rules above report a name that
+ * Returns the section's schema for editors, which complete the names of vendors and formats. The rules above report a name that
  * is not registered.
  */
 export function upstreamsSchema({ formats, vendors }: Known): JsonSchema {

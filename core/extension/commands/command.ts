@@ -15,7 +15,7 @@ export interface CommandContext {
   print(line: string): void;
 }
 
-/** End of a help text: example command lines and the meaning of exit codes. */
+/** Returns the end of a help text: example command lines and the meaning of exit codes. */
 export function exampleText(lines: readonly string[], exitCodes: string): string {
   if (lines.length === 0) return exitCodes;
   return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;

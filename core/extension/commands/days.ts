@@ -5,13 +5,13 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** A day of the calendar, `2026-11-22`. */
+/** Parses a day of the calendar, `2026-11-22`. */
 export function parseDay(text: string): string {
   if (isDay(text)) return text;
   throw new InvalidArgumentError('It must be a day, for example 2026-11-22.');
 }
 
-/** A month, `2026-11`. */
+/** Parses a month, `2026-11`. */
 export function parseMonth(text: string): string {
   if (isMonth(text)) return text;
   throw new InvalidArgumentError('It must be a month, for example 2026-11.');
@@ -67,7 +67,7 @@ export function zoneOption(): Option {
   );
 }
 
-/** Time zone of a command's output: its option, or else the service's zone. */
+/** Returns the time zone of a command's output: its option, or else the service's zone. */
 export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: ZoneOptions): string {
   return timeZone ?? host.section(service).time_zone;
 }

@@ -13,7 +13,7 @@ interface ResourceWords {
   readonly exitCodes?: string;
 }
 
-/** `daypass NAME …`: the list of a resource, `find` if its query has words, and these actions. */
+/** Creates `daypass NAME …`: the list of a resource, `find` if its query has words, and these actions. */
 export function resourceCommand<Entry>(
   resource: OperatorResource<Entry>,
   { description, actions = [], examples = [`daypass ${resource.name} list`], exitCodes = '' }: ResourceWords,

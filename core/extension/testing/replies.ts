@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
-/** A whole answer in the format of Chat Completions. */
+/** Returns a whole answer in the format of Chat Completions. */
 export function chatReply(content: string): Reply {
   const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' };
   return {
@@ -17,7 +17,7 @@ export function chatReply(content: string): Reply {
   };
 }
 
-/** A streamed answer in the format of Chat Completions, with a chunk for each piece. */
+/** Returns a streamed answer in the format of Chat Completions, with a chunk for each piece. */
 export function chatStream(...pieces: readonly string[]): Reply {
   const chunks = [
     ...pieces.map((content) => chunk({ role: 'assistant', content }, null)),

@@ -35,7 +35,7 @@ export interface ConfigChanges {
   release(): Promise<void>;
 }
 
-/** The state of this process. */
+/** Returns the state of this process. */
 export function configLoadState(services: Pick<Services, 'keep' | 'now'>): ConfigLoadState {
   return services.keep('config-load-state', () => ({
     loadedAt: services.now(),

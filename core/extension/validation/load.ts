@@ -123,7 +123,7 @@ function readFolders(
   return found;
 }
 
-/** The JSON Schema of the whole file, for editors and as documentation. */
+/** Composes the JSON Schema of the whole file, for editors and as documentation. */
 export function composeSchema(registry: Registry): JsonSchema & { readonly $schema: string; readonly title: string } {
   const sections = [...registry.sections.values(), pipelineSection(registry)];
   return {

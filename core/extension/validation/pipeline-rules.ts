@@ -80,7 +80,7 @@ export function checkStages(listed: readonly ListedStage[], validator: Validator
     if (options !== undefined) definition.check?.(options, [...path, definition.name], report, context);
 }
 
-/** Warnings about a pipeline, or options of its stages, that are valid but probably unintended. */
+/** Returns warnings about a pipeline, or options of its stages, that are valid but probably unintended. */
 export function pipelineNotices(listed: readonly ListedStage[], registry: Registry, all: SectionValues): string[] {
   const lacks = (fact: AnyFact) => !listed.some(({ definition: { writes } }) => writes?.includes(fact));
   return [

@@ -3,7 +3,7 @@ import { isPublicDemo, productionOf } from '#core/config/sections/production.ts'
 import type { SectionValues } from '#core/config/section.ts';
 import { listen, service } from '#core/config/sections/core-sections.ts';
 
-/** Warnings about a valid configuration that may not be intended. */
+/** Returns warnings about a valid configuration that may not be intended. */
 export function productionNotices(values: SectionValues, isProductionEnvironment: boolean): string[] {
   const { base_url: url = '' } = values.get(service);
   const { host } = values.get(listen);

@@ -70,7 +70,7 @@ function refuse(paths: readonly string[]): void {
   );
 }
 
-/** True if both configurations list the same stages with the same options. */
+/** Returns true if both configurations list the same stages with the same options. */
 export function hasSameStages(next: Config, base: Config): boolean {
   return isSame(optionsOf(next), optionsOf(base));
 }

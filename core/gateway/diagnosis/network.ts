@@ -45,7 +45,7 @@ const failures: readonly (readonly [RegExp, string, string])[] = [
   [/ECONNRESET|EPIPE|UND_ERR_SOCKET/, 'the connection was closed', 'A proxy or firewall may cut it; try again.'],
 ];
 
-/** Reason for a failed connection, with the remedy. Never repeats a driver's message, which may contain addresses and secrets. */
+/** Explains a failed connection, with the remedy. Never repeats a driver's message, which may contain addresses and secrets. */
 export function explainNetworkError(thrown: unknown): Finding {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const text = `${error.name} ${'code' in error ? String(error.code) : ''} ${error.message}`;

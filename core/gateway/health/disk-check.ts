@@ -22,7 +22,7 @@ export async function readRoom(folder: string): Promise<DiskRoom> {
   return { free: bavail * bsize, inodes: files > 0 ? ffree : Infinity };
 }
 
-/** True if the disk has no room for new files, regardless of its free bytes. */
+/** Returns true if the disk has no room for new files, regardless of its free bytes. */
 export function lacksInodes({ inodes }: DiskRoom): boolean {
   return inodes < minInodes;
 }
@@ -41,7 +41,7 @@ function diskState({ dataFolder, keep }: DiskHost): DiskState {
   }));
 }
 
-/** Last read number of free bytes on the disk of the data folder; undefined if it cannot be read. */
+/** Returns the last read number of free bytes on the disk of the data folder; undefined if it cannot be read. */
 export function freeDiskBytes(host: DiskHost): number | undefined {
   return diskState(host).room.read()?.free;
 }
@@ -73,7 +73,7 @@ export const diskCheck: HealthCheck = {
 };
 
 /**
- * Reason why a disk counts as full, with the remedy; undefined if it has room.
+ * Explains why a disk counts as full, with the remedy; undefined if it has room.
  *
  * @param least bytes that must be free
  * @param wanted free bytes from which a full disk has room again

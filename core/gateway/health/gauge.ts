@@ -23,7 +23,7 @@ export interface Gauge {
 type Awaitable<T> = T | Promise<T>;
 type LabelledValue = readonly [...labels: string[], value: number];
 
-/** A gauge with a single value, left out if it is undefined. It is a counter if the name ends with `_total`. */
+/** Defines a gauge with a single value, left out if it is undefined. It is a counter if the name ends with `_total`. */
 export function gauge(name: string, description: string, read: (host: Host) => Awaitable<number | undefined>): Gauge {
   return {
     name,
@@ -36,7 +36,7 @@ export function gauge(name: string, description: string, read: (host: Host) => A
   };
 }
 
-/** A gauge with labels. It is a counter if the name ends with `_total`. */
+/** Defines a gauge with labels. It is a counter if the name ends with `_total`. */
 export function gaugeBy(
   labels: readonly string[],
   name: string,

@@ -6,7 +6,7 @@ import { gauge, gaugeBy } from './gauge.ts';
 const maxAgeMs = 1_000;
 const deadline = 3_000; // ms
 
-/** State of the queue, read once for all gauges of a scrape, and at most once a second. */
+/** Returns the state of the queue, read once for all gauges of a scrape, and at most once a second. */
 export function queueState(host: Host): Promise<QueueState> {
   const read = () => host.jobs.state();
   const now = () => host.monotonic();

@@ -2,19 +2,19 @@ import type { Service } from './host.ts';
 
 type WithContact = Pick<Service, 'contact'>;
 
-/** The operator's contact in readable form: an e-mail address, a WhatsApp number, or a URL; undefined if gateway.yaml has none. */
+/** Returns the operator's contact in readable form: an e-mail address, a WhatsApp number, or a URL; undefined if gateway.yaml has none. */
 export function contactOf({ contact }: WithContact): string | undefined {
   const number = whatsAppNumber(contact);
   return number === undefined ? contact?.replace(/^mailto:/, '') : `WhatsApp +${number}`;
 }
 
-/** The operator's e-mail address; undefined if the contact is of another kind. */
+/** Returns the operator's e-mail address; undefined if the contact is of another kind. */
 export function contactAddress({ contact }: WithContact): string | undefined {
   return /^mailto:([^\s@<>,;"?]+@[^\s@<>,;"?]+)/.exec(contact ?? '')?.[1];
 }
 
 /**
- * Link for questions about something, whose name is filled in for WhatsApp and mail.
+ * Returns the link for questions about something, whose name is filled in for WhatsApp and mail.
  *
  * @param about code of an order
  * @returns empty if gateway.yaml has no contact

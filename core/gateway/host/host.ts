@@ -114,7 +114,7 @@ export function createHost(
   return host;
 }
 
-/** The name in lower-case letters and digits, joined by hyphens; the key prefix if the name has neither. */
+/** Returns the name in lower-case letters and digits, joined by hyphens; the key prefix if the name has neither. */
 export function serviceSlug(name: string, prefix: string): string {
   const words = name
     .normalize('NFKD')
@@ -127,7 +127,7 @@ export function serviceSlug(name: string, prefix: string): string {
 /** A job as defined by plugins and core; its context is the host. */
 export type JobDefinition<Data extends JsonObject = JsonObject> = Job<Host, Data>;
 
-/** A cached value per catalog, which is read again once it is too old. Concurrent callers share one read. */
+/** Returns a cached value per catalog, which is read again once it is too old. Concurrent callers share one read. */
 export function sharedReading<T>(
   options: Omit<FreshValueOptions<T>, 'read' | 'now'>,
   read: (host: Host) => Promise<T>,

@@ -68,7 +68,7 @@ function addRange(list: BlockList, range: string): void {
 
 const readers = new WeakMap<readonly string[], ReadClientConnection>();
 
-/** Cached reader of a configuration. */
+/** Returns the cached reader of a configuration. */
 export function connectionReader({ section }: Pick<Host, 'section'>): ReadClientConnection {
   const { trusted_proxies: proxies } = section(listen);
   const reader = readers.get(proxies) ?? createConnectionReader(proxies);
@@ -76,7 +76,7 @@ export function connectionReader({ section }: Pick<Host, 'section'>): ReadClient
   return reader;
 }
 
-/** Connection of the client that sent this request. */
+/** Returns the connection of the client that sent this request. */
 export function clientConnection(
   { info, raw }: Pick<Request, 'info' | 'raw'>,
   host: Pick<Host, 'section'>,

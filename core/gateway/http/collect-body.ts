@@ -15,7 +15,7 @@ export interface BodyLimits {
   readonly minRate: number;
 }
 
-/** Seconds that a body of the maximum size may take. */
+/** Returns the seconds that a body of the maximum size may take. */
 export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): number {
   return timeout + maxBytes / minRate;
 }

@@ -14,7 +14,7 @@ interface ClientSocket extends Socket {
   [surplus]?: true;
 }
 
-/** True for a connection over the limit, whose requests get 503. */
+/** Returns true for a connection over the limit, whose requests get 503. */
 export function isSurplus(socket: Socket): boolean {
   return (socket as ClientSocket)[surplus] === true;
 }

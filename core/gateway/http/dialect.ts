@@ -4,8 +4,8 @@ import type { Endpoint } from '../pipeline/exchange.ts';
 import { vendorSegment } from './paths.ts';
 
 /**
- * Dialect of the caller's error bodies. The path decides; on shared paths, the vendor's name in the path, or else headers sent only by one
- * vendor's clients.
+ * Returns the dialect of the caller's error bodies. The path decides; on shared paths, the vendor's name in the path, or else headers sent
+ * only by one vendor's clients.
  *
  * @param path decides if there is no endpoint
  */

@@ -53,7 +53,7 @@ export async function drainReplaced(
   await idle(handler, 2_000);
 }
 
-/** Error that ends an exchange when the gateway stops. */
+/** Creates the error that ends an exchange when the gateway stops. */
 export function stopping(): GatewayError {
   return new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 });
 }

@@ -258,7 +258,7 @@ export class ExchangeHandler implements Conversations {
   }
 }
 
-/** True if the connection closed, or was reset before it was accepted, in which case the system knows no peer. */
+/** Returns true if the connection closed, or was reset before it was accepted, in which case the system knows no peer. */
 export function hasLeft({ socket }: IncomingMessage, response: ServerResponse): boolean {
   return response.closed || socket.destroyed || socket.writableEnded || socket.remoteAddress === undefined;
 }

@@ -18,8 +18,8 @@ export interface HealthSource {
 const options = { state: { parse: false } } as const;
 
 /**
- * `/livez`: the process is alive. `/readyz`: it should receive traffic. Without the database or Redis the gateway stays ready, because it
- * can serve known keys. Neither returns details, because both are public.
+ * Serves `/livez`: the process is alive. `/readyz`: it should receive traffic. Without the database or Redis the gateway stays ready,
+ * because it can serve known keys. Neither returns details, because both are public.
  */
 export function routeHealthChecks(server: Server, source: HealthSource): void {
   server.route(livez);
@@ -29,8 +29,8 @@ export function routeHealthChecks(server: Server, source: HealthSource): void {
 }
 
 /**
- * The same paths for the operator. `/readyz?verbose` adds the version, health checks, all problems and plugins' reports; while a check
- * fails, the status is `degraded`, still with 200.
+ * Serves the same paths to the operator. `/readyz?verbose` adds the version, health checks, all problems and plugins' reports; while a
+ * check fails, the status is `degraded`, still with 200.
  */
 export function operatorHealthChecks(source: HealthSource): ServerRoute[] {
   const handler = (request: Request, h: ResponseToolkit) =>

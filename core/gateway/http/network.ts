@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { plainAddress } from '#core/platform/names/loopback.ts';
 
 /**
- * The network that one caller can send from: an IPv4 address, or the /64 of an IPv6 address, whose 2^64 addresses belong to one household
- * or machine.
+ * Returns the network that one caller can send from: an IPv4 address, or the /64 of an IPv6 address, whose 2^64 addresses belong to one
+ * household or machine.
  */
 export function networkOf(address = ''): string {
   const plain = plainAddress(address);

@@ -82,7 +82,7 @@ function refuseWith(error: GatewayError, dialect?: Dialect): Match {
   return { endpoint: refusingEndpoint(error, dialect), params: {} };
 }
 
-/** Endpoint for a request without one, which still passes through the pipeline, so that it is recorded. */
+/** Returns the endpoint for a request without one, which still passes through the pipeline, so that it is recorded. */
 export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoint {
   return {
     name: 'unknown',

@@ -70,7 +70,7 @@ export class EndpointTable {
   }
 }
 
-/** The path of a request's URL, without its query. */
+/** Returns the path of a request's URL, without its query. */
 export function pathOf(url = ''): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
@@ -84,15 +84,15 @@ const version = '/v1(?:beta)?';
 const belowVendor = new RegExp(`^(?:${version})?/(${vendorSegments.join('|')})(?=/)`);
 const misplaced = new RegExp(`${belowVendor.source}|^${version}(?=/v\\d)`);
 
-/** The vendor's name in a path such as `/anthropic/v1/messages`. */
+/** Returns the vendor's name in a path such as `/anthropic/v1/messages`. */
 export function vendorSegment(path: string): (typeof vendorSegments)[number] | undefined {
   return belowVendor.exec(path)?.[1] as (typeof vendorSegments)[number] | undefined;
 }
 
 /**
- * `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`, `/anthropic/v1/messages` →
- * `/v1/messages`. A double slash, from a base URL with a trailing slash, counts as one. Cohere's `/v2/rerank` is compatible with its
- * `/v1/rerank`.
+ * Returns the canonical path: `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`,
+ * `/anthropic/v1/messages` → `/v1/messages`. A double slash, from a base URL with a trailing slash, counts as one. Cohere's `/v2/rerank` is
+ * compatible with its `/v1/rerank`.
  */
 export function canonicalPath(path: string): string {
   const single = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;

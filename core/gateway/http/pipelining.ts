@@ -56,7 +56,7 @@ export function serveInTurn(server: Server, onDropped: (socket: Socket) => void)
   }
 }
 
-/** Running response of a connection; undefined if there is none. */
+/** Returns the running response of a connection; undefined if there is none. */
 export function runningResponse(socket: Socket): ServerResponse | undefined {
   const response = (socket as ClientSocket)[running];
   return response?.closed === false ? response : undefined;

@@ -38,12 +38,12 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
   response.once('close', () => clearInterval(timer));
 }
 
-/** True if the response has ended and the system accepted all of it. It accepts nothing of a response queued behind another one. */
+/** Returns true if the response has ended and the system accepted all of it. It accepts nothing of a response queued behind another one. */
 export function isTaken(response: ServerResponse): boolean {
   return response.writableEnded && response.socket !== null && bytesTaken(response.socket) === undefined;
 }
 
-/** Bytes that the system accepted from this connection so far; undefined if it accepted all of them. */
+/** Returns the bytes that the system accepted from this connection so far; undefined if it accepted all of them. */
 export function bytesTaken(socket: Socket | null): number | undefined {
   const { _handle: queue } = (socket ?? {}) as Socket & { _handle?: SystemQueue | null };
   if (queue === undefined || queue === null || queue.writeQueueSize === 0) return undefined;

@@ -7,7 +7,7 @@ import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
 const forwardedHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /**
- * True for a browser on the gateway's machine that uses a local name. An untrusted proxy forwards for anyone, and a page whose name
+ * Returns true for a browser on the gateway's machine that uses a local name. An untrusted proxy forwards for anyone, and a page whose name
  * resolves to this machine (DNS rebinding) sends its own name.
  */
 export function isFromThisMachine(

@@ -46,7 +46,7 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
 ];
 
 /**
- * Message for the path of such an API; undefined for others.
+ * Returns the message for the path of such an API; undefined for others.
  *
  * @param path starting with `/v1/` or `/v1beta/`
  */

@@ -70,7 +70,7 @@ export const closings: readonly Closing[] = [
 ];
 
 /**
- * The closing reported by an error; undefined for other errors, such as an unexplained 401.
+ * Returns the closing reported by an error; undefined for other errors, such as an unexplained 401.
  *
  * @param preset name of the upstream's preset
  */

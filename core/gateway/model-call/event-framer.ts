@@ -63,7 +63,7 @@ export class StreamEvent {
   }
 }
 
-/** The events before the first one that would take too long to parse. */
+/** Returns the events before the first one that would take too long to parse. */
 export function readableOf(events: readonly StreamEvent[]): readonly StreamEvent[] {
   const at = events.findIndex(({ data = '' }) => findExcess(data, bounds.eventValues) !== undefined);
   return at === -1 ? events : events.slice(0, at);

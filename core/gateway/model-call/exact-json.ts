@@ -33,7 +33,7 @@ const maxKeptLength = 1_024;
 /** Length above which strings are skipped, because they may contain many digits. */
 const largeText = 1_048_576;
 
-/** True if parsing the text may change a number in it, that is, if it has a digit followed by 15 more digits or dots. */
+/** Returns true if parsing the text may change a number in it, that is, if it has a digit followed by 15 more digits or dots. */
 export function mayHoldLongNumbers(text: string): boolean {
   if (text.length <= largeText) return hasManyDigits(text);
   let length = 0; // of the digits and dots before the index
@@ -71,12 +71,12 @@ export function parseExactInputs(text: string): unknown {
   return runToEnd(exactInputSteps(text));
 }
 
-/** `parseExact` in steps, for long texts. */
+/** Runs `parseExact` in steps, for long texts. */
 export function* exactSteps(text: string): Generator<undefined, unknown> {
   return mayHoldLongNumbers(text) ? yield* parse(text, true) : JSON.parse(text);
 }
 
-/** `parseExactInputs` in steps, for long texts. */
+/** Runs `parseExactInputs` in steps, for long texts. */
 export function* exactInputSteps(text: string): Generator<undefined, unknown> {
   return mayHoldLongNumbers(text) && inputName.test(text) ? yield* parse(text, false) : JSON.parse(text);
 }

@@ -42,7 +42,7 @@ const wordings: readonly Wording[] = [
 ];
 
 /**
- * Maximum output tokens, according to a message that rejects a larger limit.
+ * Returns the maximum output tokens, according to a message that rejects a larger limit.
  *
  * @returns undefined for other messages, and if the prompt leaves no room
  */

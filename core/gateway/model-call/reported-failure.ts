@@ -111,7 +111,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
   }
 }
 
-/** Code of a failure not caused by the request, by the meaning of the error. */
+/** Returns the code of a failure not caused by the request, by the meaning of the error. */
 export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
   if (meaning === 'capacity') return 'unavailable';
   return meaning === 'timeout' ? 'upstream_timeout' : 'upstream_failed';

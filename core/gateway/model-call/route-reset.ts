@@ -3,7 +3,7 @@ import type { Host } from '../host/host.ts';
 /** PostgreSQL channel that notifies every instance when an operator resets a route. */
 export const routeResetChannel = 'daypass_route_reset';
 
-/** Ids of all routes, without duplicates, in the order of gateway.yaml. */
+/** Returns the ids of all routes, without duplicates, in the order of gateway.yaml. */
 export function routeIdsOf({ catalog }: Pick<Host, 'catalog'>): string[] {
   return [...new Set(catalog.models.flatMap(({ routes }) => routes.map(({ id }) => id)))];
 }

@@ -21,7 +21,7 @@ export function routesReport(report: (host: Host) => RouteStatus[]): StatusRepor
   return { name: 'routes', report };
 }
 
-/** Reported status of routes by route id; empty if no plugin provides it. */
+/** Reads the reported status of routes by route id; empty if no plugin provides it. */
 export function readRouteStatus({ statusReports }: StatusReports, host: Host): Map<string, RouteStatus> {
   const statuses = (statusReports.get('routes')?.report(host) ?? []) as RouteStatus[];
   return new Map(statuses.map((status) => [status.route, status]));

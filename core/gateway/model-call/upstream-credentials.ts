@@ -3,13 +3,13 @@ import type { AuthScheme, Upstream } from '#core/config/catalog/catalog.ts';
 const minLength = 6; // shorter values would match inside other words
 const secretHeaders = /auth|key|token|secret|cookie/i;
 
-/** Header that carries a key to an upstream. Empty keys are not sent. */
+/** Returns the header that carries a key to an upstream. Empty keys are not sent. */
 export function authHeaders(scheme: AuthScheme, key: string): Record<string, string> {
   if (key === '' || scheme === 'none') return {};
   return scheme === 'bearer' ? { authorization: `Bearer ${key}` } : { [scheme]: key };
 }
 
-/** Keys and hosts of an upstream, which no message may show, longest first. */
+/** Returns the keys and hosts of an upstream, which no message may show, longest first. */
 export function secretsOf({
   apiKeys,
   baseUrl,

@@ -54,12 +54,12 @@ const minimaxTypes: ReadonlyMap<string, string> = new Map([
 /** Those of forbidden content, unreadable characters and wrong parameters. */
 const minimaxRejections: ReadonlySet<string> = new Set(['1026', '1042', '2013']);
 
-/** The same for a body with an error status, where a bare `message` or `detail` counts as well. */
+/** Reads the error in a body with an error status, where a bare `message` or `detail` counts as well. */
 export function readRefusal(body: JsonObject | undefined): ReportedError {
   return readReportedError(body) ?? describe(body ?? {});
 }
 
-/** True when the prompt does not fit the context: another route may have a larger one. */
+/** Returns true if the prompt does not fit the context: another route may have a larger one. */
 export function isContextOverflow({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
   if (areCodesOf('overflow', [type, code])) return true;
   // A limit of output tokens above the context is not the prompt's fault.
@@ -70,7 +70,7 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
 const windowWords =
   /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= )(\d+)/i;
 
-/** Tokens of the context, where a refusal names them. */
+/** Returns the tokens of the context, where a refusal names them. */
 export function contextWindowOf({ contextSize, message }: ReportedError): number | undefined {
   const named = contextSize ?? Number(windowWords.exec(message ?? '')?.[1] ?? Number.NaN);
   return named > 0 ? named : undefined;
@@ -79,7 +79,9 @@ export function contextWindowOf({ contextSize, message }: ReportedError): number
 /** Text in quotation marks may be the client's. An apostrophe inside a word is not a quotation mark. */
 const quoted = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
-/** True when the upstream does not have the model, or the key has no access to it. The client named one of the catalog, which exists. */
+/**
+ * Returns true if the upstream does not have the model, or the key has no access to it. The client named one of the catalog, which exists.
+ */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return areCodesOf('model', [code]) || areWordsOf('missing', message);
 }
@@ -87,12 +89,12 @@ export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | '
 const clientThings =
   /\b(file|thread|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
-/** True for a 404 about an object of the client; any other is about the model or the path, which the gateway chose. */
+/** Returns true for a 404 about an object of the client; any other is about the model or the path, which the gateway chose. */
 export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return clientThings.test(`${code ?? ''} ${message ?? ''}`);
 }
 
-/** True when the content of the request was refused: another key, and usually another route, refuses it too. */
+/** Returns true if the content of the request was refused: another key, and usually another route, refuses it too. */
 export function isModeration({ type, code, message }: ReportedError): boolean {
   return areCodesOf('policy', [type, code]) || areWordsOf('policy', message);
 }
@@ -100,7 +102,7 @@ export function isModeration({ type, code, message }: ReportedError): boolean {
 /** Messages that repeat names chosen by the client: their words do not count. */
 const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
 
-/** Meaning of an error by its codes and message; undefined if the status decides. */
+/** Returns the meaning of an error by its codes and message; undefined if the status decides. */
 export function meaningOf(reported: ReportedError): ErrorMeaning | undefined {
   if (isContextOverflow(reported)) return 'overflow';
   if (outputLimitOf(reported.message) !== undefined || areWordsOf('limit', reported.message)) return 'limit';
@@ -122,7 +124,7 @@ const secrets =
 const maxSearchedLength = 16_384;
 
 /**
- * A vendor's message without secrets, cut to so many characters.
+ * Returns a vendor's message without secrets, cut to so many characters.
  *
  * @param own known secrets: the keys of gateway.yaml, and the host
  */

@@ -215,7 +215,7 @@ const table: Readonly<Record<WordMeaning, Said>> = {
   },
 };
 
-/** True when one of the types and codes means this. */
+/** Returns true if one of the types and codes means this. */
 export function areCodesOf(meaning: WordMeaning, given: readonly (string | undefined)[]): boolean {
   const { codes, words } = table[meaning];
   const isOne = (code: string) => codes?.has(code) === true || words.some((row) => row.in && row.words.test(code));
@@ -223,7 +223,7 @@ export function areCodesOf(meaning: WordMeaning, given: readonly (string | undef
 }
 
 /**
- * True when the words of a message mean this.
+ * Returns true if the words of a message mean this.
  *
  * @param preset name of the upstream's preset
  */

@@ -29,7 +29,7 @@ function operatorPort(port: number): number {
   return port + portDistance <= 65_535 ? port + portDistance : port - portDistance;
 }
 
-/** `http://127.0.0.1:9080`, or `unix:/path/of/the/socket`. */
+/** Describes `http://127.0.0.1:9080`, or `unix:/path/of/the/socket`. */
 export function describeAddress(address: OperatorAddress): string {
   if ('path' in address) return `unix:${address.path}`;
   const { host, port } = address;

@@ -33,8 +33,8 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
 }
 
 /**
- * True if a listener can be closed without waiting for a disk: closing removes its socket file on the event loop thread. If the disk does
- * not respond, the file is left, and the next start replaces it.
+ * Returns true if a listener can be closed without waiting for a disk: closing removes its socket file on the event loop thread. If the
+ * disk does not respond, the file is left, and the next start replaces it.
  */
 export async function canClose(address: OperatorAddress): Promise<boolean> {
   if (!('path' in address)) return true;

@@ -10,7 +10,7 @@ export interface Caller {
   readonly dialect: Dialect;
 }
 
-/** The only place where errors become bytes: the body, status and headers that the caller's SDK understands. */
+/** Renders an error as the body, status and headers that the caller's SDK understands. No other code turns errors into bytes. */
 export function renderError(error: GatewayError, caller: Caller): Reply {
   return {
     status: error.status(caller.format),
@@ -47,7 +47,7 @@ function placed(message: string, param: string | undefined): string {
 }
 
 /**
- * The error as the last event of a stream, worded so that clients recover. If a stream just ended, clients would take the reply for
+ * Renders the error as the last event of a stream, worded so that clients recover. If a stream just ended, clients would take the reply for
  * complete, or retry without a logged reason.
  */
 export function renderStreamError(error: GatewayError, caller: Caller): string {
@@ -57,7 +57,7 @@ export function renderStreamError(error: GatewayError, caller: Caller): string {
   return dialects[caller.dialect].endStream(data);
 }
 
-/** Text that keeps an idle stream open; ignored by all clients of the format. */
+/** Renders the text that keeps an idle stream open; ignored by all clients of the format. */
 export function renderKeepAlive(format: Audience | undefined): string {
   return format?.keepAlive ?? ': keep-alive\n\n';
 }

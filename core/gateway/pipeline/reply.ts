@@ -45,7 +45,7 @@ export function tolerateErrors({ body }: Reply): void {
 function ignore(): void {}
 
 /**
- * Error of a stream that failed before it was sent; undefined while it is readable.
+ * Returns the error of a stream that failed before it was sent; undefined while it is readable.
  *
  * @param source the reply that this one may wrap: a wrapper that listens too late misses its error
  */

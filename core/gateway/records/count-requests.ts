@@ -42,7 +42,7 @@ const none: RequestCount = { count: 0, isCapped: false };
 
 type RequestCounter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
 
-/** The usage counter that matches the filter; undefined if there is none. */
+/** Returns the usage counter that matches the filter; undefined if there is none. */
 export function counterOf(filter: RequestFilter): RequestCounter | undefined {
   const { outcome, status, isMetered, errors, hasFailover, isCached } = filter;
   if (status !== undefined || isMetered !== undefined || hasFailover === false || isCached === false) return undefined;

@@ -12,8 +12,8 @@ export interface DailyUsage {
 }
 
 /**
- * Usage of the last days, oldest first, ending today; days without usage have zeros. Read from hourly counts: 60 days of ten models with
- * two routes are about 29,000 rows.
+ * Reads the usage of the last days, oldest first, ending today; days without usage have zeros. Read from hourly counts: 60 days of ten
+ * models with two routes are about 29,000 rows.
  *
  * @param days at most 400
  */

@@ -34,7 +34,7 @@ export type Condition = [sql: string, ...parameters: unknown[]];
 /** Each request has exactly one outcome. */
 export const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
-/** Filter for a word: a status such as `429` or `5xx`, an outcome, or `error` for everything rejected or failed. */
+/** Returns the filter for a word: a status such as `429` or `5xx`, an outcome, or `error` for everything rejected or failed. */
 export function filterByStatus(word: string): Pick<RequestFilter, 'status' | 'outcome' | 'errors'> {
   if (word === 'error') return { errors: true };
   const outcome = outcomes.find((name) => name === word);
@@ -96,7 +96,7 @@ export function equalText(column: string, text: string): Condition {
 }
 
 /**
- * A time in a format independent of the session's time zone.
+ * Returns a time in a format independent of the session's time zone.
  *
  * @param time epoch ms
  */

@@ -22,7 +22,8 @@ export interface AccountLoad {
 }
 
 /**
- * Accounts with the most requests, tokens, failures or policy rejections, for each measure the heaviest first. Read from hourly counts.
+ * Lists the accounts with the most requests, tokens, failures or policy rejections, for each measure the heaviest first. Read from hourly
+ * counts.
  *
  * @param since epoch ms; its whole hour is counted
  */

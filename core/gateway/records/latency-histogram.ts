@@ -8,8 +8,8 @@ const firstEnd = 10; // ms
 const growth = 1.1;
 
 /**
- * Quantile for a share of the requests, 0.5 for the median. Ms, within 5 % of the exact value between 10 ms and an hour; undefined without
- * requests.
+ * Returns the quantile for a share of the requests, 0.5 for the median. Ms, within 5 % of the exact value between 10 ms and an hour;
+ * undefined without requests.
  */
 export function quantile(histogram: LatencyHistogram, share: number): number | undefined {
   const all = sizeOf(histogram);
@@ -21,7 +21,7 @@ export function quantile(histogram: LatencyHistogram, share: number): number | u
   return undefined;
 }
 
-/** Number of requests in all buckets. */
+/** Returns the number of requests in all buckets. */
 export function sizeOf(histogram: LatencyHistogram): number {
   return histogram.reduce((sum, [, requests]) => sum + requests, 0);
 }

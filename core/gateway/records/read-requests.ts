@@ -31,8 +31,8 @@ export const recordColumns = Object.entries(columns)
 const newestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
 
 /**
- * Record of one request, read from the partition of its day; undefined if there is none yet: records reach the database about a second
- * after the request ends.
+ * Finds the record of one request, read from the partition of its day; undefined if there is none yet: records reach the database about a
+ * second after the request ends.
  *
  * @param accountId finds the request only if it belongs to this account
  */
@@ -52,7 +52,8 @@ export async function findRequest(
 }
 
 /**
- * A page of records, newest first. The next page starts after the id of the last record, so that records arriving meanwhile shift nothing.
+ * Lists a page of records, newest first. The next page starts after the id of the last record, so that records arriving meanwhile shift
+ * nothing.
  *
  * @throws GatewayError `invalid_request` if `before` is not a request id
  */
@@ -129,7 +130,7 @@ function timeOfBefore(before: string | undefined): number | undefined {
   return before === undefined ? undefined : timeOfRequestId(before);
 }
 
-/** All records, newest first, a page at a time, for exports. */
+/** Reads all records, newest first, a page at a time, for exports. */
 export async function* readRequestPages(
   database: Queries,
   filter: RequestFilter,
@@ -156,7 +157,7 @@ function olderThan(id: string): Conditions {
   return { sql: 'AND started_at <= ? AND (started_at, id) < (?, ?)', parameters: [startedAt, startedAt, id] };
 }
 
-/** True if the prompt or the reply of a request is stored (`log: { content: true }`). Reads one partition. */
+/** Returns true if the prompt or the reply of a request is stored (`log: { content: true }`). Reads one partition. */
 export async function isContentKept(database: Pick<Database, 'query'>, id: string): Promise<boolean> {
   const startedAt = timeOfRequestId(id);
   if (startedAt === undefined) return false;

@@ -24,7 +24,7 @@ interface OpenSpool {
   spool: RecordSpool | undefined;
 }
 
-/** The journal's spool for the exporter of records; `spool` is undefined without one. */
+/** Opens the journal's spool for the exporter of records; `spool` is undefined without one. */
 export function openRecordSpool(host: Pick<Host, 'keep'>): OpenSpool {
   return host.keep('records/spool', () => ({ spool: undefined }) as OpenSpool);
 }

@@ -21,7 +21,7 @@ export function createRequestId(receivedAt: number): string {
   return stamp.digits + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }
 
-/** Epoch ms of the request with this id; undefined if the text is not a request id. */
+/** Returns epoch ms of the request with this id; undefined if the text is not a request id. */
 export function timeOfRequestId(id: string): number | undefined {
   const digits = form.exec(id)?.[1];
   const time = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);

@@ -31,7 +31,7 @@ interface UnauthenticatedUsage {
 
 const minuteLength = 60_000; // ms
 
-/** Start of the minute of a time, epoch ms. */
+/** Returns the start of the minute of a time, epoch ms. */
 export function startOfMinute(time: number): number {
   return time - (time % minuteLength);
 }
@@ -91,7 +91,7 @@ export async function removeUnauthenticated(database: Pick<Database, 'query'>, t
   await database.query('DELETE FROM unauthenticated_minute WHERE minute < ?', [timestamp(time)]);
 }
 
-/** Requests of no account as commands and the API write them. */
+/** Writes the requests of no account as commands and the API write them. */
 export function writeUnauthenticated({ requests, blocks }: UnauthenticatedUsage) {
   return {
     requests,

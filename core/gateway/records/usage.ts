@@ -100,7 +100,7 @@ export const clientNames = 100;
 export type CountsRow = Readonly<Record<(typeof storedCounts)[number], number>>;
 type Row = UsageKeys & CountsRow;
 
-/** Shares of the input tokens read from and written to vendors' caches, from 0 to 1; undefined without input. */
+/** Returns the shares of the input tokens read from and written to vendors' caches, from 0 to 1; undefined without input. */
 export function sharesOfCache(
   counts: Pick<UsageCounts, 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>,
 ): { readonly read: number; readonly written: number } | undefined {
@@ -110,7 +110,7 @@ export function sharesOfCache(
   return { read: Math.min(1, cacheReadTokens / inputTokens), written: Math.min(1, cacheWriteTokens / inputTokens) };
 }
 
-/** Format of `sharesOfCache` in the operator's API and commands: null without input. */
+/** Formats `sharesOfCache` for the operator's API and commands: null without input. */
 export function writeShares(counts: Parameters<typeof sharesOfCache>[0]) {
   const { read = null, written = null } = sharesOfCache(counts) ?? {};
   return { cachedInputShare: read, writtenInputShare: written };
@@ -119,12 +119,12 @@ export function writeShares(counts: Parameters<typeof sharesOfCache>[0]) {
 /** SQL sums of all counts, for statements that group rows of usage. */
 export const sumsOfCounts = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`).join(', ');
 
-/** Start of the UTC hour that contains a time, epoch ms. */
+/** Returns the start of the UTC hour that contains a time, epoch ms. */
 export function startOfHour(time: number): number {
   return Math.floor(time / usageHour) * usageHour;
 }
 
-/** Start of the last `hours` hours, including the current one, epoch ms; for `since`. */
+/** Returns the start of the last `hours` hours, including the current one, epoch ms; for `since`. */
 export function startOfHours(now: number, hours: number): number {
   return startOfHour(now) - (hours - 1) * usageHour;
 }
@@ -171,7 +171,7 @@ export async function readUsage<const By extends Exclude<UsageBy, 'client'>>(
 }
 
 /**
- * Tokens per second of streams since an hour, by public model name; models without streams are missing.
+ * Reads the tokens per second of streams since an hour, by public model name; models without streams are missing.
  *
  * @param since epoch ms
  */
@@ -198,7 +198,7 @@ export async function listUsedModels(database: Queries, filter: UsageFilter): Pr
   return rows.map(({ model }) => model);
 }
 
-/** Range of complete usage, epoch ms; `since` is undefined before the first request. */
+/** Returns the range of complete usage, epoch ms; `since` is undefined before the first request. */
 export async function usageReach(database: Queries): Promise<{ since: number | undefined; until: number }> {
   const [reach] = await database.query<{ since: number | null; until: number }>(
     `SELECT ${epoch('least((SELECT min(hour) FROM usage_total), (SELECT min(hour) FROM usage_delta))')} AS since,

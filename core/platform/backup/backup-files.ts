@@ -7,7 +7,7 @@ export function backupName(time: Date): string {
   return `daypass-${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.backup`;
 }
 
-/** Epoch ms from the name of a backup; undefined for other files, including unfinished backups. */
+/** Returns epoch ms from the name of a backup; undefined for other files, including unfinished backups. */
 export function timeOfBackup(name: string): number | undefined {
   const [, year, month, day, hour, minute, second] = namePattern.exec(name) ?? [];
   return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);

@@ -58,7 +58,7 @@ function inFillingOrder(
   }));
 }
 
-/** Last values of sequences by name, without unused sequences. */
+/** Reads the last values of sequences by name, without unused sequences. */
 export async function readSequences(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string }>(
     `select sequencename as name, last_value::text as value from pg_sequences
@@ -71,7 +71,7 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Table and columns in a statement: `"name" ("column", …)`. */
+/** Quotes the table and columns in a statement: `"name" ("column", …)`. */
 export function quoteTable({ name, columns }: BackupTable): string {
   return `${quoteName(name)} (${columns.map(quoteName).join(', ')})`;
 }

@@ -128,7 +128,7 @@ async function lock(client: pg.Client, kind: ClaimKind): Promise<boolean> {
   }
 }
 
-/** True if any gateway has claimed this database. */
+/** Returns true if any gateway has claimed this database. */
 export async function isClaimed(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);

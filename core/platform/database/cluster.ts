@@ -138,7 +138,7 @@ async function openSystemFolder(): Promise<void> {
   await chmod(systemFolder, 0o755);
 }
 
-/** User and environment for the server's programs, without the caller's PG… variables. */
+/** Returns the user and environment for the server's programs, without the caller's PG… variables. */
 export function processOf(identity: Identity | undefined) {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG')));
   return { env: { ...environment, LC_ALL: 'C' }, cwd: '/', ...(identity && { uid: identity.uid, gid: identity.gid }) };

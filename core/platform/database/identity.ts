@@ -16,8 +16,8 @@ const candidates = ['daypass', 'postgres', 'nobody'];
 const run = promisify(execFile);
 
 /**
- * The user that runs PostgreSQL, which refuses to run as root: the owner of its files, or one of `candidates` for a new cluster. Undefined
- * unless the gateway is root.
+ * Returns the user that runs PostgreSQL, which refuses to run as root: the owner of its files, or one of `candidates` for a new cluster.
+ * Undefined unless the gateway is root.
  *
  * @param folder of the server; may be missing
  * @throws StartRefused if none of the users exists
@@ -81,7 +81,7 @@ async function lookUp(name: string): Promise<Identity | undefined> {
   }
 }
 
-/** True if the user can read the file and enter every folder above it. */
+/** Returns true if the user can read the file and enter every folder above it. */
 export async function canReach(file: string, identity: Identity): Promise<boolean> {
   if (!(await allows(file, identity, 0o4))) return false;
   for (let folder = dirname(file); ; folder = dirname(folder)) {

@@ -46,7 +46,7 @@ export async function migrate(
 }
 
 /**
- * Schema for the tables of an empty database.
+ * Finds the schema for the tables of an empty database.
  *
  * @throws StartRefused see `migrate`
  */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Pid of the running server of this folder; undefined if there is none.
+ * Returns the pid of the running server of this folder; undefined if there is none.
  *
  * @throws if the pid cannot be read, for example because file descriptors are exhausted
  */
@@ -28,7 +28,7 @@ async function readPid(folder: string): Promise<number | undefined> {
 }
 
 /**
- * Text of a file; empty if it does not exist.
+ * Reads the text of a file; empty if it does not exist.
  *
  * @throws if it cannot be read, which proves nothing about its content
  */
@@ -39,7 +39,7 @@ export function readIfPresent(file: string): Promise<string> {
   });
 }
 
-/** True if a process with this id exists, even as a zombie or of another user. */
+/** Returns true if a process with this id exists, even as a zombie or of another user. */
 export function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -40,7 +40,7 @@ export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns
   return Object.fromEntries(fields) as RecordOf<Columns>;
 }
 
-/** SQL for a time as epoch ms, independent of the session's time zone and date style. */
+/** Returns the SQL for a time as epoch ms, independent of the session's time zone and date style. */
 export function epoch(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;
 }
@@ -51,7 +51,7 @@ export function epochs(...columns: readonly string[]): string {
 }
 
 /**
- * SQL for the columns of a `Row`; those ending in `_at` and `_until` are times.
+ * Returns the SQL for the columns of a `Row`; those ending in `_at` and `_until` are times.
  *
  * @param alias of the table
  */

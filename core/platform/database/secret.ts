@@ -4,8 +4,9 @@ import type { Secret } from './entities.ts';
 import type { Row } from './rows.ts';
 
 /**
- * A random secret of the gateway, 256 bits in base64url: created on first use, and shared by all instances on the database. Use it only for
- * short-lived data, such as the cookie between a sign-in provider and its callback, because anyone who can read the database knows it.
+ * Reads a random secret of the gateway, 256 bits in base64url: created on first use, and shared by all instances on the database. Use it
+ * only for short-lived data, such as the cookie between a sign-in provider and its callback, because anyone who can read the database knows
+ * it.
  */
 export async function readSecret(database: Pick<Database, 'query'>, name: string): Promise<string> {
   await database.query('insert into secret (name, value) values (?, ?) on conflict (name) do nothing', [

@@ -37,7 +37,7 @@ export async function writeAccess(file: string, access: ServerAccess): Promise<v
 }
 
 /**
- * True if this server responds, and not another one on the same port.
+ * Returns true if this server responds, and not another one on the same port.
  *
  * @throws Error if it rejects the password, which it would do later too
  */

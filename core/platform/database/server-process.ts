@@ -85,7 +85,7 @@ async function waitUntilReady({ access, log, signal: stopping }: ServerStart): P
 }
 
 /**
- * True if this server runs. Waits while it is starting, recovering or stopping, because a second one would not start on its folder.
+ * Returns true if this server runs. Waits while it is starting, recovering or stopping, because a second one would not start on its folder.
  *
  * @throws Error if it runs but refuses the connection; the reason of the signal
  */

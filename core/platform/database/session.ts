@@ -33,7 +33,7 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
 }
 
 /**
- * Session settings that deviate from `expectedSettings`, with the required values.
+ * Returns the session settings that deviate from `expectedSettings`, with the required values.
  *
  * @param settings of a session
  */

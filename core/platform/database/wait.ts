@@ -16,7 +16,7 @@ interface DatabaseWait {
 }
 
 /**
- * Seconds from DATABASE_WAIT.
+ * Reads the seconds from DATABASE_WAIT.
  *
  * @throws StartRefused if it is not a number of seconds
  */

@@ -49,7 +49,7 @@ const refusals: readonly (readonly [RegExp, ReasonKey])[] = [
   [/\bMISCONF\b/, 'connection.reason.not_saving'],
 ];
 
-/** True for failures of the database or Redis, as opposed to bugs. */
+/** Returns true for failures of the database or Redis, as opposed to bugs. */
 export function isConnectionError(thrown: unknown): boolean {
   return findMessage(thrown) !== undefined;
 }
@@ -66,22 +66,25 @@ const unreachableKeys = new Set<ReasonKey>([
 ]);
 const unreachableReasons = reasons.filter(([, key]) => unreachableKeys.has(key));
 
-/** True if a dependency is unreachable, as opposed to, for example, rejecting the login. */
+/** Returns true if a dependency is unreachable, as opposed to, for example, rejecting the login. */
 export function isUnreachable(thrown: unknown): boolean {
   return findReason(thrown, unreachableReasons) !== undefined;
 }
 
-/** True for an error of a single Redis command, such as a missing permission or full memory; others may succeed. */
+/** Returns true for an error of a single Redis command, such as a missing permission or full memory; others may succeed. */
 export function isRefusedCommand(thrown: unknown): boolean {
   return findReason(thrown, refusals) !== undefined;
 }
 
-/** Reason for an unavailable dependency. Driver messages are never repeated, because they contain addresses, names and queries. */
+/**
+ * Describes the reason for an unavailable dependency. Driver messages are never repeated, because they contain addresses, names and
+ * queries.
+ */
 export function describeConnectionError(thrown: unknown): string {
   return findMessage(thrown) ?? connectionReason('connection.reason.unknown');
 }
 
-/** Reason if the message is about an unavailable dependency; otherwise the message. */
+/** Returns the reason if the message is about an unavailable dependency; otherwise the message. */
 export function describeFailure(message: string): string {
   return findMessage(new Error(message)) ?? message;
 }

@@ -15,7 +15,7 @@ const prefixes: Partial<Readonly<Record<ErrorCode, string>>> = {
 };
 
 /**
- * Message of an error inside a stream.
+ * Returns the message of an error inside a stream.
  *
  * @param message as sent outside streams
  */

@@ -4,7 +4,7 @@ import { readInfo } from '../shared/redis-client.ts';
 const timeout = 5_000; // ms
 
 /**
- * Eviction policy of a Redis server; undefined if it never evicts keys.
+ * Returns the eviction policy of a Redis server; undefined if it never evicts keys.
  *
  * @param info output of INFO
  */

@@ -73,7 +73,7 @@ export function postgresKit(connectionString: string, queueName: string): QueueK
   };
 }
 
-/** Settings for the pool that BullMQ opens. */
+/** Returns the settings for the pool that BullMQ opens. */
 export function jobsPool(connectionString: string) {
   return {
     connectionString,

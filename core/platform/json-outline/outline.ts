@@ -51,8 +51,8 @@ export interface ItemsOutline extends Outline {
 }
 
 /**
- * Outline of a JSON text. Parsing it proves that the text is valid JSON in UTF-8: the outline contains everything except long strings,
- * which were scanned.
+ * Returns the outline of a JSON text. Parsing it proves that the text is valid JSON in UTF-8: the outline contains everything except long
+ * strings, which were scanned.
  *
  * @param text in any number of pieces
  * @param known pieces that already have an outline
@@ -77,7 +77,7 @@ export function outlineOf(
   return { ...whole, escapes: whole.escapes + loaded.scanner.escapes.value };
 }
 
-/** Outline of JSON values, each followed by a comma. */
+/** Returns the outline of JSON values, each followed by a comma. */
 export function outlineOfItems(items: Buffer): ItemsOutline | undefined {
   const outline = outlineOf([itemsOpening, items, itemsEnding]);
   if (outline === undefined) return undefined;

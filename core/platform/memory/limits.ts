@@ -41,7 +41,7 @@ const defaultSemiSpace = 32; // MiB, V8's default
 const semiSpaceCount = 3;
 
 /**
- * Heap limit without the young generation, which V8 includes in its limit: a quarter of it with an old generation of 256 MB.
+ * Returns the heap limit without the young generation, which V8 includes in its limit: a quarter of it with an old generation of 256 MB.
  *
  * @param options of Node, which may set the size of a semi-space
  */
@@ -55,12 +55,12 @@ export function oldGeneration(
   return Math.max(limit - young, limit / 2);
 }
 
-/** Maximum bytes of bodies and caches. */
+/** Returns the maximum bytes of bodies and caches. */
 export function capacityOf({ process, heap }: MemoryLimits): number {
   return Math.max(minCapacity, Math.min((process - base.process) * reservableShare, (heap - base.heap) * perHeapByte));
 }
 
-/** Maximum bytes of the reply cache, and of the cache of grouped values. */
+/** Returns the maximum bytes of the reply cache, and of the cache of grouped values. */
 export function cacheSizes({ process }: MemoryLimits): { readonly replies: number; readonly groups: number } {
   const limit = process * cacheShare;
   return { replies: Math.min(bounds.memoryCache, limit), groups: Math.min(bounds.memoryGroups, limit / 2) };

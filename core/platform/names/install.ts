@@ -33,7 +33,7 @@ export function expireName(hostname: string): void {
   namesBehind.get(dns.lookup)?.expire(hostname);
 }
 
-/** Start of the failures (`performance.now()`) of each name in use that cannot be resolved. */
+/** Returns the start of the failures (`performance.now()`) of each name in use that cannot be resolved. */
 export function failingNames(): readonly number[] {
   return namesBehind.get(dns.lookup)?.failing() ?? [];
 }

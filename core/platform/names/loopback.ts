@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** True for addresses and names that only this machine can reach: 127.0.0.0/8, ::1, localhost and names below it (RFC 6761). */
+/** Returns true for addresses and names that only this machine can reach: 127.0.0.0/8, ::1, localhost and names below it (RFC 6761). */
 export function isLoopback(host: string): boolean {
   const address = plainAddress(host.toLowerCase().replace(/^\[|\]$|\.$/g, ''));
   if (isIP(address) === 4) return address.startsWith('127.');

@@ -8,7 +8,7 @@ import type { Limits, Take } from './shared.ts';
  * arrival time.
  */
 
-/** µs between requests at the full rate. Rounded up, so that the limit is never exceeded. */
+/** Returns the µs between requests at the full rate. Rounded up, so that the limit is never exceeded. */
 export function intervalOf({ limit, period }: Limits): number {
   return Math.ceil((period * 1_000_000) / limit);
 }
@@ -23,12 +23,12 @@ export function capArrival(arrival: number, now: number, limits: Limits): number
   return Math.min(arrival, now + limits.burst * intervalOf(limits));
 }
 
-/** Debt of a key in µs. */
+/** Returns the debt of a key in µs. */
 export function debtOf(arrival: number, now: number): number {
   return Math.max(0, arrival - now);
 }
 
-/** µs until a key with this debt may send a request; 0 or less if it may now. */
+/** Returns the µs until a key with this debt may send a request; 0 or less if it may now. */
 export function waitOf(debt: number, limits: Limits): number {
   return debt + intervalOf(limits) - limits.burst * intervalOf(limits);
 }

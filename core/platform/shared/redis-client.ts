@@ -33,7 +33,7 @@ export interface ScriptedRedis extends RedisCommander {
   gatewaySlots(...parameters: (string | number)[]): Promise<(string | number)[]>;
 }
 
-/** Ms before a reconnect attempt. */
+/** Returns ms before a reconnect attempt. */
 export function redisRetryDelay(attempt: number): number {
   return jitteredDelay({ first: 100, longest: 2_000 }, attempt);
 }
@@ -156,7 +156,7 @@ function serverOf({ options: { host = '', port = 0 } }: Redis): RedisServer {
   return { host, port };
 }
 
-/** Node name as in ioredis's slots. */
+/** Returns the node name as in ioredis's slots. */
 export function nodeName({ options: { host, port } }: Redis): string {
   return `${host}:${port}`;
 }

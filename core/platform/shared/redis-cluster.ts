@@ -136,7 +136,7 @@ function heartbeatKey(tag: number): string {
   return `gw:instances:{${tag}}`;
 }
 
-/** Hash slot of a key. */
+/** Returns the hash slot of a key. */
 export function slotOf(key: string): number {
   return new Command('get', [key]).getSlot();
 }

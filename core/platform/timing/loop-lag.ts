@@ -26,8 +26,8 @@ class LagMeter {
 const meter = new LagMeter();
 
 /**
- * Total ms for which this process was stalled: its event loop was blocked or the machine was suspended. The difference between two
- * calls shows whether a duration measured between them is reliable.
+ * Returns the total ms for which this process was stalled: its event loop was blocked or the machine was suspended. The difference between
+ * two calls shows whether a duration measured between them is reliable.
  */
 export function stalledTime(): number {
   return meter.stalled;

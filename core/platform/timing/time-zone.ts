@@ -1,4 +1,4 @@
-/** True for the name of a time zone, such as `Asia/Jakarta`. */
+/** Returns true for the name of a time zone, such as `Asia/Jakarta`. */
 export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -7,19 +7,19 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** True for a day of the calendar, such as `2026-11-22`. */
+/** Returns true for a day of the calendar, such as `2026-11-22`. */
 export function isDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`);
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** True for an instant that exists, such as `2026-11-22T20:00+07:00`, in the years 1 to 9999 of UTC, which PostgreSQL reads too. */
+/** Returns true for an instant that exists, such as `2026-11-22T20:00+07:00`, in the years 1 to 9999 of UTC, which PostgreSQL reads too. */
 export function isInstant(text: string): boolean {
   const at = new Date(text);
   return isDay(text.slice(0, 10)) && !Number.isNaN(at.getTime()) && /^(?!0000)\d{4}-/.test(at.toISOString());
 }
 
-/** True for a month, such as `2026-11`. */
+/** Returns true for a month, such as `2026-11`. */
 export function isMonth(text: string): boolean {
   return isDay(`${text}-01`);
 }

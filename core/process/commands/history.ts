@@ -21,7 +21,7 @@ import type { CoreCommandContext } from './context.ts';
 
 const number = parseInteger(1, 2_147_483_647);
 
-/** `daypass history`, `diff` and `rollback`: list, compare and restore configurations that have served. */
+/** Defines `daypass history`, `diff` and `rollback`: list, compare and restore configurations that have served. */
 export function defineHistory(parser: Parser, context: CoreCommandContext): void {
   const list = parser
     .command('history')

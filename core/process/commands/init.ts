@@ -35,7 +35,9 @@ API keys of vendors go into .env. Customers, orders and requests are kept in dat
 Documentation: the folder docs of the package (\`npm root --global\`/daypass/docs), beginning with README.md there.
 `;
 
-/** `daypass init`: creates a folder from which a gateway starts. It does not prompt: all settings have defaults, in files to edit. */
+/**
+ * Defines `daypass init`: creates a folder from which a gateway starts. It does not prompt: all settings have defaults, in files to edit.
+ */
 export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandContext, 'print' | 'log'>): void {
   parser
     .command('init')

@@ -6,7 +6,7 @@ import { orderWorkers } from './workers.ts';
 /** Name of the command; a plugin declares further options for it. */
 export const reloadName = 'reload';
 
-/** `daypass reload`: all instances read gateway.yaml again, or try another file. */
+/** Defines `daypass reload`: all instances read gateway.yaml again, or try another file. */
 export function defineReload(parser: Parser, context: CoreCommandContext): void {
   const command = parser
     .command(reloadName)

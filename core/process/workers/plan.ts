@@ -17,13 +17,13 @@ export interface WorkerPlan {
   readonly dataFolder: string;
 }
 
-/** The plan to start workers. Undefined for a single process, and for a file with mistakes, which a single process reports. */
+/** Returns the plan to start workers. Undefined for a single process, and for a file with mistakes, which a single process reports. */
 export function planWorkers(document: GatewayDocument): WorkerPlan | undefined {
   const place = readPlace(document);
   return place === undefined || place.count === 1 || !document.hasRedis ? undefined : place;
 }
 
-/** The plan for a command. Undefined for a file with mistakes. */
+/** Reads the plan for a command. Undefined for a file with mistakes. */
 export function readPlace(document: GatewayDocument): WorkerPlan | undefined {
   const validator = new Validator(document);
   const values = document.values();

@@ -52,7 +52,7 @@ export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env)
   return { number, count, descriptors, isAlone: alone === 1 };
 }
 
-/** The environment variable for a worker, whose sockets have consecutive descriptors from the first one. */
+/** Returns the environment variable for a worker, whose sockets have consecutive descriptors from the first one. */
 export function workerEnvironment({
   number,
   count,

@@ -223,7 +223,7 @@ function join(some: Set<string> | undefined, others: ReadonlySet<string> | undef
   return all.size > maxAccounts ? undefined : all;
 }
 
-/** Live bus of this process. */
+/** Returns the live bus of this process. */
 export function liveBus(host: Pick<Host, 'keep'> & BusServices): LiveBus {
   return host.keep('live-bus', () => new LiveBus(host));
 }

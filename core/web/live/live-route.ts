@@ -26,9 +26,9 @@ interface LiveRouteParts {
 const retriesMs = { least: 1_000, spread: 2_000 };
 
 /**
- * `GET <path>/live` for each page with live parts: sends the parts as server-sent events, with the access rules of the page. Other events
- * are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a path, and `live-end` with the
- * reason.
+ * Adds `GET <path>/live` for each page with live parts: sends the parts as server-sent events, with the access rules of the page. Other
+ * events are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a path, and `live-end` with
+ * the reason.
  */
 export function routeLivePages(server: Server, pages: readonly Page[], parts: LiveRouteParts): void {
   const followed = pages.filter(({ live }) => live !== undefined);
@@ -45,7 +45,7 @@ export function routeLivePages(server: Server, pages: readonly Page[], parts: Li
   server.ext('onPreStop', () => hub().close());
 }
 
-/** Live hub of this process. */
+/** Returns the live hub of this process. */
 export function liveHubOf(host: () => Host): LiveHub {
   return host().keep('live-hub', () => {
     const filterSessions = async (ids: readonly string[]) => {

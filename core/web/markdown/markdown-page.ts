@@ -24,7 +24,7 @@ interface MarkdownPageOptions extends Pick<Page, 'path' | 'layout' | 'navigation
 }
 
 /**
- * A page from Markdown, for `server.gateway.page`: rendered into the layout when it is first shown.
+ * Creates a page from Markdown, for `server.gateway.page`: rendered into the layout when it is first shown.
  *
  * @throws Error for a file that cannot be read or has a mistake in its head
  */
@@ -40,12 +40,12 @@ function readPage(file: string): PageText {
   return text;
 }
 
-/** The language in which a reader gets a page: his own, or the first that it has. */
+/** Returns the language in which a reader gets a page: his own, or the first that it has. */
 export function languageOf(texts: PageTexts, language: Language): Language {
   return texts[language] !== undefined ? language : (languages.find((one) => texts[one] !== undefined) ?? language);
 }
 
-/** Values of `shell/markdown.eta`. @param texts one at least */
+/** Describes the values of `shell/markdown.eta`. @param texts one at least */
 export async function describeMarkdown(texts: PageTexts, { language, t, host }: PageRequest): Promise<object> {
   const shown = languageOf(texts, language);
   const text = texts[shown] as PageText;

@@ -20,7 +20,7 @@ type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 export type ReadSiteLinks = (reader: Reader) => SiteLinks;
 
 /**
- * Links of pages. Addresses from gateway.yaml come first, except those of a text that this reader cannot open.
+ * Returns the links of pages. Addresses from gateway.yaml come first, except those of a text that this reader cannot open.
  *
  * @param read of the plugin that has the texts; undefined without one
  */
@@ -41,7 +41,7 @@ function isDraftAt(path: string, { host, language }: Reader, read: ReadSiteLinks
   return path !== '' && read?.({ host, language, isOperator: true }).textsAt?.(path) !== undefined;
 }
 
-/** The page of this gateway that an address leads to; '' for another site. */
+/** Returns the page of this gateway that an address leads to; '' for another site. */
 export function ownPathOf(address: string, { baseUrl }: Pick<Service, 'baseUrl'>): string {
   const path = address.startsWith(`${baseUrl}/`) ? address.slice(baseUrl.length) : address;
   return path.startsWith('/') ? (path.split(/[?#]/)[0] ?? '') : '';

@@ -3,7 +3,7 @@ import { deletedName } from '#core/business/accounts/shown-names.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PageRequest } from './page.ts';
 
-/** Display name of an account for operators: its address, its name, or its id. */
+/** Returns the display name of an account for operators: its address, its name, or its id. */
 export function nameOfAccount(
   { id, email, name }: Pick<AccountRecord, 'id' | 'email' | 'name'>,
   t: PageRequest['t'],
@@ -12,13 +12,13 @@ export function nameOfAccount(
   return name === '' ? id : nameOfPerson(name, t);
 }
 
-/** Name of an account; for a deleted one, in the reader's language. */
+/** Returns the name of an account; for a deleted one, in the reader's language. */
 export function nameOfPerson(name: string, t: PageRequest['t']): string {
   return name === deletedName ? t('account.deleted') : name;
 }
 
 /**
- * Display names by id.
+ * Reads the display names by id.
  *
  * @param ids null for no account
  */

@@ -11,7 +11,7 @@ const kinds: Readonly<Record<RouteStatus['state'], string>> = {
   no_model: 'bad',
 };
 
-/** The state of a breaker for `parts/status`. */
+/** Describes the state of a breaker for `parts/status`. */
 export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
   const state = status?.state ?? 'closed';
   const left = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());

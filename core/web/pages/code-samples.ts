@@ -117,7 +117,7 @@ console.log(answer.text);`,
   ],
 };
 
-/** The program of an SDK in both languages. */
+/** Returns the program of an SDK in both languages. */
 export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [python: SdkSample, typescript: SdkSample] {
   const { baseUrl, model, keyVariable, key = placeholder } = values;
   const isNamed = keyVariable !== undefined;

@@ -28,7 +28,7 @@ export function isSessionToken(token: string | undefined): token is `s${string}`
   return token?.startsWith('s') === true;
 }
 
-/** True if the browser's connection is HTTPS, according to `service.base_url` or a trusted proxy. */
+/** Returns true if the browser's connection is HTTPS, according to `service.base_url` or a trusted proxy. */
 export function isSecure(request: Pick<Request, 'info' | 'raw'>, host: Pick<Host, 'section' | 'service'>): boolean {
   return host.service.baseUrl.startsWith('https:') || clientConnection(request, host).isSecure;
 }

@@ -1,6 +1,6 @@
 import type { PageRequest } from './page.ts';
 
-/** Downtime of a model: start and duration. */
+/** Describes the downtime of a model: start and duration. */
 export function tellDowntime(
   { model, from, until }: { readonly model: string; readonly from: Date; readonly until: Date },
   { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,

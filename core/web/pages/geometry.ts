@@ -25,7 +25,7 @@ const tick = { pitch: 20, width: 14, usedHeight: 12, height: 28 };
 const ticksPerDay = [24, 12, 8, 6, 4, 3, 2, 1];
 const maxTicks = 36;
 
-/** Number of ticks: 24 for 1 day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
+/** Returns the number of ticks: 24 for 1 day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
 export function countTicks(days: number): number {
   const fitting = ticksPerDay.find((count) => days * count <= maxTicks);
   return fitting === undefined ? 30 : Math.max(1, Math.round(days)) * fitting;
@@ -47,19 +47,19 @@ export function ticks(days: number, start: number, end: number, now: number): Pa
   return { width, height: tick.height, used: pathOf(used), left: pathOf(left) };
 }
 
-/** Small ticks of a plan card: one a day, at most 30. */
+/** Returns the small ticks of a plan card: one a day, at most 30. */
 export function planTicks(days: number): { readonly width: number; readonly path: string } {
   const count = Math.min(days, 30);
   const path = pathOf(Array.from({ length: count }, (_, index) => ({ x: index * 6, y: 0, width: 3, height: 12 })));
   return { width: (count - 1) * 6 + 3, path };
 }
 
-/** The days between two times, at least one. */
+/** Returns the days between two times, at least one. */
 export function daysBetween(start: number, end: number): number {
   return Math.max(1, Math.round((end - start) / dayMs));
 }
 
-/** A line and the area below it, from 0 to the largest value; both '' without values. */
+/** Returns a line and the area below it, from 0 to the largest value; both '' without values. */
 export function sparkPath(values: readonly number[], width: number, height: number): { line: string; area: string } {
   if (values.length === 0) return { line: '', area: '' };
   const max = Math.max(...values, 1e-9);
@@ -105,7 +105,7 @@ export function dayBars(states: readonly DayState[]): DayBars {
 /** Units of the axis on which bars of attempts and latencies are drawn. */
 const axisLength = 1000;
 
-/** A part of a period as a bar on an axis of 1000 units, wide enough to be seen. All times are in the same unit. */
+/** Returns a part of a period as a bar on an axis of 1000 units, wide enough to be seen. All times are in the same unit. */
 export function axisBar(start: number, end: number, total: number): { readonly x: number; readonly width: number } {
   const at = (value: number) => (total > 0 ? Math.min(1, Math.max(0, value / total)) * axisLength : 0);
   const width = Math.max(4, Math.round(at(end) - at(start)));
@@ -120,7 +120,7 @@ export interface LatencyBar {
 }
 
 /**
- * The bar of one request.
+ * Returns the bar of one request.
  *
  * @param firstToken ms; undefined if none arrived
  * @param longest total of the page's slowest request: the length of the axis

@@ -14,14 +14,14 @@ interface Listed extends Navigation {
   readonly path: string;
 }
 
-/** The entries of a page; none for one that is not listed. */
+/** Returns the entries of a page; none for one that is not listed. */
 export function navigationOf({ path, navigation = [] }: Pick<Page, 'path' | 'navigation'>): Listed[] {
   const entries = [navigation].flat() as readonly (string | Navigation)[];
   return entries.map((entry) => ({ path, ...(typeof entry === 'string' ? { label: entry } : entry) }));
 }
 
 /**
- * Entries that the layout of a role lists at one place, in order.
+ * Lists the entries that the layout of a role lists at one place, in order.
  *
  * @param current path of the page that is shown; the entry whose path is the longest prefix of it is marked
  */
@@ -47,7 +47,7 @@ export function listNavigation(
   }));
 }
 
-/** Links to the pages within a listed one. */
+/** Returns the links to the pages within a listed one. */
 export function linksWithin(
   { pages }: { readonly pages: readonly Page[] },
   path: string,

@@ -9,7 +9,7 @@ export const localTime = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
 export const localTimeField = string({ maxLength: 19, pattern: localTime.source });
 
 /**
- * RFC 3339 of both ends of a span in the page's time zone.
+ * Converts both ends of a span in the page's time zone to RFC 3339.
  *
  * @throws FieldErrors for a day that does not exist
  */
@@ -18,7 +18,7 @@ export async function spanOf(request: PageRequest, since: string, until: string)
 }
 
 /**
- * RFC 3339 of a local time in the page's time zone.
+ * Converts a local time in the page's time zone to RFC 3339.
  *
  * @param field that shows an error
  */
@@ -35,7 +35,7 @@ export async function instantOf({ host, format }: PageRequest, local: string, fi
 }
 
 /**
- * Local time for a form field, such as `2026-11-22T20:00`.
+ * Returns the local time for a form field, such as `2026-11-22T20:00`.
  *
  * @param time epoch ms
  */

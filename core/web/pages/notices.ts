@@ -36,7 +36,7 @@ export interface NoticeSource {
 
 type NoticeSources = ReadonlyMap<string, NoticeSource>;
 
-/** The notices of all sources. */
+/** Collects the notices of all sources. */
 export async function showNotices(
   sources: NoticeSources,
   request: PageRequest,
@@ -63,7 +63,7 @@ async function orNone<T>(
   }
 }
 
-/** Public notices for `/status.json`, with a member for each source. */
+/** Returns the public notices for `/status.json`, with a member for each source. */
 export async function noticesToJson(
   sources: NoticeSources,
   host: Host,

@@ -170,7 +170,7 @@ export interface PageRequest {
   signOut(): Promise<void>;
 }
 
-/** The account of a page whose role is not `public`. */
+/** Returns the account of a page whose role is not `public`. */
 export function accountOf({ account }: PageRequest): SignedInAccount {
   if (account === undefined) throw new Error('no account is signed in; the role of this page is "public"');
   return account;

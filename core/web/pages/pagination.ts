@@ -10,7 +10,7 @@ export interface ListPage {
 const entriesPerPage = 100;
 
 /**
- * The nearest page that exists.
+ * Returns the nearest page that exists.
  *
  * @param all number of entries
  */
@@ -19,13 +19,13 @@ export function pageNear(requested: number, all: number): ListPage {
   return { number: Math.min(Math.max(1, requested), count), count };
 }
 
-/** The entries of a page. */
+/** Returns the entries of a page. */
 export function entriesOn<Entry>({ number }: ListPage, entries: readonly Entry[]): Entry[] {
   return entries.slice((number - 1) * entriesPerPage, number * entriesPerPage);
 }
 
 /**
- * Links to the other pages; undefined if there is only one page.
+ * Describes the links to the other pages; undefined if there is only one page.
  *
  * @param shown key of the text that says which entries are shown, with `from`, `to` and `all`
  */

@@ -9,8 +9,8 @@ export const wellKnownPaths = {
 } as const;
 
 /**
- * A path of this gateway, such as the `next` of a request. Anything else would let a link lead from this gateway to another site. Browsers
- * encode all but printable ASCII, and a header accepts nothing else.
+ * Returns a path of this gateway, such as the `next` of a request. Anything else would let a link lead from this gateway to another site.
+ * Browsers encode all but printable ASCII, and a header accepts nothing else.
  *
  * @returns '/' for anything else
  */
@@ -18,12 +18,12 @@ export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?!\/)[!-[\]-~]*$/.test(path) ? path : '/';
 }
 
-/** Path of a page's stream: `/dashboard/live`. */
+/** Returns the path of a page's stream: `/dashboard/live`. */
 export function livePath(path: string): string {
   return path === '/' ? '/live' : `${path}/live`;
 }
 
-/** Path of the page that a stream belongs to. */
+/** Returns the path of the page that a stream belongs to. */
 export function pagePath(path: string): string {
   return path.replace(/\/live$/, '') || '/';
 }

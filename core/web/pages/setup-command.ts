@@ -6,13 +6,13 @@ export type SetupShell = 'posix' | 'powershell';
 /** Options of the script by name, as `setup.sh` writes them; `true` for one without a value. */
 export type SetupOptions = Readonly<Record<string, string | true>>;
 
-/** True if a plugin serves the script, and thus the page that shows it. */
+/** Returns true if a plugin serves the script, and thus the page that shows it. */
 export function hasSetup({ pages }: { readonly pages: readonly { readonly path: string }[] }): boolean {
   return pages.some(({ path }) => path === wellKnownPaths.connect);
 }
 
 /**
- * The visitor's most likely shell.
+ * Returns the visitor's most likely shell.
  *
  * @param userAgent as the browser sends it
  */
@@ -21,7 +21,7 @@ export function setupShellOf(userAgent: string): SetupShell {
 }
 
 /**
- * URL of the script, as a word of its shell.
+ * Returns the URL of the script, as a word of its shell.
  *
  * @param baseUrl of the service, as in gateway.yaml
  */
@@ -29,7 +29,7 @@ export function setupUrl(shell: SetupShell, baseUrl: string): string {
   return wordOf(shell, `${plainUrl(baseUrl)}/${shell === 'posix' ? 'setup.sh' : 'setup.ps1'}`);
 }
 
-/** The command that sets up a customer's tools: loads the script and runs it. */
+/** Returns the command that sets up a customer's tools: loads the script and runs it. */
 export function setupCommand(shell: SetupShell, baseUrl: string, options: SetupOptions = {}): string {
   const url = setupUrl(shell, baseUrl);
   const words = setupOptions(shell, options);
@@ -38,7 +38,7 @@ export function setupCommand(shell: SetupShell, baseUrl: string, options: SetupO
   return words === '' ? `irm ${url} | iex` : `& ([scriptblock]::Create((irm ${url}))) ${words}`;
 }
 
-/** Options in the syntax of a shell: `--dry-run --tools codex`, `-DryRun -Tools codex`. */
+/** Returns the options in the syntax of a shell: `--dry-run --tools codex`, `-DryRun -Tools codex`. */
 export function setupOptions(shell: SetupShell, options: SetupOptions): string {
   return Object.entries(options)
     .map(([name, value]) => {
@@ -53,8 +53,8 @@ function pascalCase(name: string): string {
 }
 
 /**
- * The command as a sample for pages that do not know the reader's system: for the likely shell, with the other one in a comment. Copying
- * takes `value`, the command alone: zsh runs pasted comments, and the prompt for the key may read them.
+ * Returns the command as a sample for pages that do not know the reader's system: for the likely shell, with the other one in a comment.
+ * Copying takes `value`, the command alone: zsh runs pasted comments, and the prompt for the key may read them.
  */
 export function setupSample(userAgent: string, baseUrl: string): { readonly text: string; readonly value: string } {
   const shell = setupShellOf(userAgent);
@@ -64,7 +64,7 @@ export function setupSample(userAgent: string, baseUrl: string): { readonly text
   return { text: `${value}\n\n# ${name}:\n# ${setupCommand(other, baseUrl)}`, value };
 }
 
-/** A URL with only plain characters: others are percent-encoded in the path. */
+/** Returns a URL with only plain characters: others are percent-encoded in the path. */
 export function plainUrl(url: string): string {
   return new URL(url).href
     .replace(/\/+$/, '')

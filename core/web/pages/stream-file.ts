@@ -4,8 +4,8 @@ import type { Logger } from '#core/platform/logger.ts';
 const maxDurationMs = 15 * 60_000;
 
 /**
- * Body of a file that is generated while the client reads it. A failure or a timeout is logged and closes the connection without an end, so
- * that the client does not take the part for the whole.
+ * Creates the body of a file that is generated while the client reads it. A failure or a timeout is logged and closes the connection
+ * without an end, so that the client does not take the part for the whole.
  *
  * @param what description for the log, as in "an export of requests"
  */

@@ -44,7 +44,7 @@ export interface ColumnOf<Entry> extends TableColumn {
 }
 
 /**
- * A table with a row for each entry.
+ * Describes a table with a row for each entry.
  *
  * @param title text key
  */

@@ -33,7 +33,7 @@ export const checkProblems = (gateway: HealthChecks): ProblemKind => ({
   },
 });
 
-/** Display name of a check; checks of other plugins have their own names. */
+/** Returns the display name of a check; checks of other plugins have their own names. */
 export function nameOfCheck(name: string, t: Translate): string {
   const key = `check.${name.replaceAll(' ', '_')}`;
   const text = t(key);

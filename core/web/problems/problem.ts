@@ -111,13 +111,13 @@ export function readEmphasis(text: string): TextPiece[] {
 
 const maxReasonLength = 120;
 
-/** Text from elsewhere on one line, at most 120 characters. */
+/** Shortens text from elsewhere to one line of at most 120 characters. */
 export function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength - 1)}…` : line;
 }
 
-/** Shortened text from elsewhere, to follow a sentence: in brackets, or after a colon if it has brackets itself. '' for none. */
+/** Returns shortened text from elsewhere, to follow a sentence: in brackets, or after a colon if it has brackets itself. '' for none. */
 export function inBrackets(text: string): string {
   const words = shorten(text);
   if (words === '') return '';

@@ -21,8 +21,8 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
 /**
- * Facts about a request on pages and in commands, in addition to its time, status and attempts, in the order in which people look for them.
- * Empty facts are left out.
+ * Describes facts about a request on pages and in commands, in addition to its time, status and attempts, in the order in which people look
+ * for them. Empty facts are left out.
  *
  * @param isForOperator customers learn nothing of how the service is changed
  * @param areRoutesNamed whether the reader may know models of vendors
@@ -187,7 +187,7 @@ const product = /^([\w@][\w@.-]*)\/v?(\d[\w.+-]*)/;
 const browsers = { Firefox: 'Firefox', Edg: 'Edge', OPR: 'Opera', Chrome: 'Chrome', Version: 'Safari' } as const;
 
 /**
- * A User-Agent as people know the program: `OpenAI/Python 1.54.0` is "OpenAI Python 1.54.0", `claude-cli/2.1.0 (external)`
+ * Returns a User-Agent as people know the program: `OpenAI/Python 1.54.0` is "OpenAI Python 1.54.0", `claude-cli/2.1.0 (external)`
  * is "claude-cli 2.1.0". Unrecognized names are returned unchanged.
  */
 export function clientName(userAgent: string): string {

@@ -61,7 +61,7 @@ async function filesOf({ name, path }: AssetSource): Promise<{ name: string; fil
 }
 
 /**
- * `GET /assets/VERSION/NAME`. An old version gets the current file with `no-cache`, so that a page that stays open across a deployment
+ * Adds `GET /assets/VERSION/NAME`. An old version gets the current file with `no-cache`, so that a page that stays open across a deployment
  * still finds its script.
  */
 export function routeAssets(server: Server, assets: AssetTable): void {

@@ -32,7 +32,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   503: 'unavailable',
 };
 
-/** True if the client prefers HTML to JSON. */
+/** Returns true if the client prefers HTML to JSON. */
 export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
   const { headers } = raw.req;
   if (isHtmx({ raw })) return true;

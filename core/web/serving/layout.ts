@@ -11,7 +11,7 @@ const maxBarEntries = 4;
 
 const rolesOfLayouts: Readonly<Record<string, Role>> = { site: 'public', account: 'account', operator: 'operator' };
 
-/** Layout of a page that does not set one. */
+/** Returns the layout of a page that does not set one. */
 export function defaultLayout(role: Role): NonNullable<Page['layout']> {
   return role === 'public' ? 'site' : role;
 }
@@ -21,7 +21,7 @@ export function defaultStyles(role: Role): readonly string[] {
   return role === 'operator' ? ['operator.css', 'tables.css'] : [];
 }
 
-/** Links of the layout to other pages: navigation, menu, well-known pages. */
+/** Describes the links of the layout to other pages: navigation, menu, well-known pages. */
 export function describeShell(pages: readonly Page[], visit: Visit, layout: NonNullable<Page['layout']>) {
   const { t, path, account } = visit;
   const role = rolesOfLayouts[layout];
@@ -54,7 +54,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   };
 }
 
-/** Text of a contact link: the address of `mailto:`, the number of WhatsApp, or the host of any other link. */
+/** Returns the text of a contact link: the address of `mailto:`, the number of WhatsApp, or the host of any other link. */
 export function contactText(contact: string): string {
   if (whatsAppNumber(contact) !== undefined) return contactOf({ contact }) ?? '';
   return contact.startsWith('mailto:') ? contact.slice('mailto:'.length) : (URL.parse(contact)?.host ?? contact);

@@ -37,7 +37,7 @@ const strictTransport = 'max-age=63072000';
 /** Headers of a page with a secret URL. */
 const confidential = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' } as const;
 
-/** Headers that restrict a response in browsers. */
+/** Returns the headers that restrict a response in browsers. */
 export function securityHeaders(
   request: Request,
   host: Host,

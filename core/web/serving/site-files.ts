@@ -8,7 +8,7 @@ import { wellKnownPaths } from '../pages/paths.ts';
 /** Background colors of the header in both themes, as in style.css and dark.css. */
 export const themeColors = { light: '#ffffff', dark: '#121b1d' } as const;
 
-/** Public URL; '' for a gateway that is reachable from its own machine only, which search engines must not list. */
+/** Returns the public URL; '' for a gateway that is reachable from its own machine only, which search engines must not list. */
 export function publicOrigin({ service }: Pick<Host, 'service'>): string {
   const host = URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '');
   return host === undefined || isLoopback(host) ? '' : service.baseUrl;
@@ -22,7 +22,7 @@ function addressesOf(page: Page, host: Host): readonly string[] {
   return page.path.includes('{') ? (page.paths?.(host) ?? []) : [page.path];
 }
 
-/** `GET /manifest.webmanifest`, `/robots.txt` and `/sitemap.xml`. */
+/** Adds `GET /manifest.webmanifest`, `/robots.txt` and `/sitemap.xml`. */
 export function routeSiteFiles(server: Server, pages: readonly Page[], assets: AssetTable, host: () => Host): void {
   const add = (path: string, type: string, write: () => string) =>
     server.route({

@@ -18,7 +18,7 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const;
 
-/** `Firefox, Windows` for a browser's user agent; only its known parts, '' if none is known. */
+/** Describes `Firefox, Windows` for a browser's user agent; only its known parts, '' if none is known. */
 export function describeDevice(userAgent: string): string {
   const names = [find(browsers, userAgent), find(systems, userAgent)];
   return names.filter((name) => name !== undefined).join(', ');

@@ -29,7 +29,7 @@ export function sessionsOf(host: Host): Sessions {
 }
 
 /**
- * The hapi strategy `session`. A route with `auth: 'session'` requires a signed-in account; with the scope `operator`, one named in
+ * Adds the hapi strategy `session`. A route with `auth: 'session'` requires a signed-in account; with the scope `operator`, one named in
  * `operators`. In the mode `try`, a request without a session, or while the database does not respond, is served as a visitor's. Requests
  * that change something count only if they come from this origin.
  */
@@ -70,7 +70,7 @@ function signedOut(): PageError {
   return new PageError(401, 'error.401.text');
 }
 
-/** The session of a request; undefined for visitors. */
+/** Returns the session of a request; undefined for visitors. */
 export function sessionOf({ auth }: Request): SessionWithRoles | undefined {
   return auth.isAuthenticated ? (auth.credentials as { session?: SessionWithRoles }).session : undefined;
 }

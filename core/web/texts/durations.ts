@@ -92,7 +92,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', second],
 ];
 
-/** `12 min ago`, `in 6 hr`, `yesterday`. */
+/** Formats `12 min ago`, `in 6 hr`, `yesterday`. */
 export function formatRelative(ms: number, locale: string): string {
   const format = keep(
     relatives,

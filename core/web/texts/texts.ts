@@ -29,7 +29,7 @@ export function defineTexts<const Keys extends string>(texts: {
  */
 export type Translate = (key: string, values?: TextValues) => string;
 
-/** Language of a visitor: the chosen one, otherwise the browser's preference. @param header Accept-Language */
+/** Returns the language of a visitor: the chosen one, otherwise the browser's preference. @param header Accept-Language */
 export function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {
   const known = languages.find((language) => language === chosen);
   if (known !== undefined || header === undefined) return known ?? languages[0];

@@ -6,7 +6,7 @@ const enough = 10;
 const drawnPerTurn = 20_000;
 
 /**
- * Probability that the scores of a group of accounts reach their sum by chance alone. The group was drawn at random, so the
+ * Returns the probability that the scores of a group of accounts reach their sum by chance alone. The group was drawn at random, so the
  * probability is exact for scores of any distribution that do not depend on the draw.
  * Besag and Clifford, "Sequential Monte Carlo p-values" (1991): drawing ends early if the probability is not small.
  *
@@ -35,7 +35,7 @@ export async function permutationTest(
   return (extreme + 1) / (draws + 1);
 }
 
-/** The smallest possible probability for a group of this size: only one of all possible draws has the highest sum. */
+/** Returns the smallest possible probability for a group of this size: only one of all possible draws has the highest sum. */
 export function smallestProbability(size: number, all: number): number {
   let probability = 1;
   for (let index = 0; index < size; index++) probability *= (index + 1) / (all - index);

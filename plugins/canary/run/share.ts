@@ -7,7 +7,7 @@ export interface ActiveAccounts {
   readonly active: number;
 }
 
-/** True if the canary serves this account. The choice is equal on all instances and differs between canaries. */
+/** Returns true if the canary serves this account. The choice is equal on all instances and differs between canaries. */
 export function takesAccount({ salt, share }: Pick<Canary, 'salt' | 'share'>, accountId: string): boolean {
   return Number.parseInt(hash('sha256', `${salt} ${accountId}`).slice(0, 8), 16) < share * 2 ** 32;
 }

@@ -6,7 +6,7 @@ import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/p
 /** Ms for which operators see the result of an ended canary. */
 export const toldFor = 86_400_000;
 
-/** State on this instance: the running canary, or else the last ended one; undefined if there is none. */
+/** Returns the state on this instance: the running canary, or else the last ended one; undefined if there is none. */
 export function canaryState(services: Pick<Services, 'keep'>): { last: Canary | undefined } {
   return services.keep('canary-state', () => ({ last: undefined }));
 }

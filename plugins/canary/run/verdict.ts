@@ -62,7 +62,7 @@ interface Excess {
 const largestScore = 4;
 const past = { requests: 20, timed: 2 };
 
-/** Requests of all accounts at which the canary has about its minimum count. @param share of the accounts, from 0 to 1 */
+/** Returns the requests of all accounts at which the canary has about its minimum count. @param share of the accounts, from 0 to 1 */
 export function firstLook(share: number): number {
   return Math.ceil(leastCounts.requests / share);
 }
@@ -107,7 +107,7 @@ export async function judge(
   return say('no_worse');
 }
 
-/** True if `judge` looks at these counts. An undercount can only delay a look. */
+/** Returns true if `judge` looks at these counts. An undercount can only delay a look. */
 export function isLookDue(
   accounts: readonly ComparedAccount[],
   { lateLooks, nextLook }: Pick<Looks, 'lateLooks' | 'nextLook'>,
@@ -134,7 +134,7 @@ function areEnough(taken: number, all: number, alpha: number): boolean {
   return Math.min(taken, all - taken) >= leastCounts.accounts && smallestProbability(taken, all) <= alpha;
 }
 
-/** True if this many accounts in the canary, out of all, allow a verdict at the first look. */
+/** Returns true if this many accounts in the canary, out of all, allow a verdict at the first look. */
 export function canJudge(taken: number, all: number): boolean {
   return areEnough(taken, all, spent(measures[0]?.alpha ?? 0, 1));
 }

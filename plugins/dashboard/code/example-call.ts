@@ -15,7 +15,7 @@ const bodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
 };
 
 /**
- * The request shown as code on pages.
+ * Returns the request shown as code on pages.
  *
  * @param apiUrl with `/v1`
  * @param text text of the prompt

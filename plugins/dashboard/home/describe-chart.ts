@@ -18,7 +18,7 @@ export interface ChartBar {
 }
 
 /**
- * Requests by hour, or by day in the reader's time zone.
+ * Describes the requests by hour, or by day in the reader's time zone.
  *
  * @param hours hours of the range
  */
@@ -67,7 +67,7 @@ function barOf(time: { iso: string; text: string }, counts: readonly HourSum[], 
 }
 
 /**
- * The most used models.
+ * Describes the most used models.
  *
  * @param ranked models, the most used first
  */

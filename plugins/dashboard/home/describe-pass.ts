@@ -63,7 +63,7 @@ function emptyTicks() {
   return ticks(7, 0, 1, 1);
 }
 
-/** A reminder above the pass; undefined if the account has nothing to do. */
+/** Describes a reminder above the pass; undefined if the account has nothing to do. */
 export function describeReminder(
   { kind, startsAt, endsAt }: PassState,
   now: number,

@@ -30,7 +30,7 @@ export interface FigureTile {
 const isHigher = (share: number) => share > 0;
 
 /**
- * Requests, errors and time to first token of the last 24 hours.
+ * Describes requests, errors and time to first token of the last 24 hours.
  *
  * @param hours the last 48 hours
  */
@@ -134,7 +134,7 @@ function sparkOf(values: readonly number[]): FigureTile['spark'] {
 const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' };
 
 /**
- * The rate limit and its remainder.
+ * Describes the rate limit and its remainder.
  *
  * @param moreLink link for requesting higher limits; '' without one
  */

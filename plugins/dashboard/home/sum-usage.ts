@@ -10,7 +10,7 @@ export interface HourSum {
   readonly firstContent: LatencyHistogram;
 }
 
-/** The last hours, the oldest first, including hours without requests. */
+/** Returns the last hours, the oldest first, including hours without requests. */
 export function sumHours(rows: readonly UsageRow[], count: number, now: number): HourSum[] {
   const first = startOfHours(now, count);
   const byHour = Map.groupBy(rows, ({ hour }) => hour);
@@ -26,7 +26,7 @@ export function sumHours(rows: readonly UsageRow[], count: number, now: number):
   });
 }
 
-/** Requests by model since this hour, the most used first; null stands for requests without an existing model. */
+/** Returns the requests by model since this hour, the most used first; null stands for requests without an existing model. */
 export function sumModels(rows: readonly UsageRow[], since: number): { name: string | null; requests: number }[] {
   const models = new Map<string | null, number>();
   for (const { hour, model, requests } of rows)

@@ -60,7 +60,7 @@ export function describeRow(reading: ModelReading, number: number, reader: Reade
   };
 }
 
-/** Time to first token and tokens per second; '' for a value that was never measured. */
+/** Describes the time to first token and tokens per second; '' for a value that was never measured. */
 export function describeSpeed(
   { firstTokenMs, tokensPerSecond }: Pick<ModelReading, 'firstTokenMs' | 'tokensPerSecond'>,
   format: PageRequest['format'],

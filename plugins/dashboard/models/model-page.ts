@@ -17,7 +17,7 @@ import { describeNoPass } from './models-page.ts';
 /** Periods of the displayed uptimes, in days. */
 const uptimeSpans = [7, listedDays, historyDays] as const;
 
-/** `/dashboard/models/{name}`: one model, with code that calls it. */
+/** Creates `/dashboard/models/{name}`: one model, with code that calls it. */
 export function createModelPage(gateway: Registry): Page {
   return {
     path: `${modelsPath}/{name*}`,

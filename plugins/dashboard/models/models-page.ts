@@ -8,7 +8,7 @@ import { describeList } from './describe-list.ts';
 import { modelsPath, readQuery, writeQuery } from './query.ts';
 import { listedDays, readModels } from './read-models.ts';
 
-/** `/dashboard/models`: the current catalog, for comparing and choosing models. */
+/** Creates `/dashboard/models`: the current catalog, for comparing and choosing models. */
 export function createModelsPage(gateway: Registry): Page {
   const list = async (request: PageRequest) => {
     const { host, query } = request;
@@ -41,7 +41,7 @@ export function createModelsPage(gateway: Registry): Page {
   };
 }
 
-/** Notice for an account that must buy days before it can call models; undefined if plans cannot be bought. */
+/** Describes the notice for an account that must buy days before it can call models; undefined if plans cannot be bought. */
 export async function describeNoPass(request: PageRequest) {
   const { host, t } = request;
   if (configuredProvider(host) === undefined) return undefined;

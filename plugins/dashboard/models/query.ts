@@ -3,7 +3,7 @@ import { type ModelKind, modelKinds } from '#core/config/catalog/kinds.ts';
 export const modelsPath = '/dashboard/models';
 
 /**
- * Path of a model's page. Slashes in the name are not encoded, because proxies decode them.
+ * Returns the path of a model's page. Slashes in the name are not encoded, because proxies decode them.
  *
  * @param name public name
  */
@@ -66,7 +66,7 @@ export function turn(direction: SortDirection): SortDirection {
   return direction === 'ascending' ? 'descending' : 'ascending';
 }
 
-/** The query as form fields or parameters; defaults are omitted. */
+/** Writes the query as form fields or parameters; defaults are omitted. */
 export function writeQuery({ search, kind, filters, sort, page }: ModelsQuery): Record<string, string> {
   return {
     ...(search !== '' && { search }),
@@ -84,7 +84,7 @@ export function addressOf(query: ModelsQuery): string {
   return text === '' ? modelsPath : `${modelsPath}?${text}`;
 }
 
-/** Whether each word of the search occurs in one of the texts, ignoring case. */
+/** Returns whether each word of the search occurs in one of the texts, ignoring case. */
 export function matches(search: string, texts: readonly string[]): boolean {
   const all = texts.join('\n').toLowerCase();
   return search

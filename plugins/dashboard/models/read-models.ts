@@ -36,7 +36,7 @@ export interface ModelReading {
   history(days: number): readonly DayStatus[];
 }
 
-/** All models in the order of gateway.yaml. Never rejects: figures are missing while the database is unavailable. */
+/** Reads all models in the order of gateway.yaml. Never rejects: figures are missing while the database is unavailable. */
 export async function readModels(gateway: Registry, request: PageRequest): Promise<ModelReading[]> {
   const { host } = request;
   const alone = new Set(routeNamesFor(request).areShown ? modelsWithoutBackup(host.catalog.models) : []);
@@ -103,7 +103,7 @@ function compare(a: number | string, b: number | string): number {
   return String(a).localeCompare(String(b), 'en', { numeric: true });
 }
 
-/** Whether a model passes the filter. */
+/** Returns whether a model passes the filter. */
 export function passes({ abilities }: ModelReading, filter: ModelFilter): boolean {
   if (filter === 'long') return (abilities.maxInputTokens ?? 0) >= longContext;
   return bestSupport(abilities, filter) !== 'no';

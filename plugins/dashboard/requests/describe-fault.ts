@@ -3,7 +3,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { wordFor } from './describe-status.ts';
 import type { KnownAttempt } from './known-attempt.ts';
 
-/** Reason for an attempt's failure in the gateway's words: upstreams' messages name vendors and accounts of the operator. */
+/** Describes the reason for an attempt's failure in the gateway's words: upstreams' messages name vendors and accounts of the operator. */
 export function describeFault(
   attempt: KnownAttempt,
   all: readonly KnownAttempt[],
@@ -56,7 +56,7 @@ function whyStopped(
   return record.outcome === 'aborted' ? 'left' : 'stopped';
 }
 
-/** The gateway's next step; '' if the attempt was stopped or another one was still running. */
+/** Describes the gateway's next step; '' if the attempt was stopped or another one was still running. */
 export function describeConsequence(
   attempt: KnownAttempt,
   all: readonly KnownAttempt[],

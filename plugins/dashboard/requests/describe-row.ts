@@ -119,8 +119,8 @@ function nameOf({ model, path, error_code: code, error_message: message }: Reque
 }
 
 /**
- * Ms to the first content of a stream; undefined for an answer that was not streamed. For a cached answer, whose content the gateway
- * does not read, ms to the first byte.
+ * Returns ms to the first content of a stream; undefined for an answer that was not streamed. For a cached answer, whose content the
+ * gateway does not read, ms to the first byte.
  */
 export function firstTokenOf(record: RequestRecord): number | undefined {
   if (record.is_stream === false) return undefined;

@@ -16,7 +16,7 @@ const modelOff = /^Model ".{1,200}" is out of service/s;
 
 type Ending = Pick<RequestRecord, 'outcome' | 'status' | 'route' | 'error_code' | 'cache' | 'error_message'>;
 
-/** "200", "Cached", "429 rate limit", "502 all routes", "Stopped by client". */
+/** Describes the outcome: "200", "Cached", "429 rate limit", "502 all routes", "Stopped by client". */
 export function describeStatus(record: Ending, t: Translate): StatusView {
   const { outcome, status, cache } = record;
   if (outcome === 'aborted') return { tone: 'info', text: t('requests.status.aborted'), isTrouble: true };
@@ -40,7 +40,7 @@ function describeError({ status, route, error_code: code, error_message: message
   return [status, reason ?? t('requests.status.error')].filter((part) => part !== null).join(' ');
 }
 
-/** Text of a composed key; undefined if this version does not know the recorded word. */
+/** Returns the text of a composed key; undefined if this version does not know the recorded word. */
 export function wordFor(key: string, t: Translate): string | undefined {
   const text = t(key);
   return text === key ? undefined : text;

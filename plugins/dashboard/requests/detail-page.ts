@@ -87,7 +87,7 @@ async function describeRequest(
   };
 }
 
-/** Reason why no route was tried. */
+/** Explains why no route was tried. */
 export function whyWithoutAttempts({
   cache,
   outcome,

@@ -15,7 +15,7 @@ const lateMs = 3_600_000;
 /** Seconds after which records usually exist. */
 const usualDelay = 2;
 
-/** `GET /v1/requests/ID`: the record of one of the caller's requests. */
+/** Creates `GET /v1/requests/ID`: the record of one of the caller's requests. */
 export function requestEndpoint(currentHost: () => Host): Endpoint {
   return {
     name: 'show_request',

@@ -16,7 +16,7 @@ export interface KnownAttempt {
   readonly end: number;
 }
 
-/** The recorded attempts; if there were more than eight, the earliest are missing. */
+/** Returns the recorded attempts; if there were more than eight, the earliest are missing. */
 export function attemptsOf({ attempts, first_content_ms: first }: RequestRecord): KnownAttempt[] {
   const known = (attempts ?? []).map((attempt, index) => ({
     position: index + 1,

@@ -76,7 +76,7 @@ function isStatus(value: string): boolean {
 }
 
 /**
- * Filter for the listed records.
+ * Returns the filter for the listed records.
  *
  * @param accountId undefined for all accounts
  */
@@ -96,7 +96,7 @@ export function filterOf(
   };
 }
 
-/** Whether the list is filtered by more than a period. */
+/** Returns whether the list is filtered by more than a period. */
 export function isNarrowed({ account, show, model, status }: RequestsQuery): boolean {
   return account !== '' || show !== 'all' || model !== '' || status !== '';
 }

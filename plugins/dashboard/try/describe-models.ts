@@ -20,12 +20,12 @@ interface ModelFacts {
   readonly maxOutput: number | undefined; // tokens; undefined if not configured
 }
 
-/** Whether the page can call the model. Few text models have no endpoint besides `/v1/completions`. */
+/** Returns whether the page can call the model. Few text models have no endpoint besides `/v1/completions`. */
 export function isOffered(gateway: Abilities, model: Model): boolean {
   return model.kind !== 'chat' || readAbilities(gateway, model).conversations.length > 0;
 }
 
-/** Models for the select by kind, and their distinct facts: thousands of models share a few combinations. */
+/** Describes the models for the select by kind, and their distinct facts: thousands of models share a few combinations. */
 export function describeModels(gateway: Abilities, models: readonly Model[], t: PageRequest['t']) {
   const facts = new Map<string, number>();
   const numberOf = (model: Model) => {

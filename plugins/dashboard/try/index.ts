@@ -9,7 +9,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { sessionOf } from '#core/web/sessions/sign-in.ts';
 import { tryPath } from '../paths.ts';
 
-/** The page for trying models in the browser. */
+/** Registers the page for trying models in the browser. */
 export function register(server: Server): void {
   const { gateway } = server;
   gateway.texts(defineTexts({ en, id }));

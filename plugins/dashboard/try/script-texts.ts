@@ -1,7 +1,7 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { causesOfStatuses, explainError, tryCauses } from './explain-error.ts';
 
-/** Texts for the page's scripts, which fill the placeholders in braces. */
+/** Returns the texts for the page's scripts, which fill the placeholders in braces. */
 export function scriptTexts({ t, format }: Pick<PageRequest, 't' | 'format'>) {
   return {
     errors: Object.fromEntries(tryCauses.map((cause) => [cause, explainError(cause, {}, t)])),

@@ -35,7 +35,7 @@ interface Answered {
 /** In the order of their dependencies. */
 const scripts = ['try-api', 'try-show', 'try-settings', 'try-code', 'try', 'try-kinds'];
 
-/** `/dashboard/try`: conversations with one or two models, and single requests to models of other kinds, through the API. */
+/** Creates `/dashboard/try`: conversations with one or two models, and single requests to models of other kinds, through the API. */
 export function createTryPage(server: Server): Page {
   return {
     path: tryPath,

@@ -73,7 +73,7 @@ export function unlistedProvider(name: string): string {
   return `"${name.slice(0, 40)}" has no preset here: if its endpoint speaks Chat Completions, add an upstream with format: chat and base_url`;
 }
 
-/** Variable name in `os.environ/NAME`. */
+/** Returns the variable name in `os.environ/NAME`. */
 export function environmentName(text: string): string | undefined {
   return /^os\.environ\/([A-Za-z_]\w*)$/.exec(text)?.[1];
 }

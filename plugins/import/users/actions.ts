@@ -48,7 +48,7 @@ interface ImportInput {
   readonly keys?: boolean | undefined;
 }
 
-/** Import action with keys that are already saved, so a lost response loses none. @param keys keys by the users' source ids */
+/** Creates the import action with keys that are already saved, so a lost response loses none. @param keys keys by the users' source ids */
 export function importActionWith(keys: ReadonlyMap<string, string>): typeof importAction {
   return { ...importAction, perform: (host, _id, input) => importAll(host, input, keys) };
 }

@@ -99,7 +99,7 @@ async function post(host: Host, id: string, body: string, deadline: number): Pro
 }
 
 /**
- * Signature of Standard Webhooks: HMAC-SHA256 of id, timestamp and body, joined by dots.
+ * Returns the signature of Standard Webhooks: HMAC-SHA256 of id, timestamp and body, joined by dots.
  *
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */

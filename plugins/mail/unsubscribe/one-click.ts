@@ -5,14 +5,14 @@ import { readToken, setSubscribed, unsubscribePath } from './link.ts';
 /** A separate path below the page, because pages accept forms only from this gateway's own pages. */
 const oneClickPath = '/one-click';
 
-/** URL in `List-Unsubscribe`, derived from the page's URL. */
+/** Returns the URL in `List-Unsubscribe`, derived from the page's URL. */
 export function oneClickUrl(pageUrl: string): string {
   return pageUrl.replace(`${unsubscribePath}/`, `${unsubscribePath}${oneClickPath}/`);
 }
 
 /**
- * Endpoint for one-click unsubscribe in mail programs (RFC 8058): a POST without cookies unsubscribes; a GET, which link scanners send too,
- * redirects to the page.
+ * Creates the endpoint for one-click unsubscribe in mail programs (RFC 8058): a POST without cookies unsubscribes; a GET, which link
+ * scanners send too, redirects to the page.
  */
 export function oneClickRoutes(host: () => Host): ServerRoute[] {
   const path = `${unsubscribePath}${oneClickPath}/{token}`;

@@ -7,7 +7,7 @@ export type CheckoutSteps = ReadonlyMap<string, CheckoutStep>;
 
 const schemas = new WeakMap<CheckoutSteps, JsonSchema>();
 
-/** Form fields including those of all steps; cached, because schemas are compiled. */
+/** Returns the form fields including those of all steps; cached, because schemas are compiled. */
 export function checkoutFields<S extends JsonSchema>(own: S, steps: CheckoutSteps): S {
   const known = schemas.get(steps) ?? withSteps(own, steps);
   schemas.set(steps, known);

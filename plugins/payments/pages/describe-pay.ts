@@ -18,7 +18,7 @@ interface Note {
   readonly text: string;
 }
 
-/** Content of the pay page, ready to be printed. */
+/** Describes the content of the pay page, ready to be printed. */
 export async function describePay(order: Order, view: OrderView, request: PageRequest) {
   const { t, format, host } = request;
   const { code, attempt } = order;
@@ -125,7 +125,7 @@ function boldParts(text: string) {
   return text.split('**').map((part, index) => ({ text: part, isBold: index % 2 === 1 }));
 }
 
-/** Receiver as shown by wallets, and the merchant's national id, which is '' if the code has none. */
+/** Returns the receiver as shown by wallets, and the merchant's national id, which is '' if the code has none. */
 export function receiverOf(qr: string, { host }: Pick<PageRequest, 'host'>): { name: string; nmid: string } {
   try {
     const qris = readQris(qr);

@@ -3,7 +3,7 @@ import type { Order } from '#core/business/payments/order.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { daysOf } from './order-view.ts';
 
-/** `7 days`, or `7 days, as a gift`. */
+/** Describes the plan: `7 days`, or `7 days, as a gift`. */
 export function planOf({ days, isGift }: Pick<Order, 'days' | 'isGift'>, request: Pick<PageRequest, 't'>): string {
   const plan = daysOf(days, request);
   return isGift ? request.t('payments.gift.plan', { days: plan }) : plan;

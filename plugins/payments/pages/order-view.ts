@@ -14,17 +14,17 @@ export async function ownOrder(request: PageRequest): Promise<Order> {
   return order;
 }
 
-/** Path of the page that the buyer of an order is sent to. */
+/** Returns the path of the page that the buyer of an order is sent to. */
 export function pathOf({ code, state }: Pick<Order, 'code' | 'state'>): string {
   return state === 'paid' || state === 'refunded' ? `/orders/${code}/done` : `/orders/${code}`;
 }
 
-/** `7 days`. */
+/** Formats days: `7 days`. */
 export function daysOf(count: number, { t }: Pick<PageRequest, 't'>): string {
   return t('payments.buy.summary', { count });
 }
 
-/** Value for an error text: the time from which the buyer can try again. */
+/** Returns the value for an error text: the time from which the buyer can try again. */
 export function nextOf({ next }: CheckoutError, { format }: Pick<PageRequest, 'format'>): { readonly time?: string } {
   return next === undefined ? {} : { time: format.time(next).text };
 }
@@ -35,7 +35,7 @@ export function extraPayments({ payments }: Pick<Order, 'payments'>): readonly P
   return payments.filter(({ outcome }) => outcome !== 'activated' && outcome !== 'returned');
 }
 
-/** True if the text "the second payment" is unambiguous. */
+/** Returns true if the text "the second payment" is unambiguous. */
 export function isPaidTwice(extra: readonly Payment[]): boolean {
   return extra.length === 1 && extra[0]?.outcome === 'second';
 }
@@ -67,7 +67,7 @@ export function describeDaysLeft({ period, readAt }: Order, { t, format }: Pick<
   return t('payments.done.refunded_kept', { time: format.time(period.endsAt).text });
 }
 
-/** Title about refunds: in progress, or done. */
+/** Returns the title about refunds: in progress, or done. */
 export function titleOfRefunds({ refunds }: Order, { t }: Pick<PageRequest, 't'>): string {
   const isUnderWay = refunds.some(({ state }) => state === 'asked' || state === 'sent');
   return t(isUnderWay ? 'payments.refund.title' : 'payments.refund.title_done');
@@ -92,8 +92,8 @@ export function describeDecided(
 }
 
 /**
- * Notice about money that activated no days: a person decides by a stated time, and this page shows the result. After that time, it shows
- * the contact.
+ * Describes the notice about money that activated no days: a person decides by a stated time, and this page shows the result. After that
+ * time, it shows the contact.
  *
  * @param keys texts before that time, after it, and after it for a service without a contact
  */

@@ -7,7 +7,7 @@ import { loadSecret } from './secret.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** The provider `sandbox`, its page and its command. */
+/** Adds the provider `sandbox`, its page and its command. */
 export function addSandbox(server: Server): void {
   const { gateway } = server;
   gateway.tables({

@@ -13,7 +13,7 @@ import type { SandboxCharge, SandboxRefund } from './charges.ts';
 /** Signature header: HMAC-SHA256 of the body, in hexadecimal. */
 export const signatureHeader = 'x-sandbox-signature';
 
-/** Evidence about a charge, identical for status calls and notifications. */
+/** Returns the evidence about a charge, identical for status calls and notifications. */
 export function evidenceOf(charge: SandboxCharge): PaymentEvidence {
   const { reference, providerReference, paidAmount, paidAt, paymentId, currency } = charge;
   const isPaid = paidAmount !== undefined && paidAt !== undefined;

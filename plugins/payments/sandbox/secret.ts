@@ -5,7 +5,7 @@ interface Held {
   secret: string | undefined;
 }
 
-/** Secret that signs notifications, shared by all instances; undefined until loaded. */
+/** Returns the secret that signs notifications, shared by all instances; undefined until loaded. */
 export function sandboxSecret({ keep }: Pick<Host, 'keep'>): Held {
   return keep<Held>('payments-sandbox-secret', () => ({ secret: undefined }));
 }

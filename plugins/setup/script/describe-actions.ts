@@ -33,7 +33,7 @@ export interface FileAction extends PlaceOfFile, Editing {
   readonly elsewhere?: readonly PlaceOfFile[] | undefined;
 }
 
-/** The script's actions for a tool with these values, in order. */
+/** Describes the script's actions for a tool with these values, in order. */
 export function describeActions(tool: ScriptedTool, values: SetupValues): ScriptAction[] {
   const { places = [], caches = [], note } = tool.script;
   return [
@@ -44,7 +44,7 @@ export function describeActions(tool: ScriptedTool, values: SetupValues): Script
   ];
 }
 
-/** The command that starts the tool: the last command for a terminal. */
+/** Returns the command that starts the tool: the last command for a terminal. */
 export function startOf(tool: ScriptedTool, values: SetupValues): string | undefined {
   const commands = stepsOf(tool, values).filter((step) => step.kind === 'command' && step.place === undefined);
   const last = commands.at(-1);

@@ -6,7 +6,7 @@ import { fill, variantOf } from './program/variant.mjs';
 import type { ScriptData, ScriptTool } from './script-data.ts';
 
 /**
- * The data that setup.sh needs without a runtime, as shell text: the names of the service and a table of tools with the settings
+ * Writes the data that setup.sh needs without a runtime, as shell text: the names of the service and a table of tools with the settings
  * for their default models. The shell expands only the user's folders: text from gateway.yaml is in single quotes.
  */
 export function writeTables(data: ScriptData): string {
@@ -79,7 +79,7 @@ function escape(text: string): string {
   return text.replaceAll(/["\\$`]/g, '\\$&');
 }
 
-/** The data that setup.ps1 needs without a runtime, as one line of ASCII JSON. */
+/** Writes the data that setup.ps1 needs without a runtime, as one line of ASCII JSON. */
 export function writeTable(data: ScriptData): string {
   const tools = data.tools.map((tool) => {
     const { id, name, isOnRequest, commands, folders } = tool;
@@ -107,7 +107,7 @@ function certainText({ text, initial = [], elsewhere }: FileAction): string {
   return elsewhere === undefined ? text : json.withoutPresent(text, text, initial);
 }
 
-/** A value as one line of ASCII JSON, which cannot end a here-document or here-string. */
+/** Returns a value as one line of ASCII JSON, which cannot end a here-document or here-string. */
 export function asciiJson(value: object): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x7e]/g,

@@ -96,7 +96,7 @@ function withPlaceholders(text: string): string {
   );
 }
 
-/** The data of the scripts; undefined if the catalog has no model for tools. */
+/** Returns the data of the scripts; undefined if the catalog has no model for tools. */
 export function scriptData(host: SetupHost, registry: Abilities): ScriptData | undefined {
   const models = setupModels(host, registry).map((model) => toScriptModel(toSetupModel(model, registry)));
   if (models.length === 0) return undefined;

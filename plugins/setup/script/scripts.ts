@@ -27,7 +27,7 @@ const modelsPerTurn = 500;
 
 const written = new WeakMap<Host, Promise<SetupScripts>>();
 
-/** The scripts of this gateway: identical for everybody, rendered once per configuration in several turns of the event loop. */
+/** Returns the scripts of this gateway: the same for all readers, rendered once per configuration in several turns of the event loop. */
 export function scriptsOf(host: Host, gateway: Registry): Promise<SetupScripts> {
   let scripts = written.get(host);
   if (scripts === undefined) {
@@ -73,7 +73,7 @@ const powershellWithoutModels =
   "Write-Host 'This gateway has no models for tools yet. Run this again once the dashboard lists a model.'\n" +
   '$global:LASTEXITCODE = 1\n';
 
-/** `GET /setup.sh` and `/setup.ps1`, as plain text, so that browsers show them. */
+/** Adds `GET /setup.sh` and `/setup.ps1`, as plain text, so that browsers show them. */
 export function routeScripts(server: Server): void {
   const serve = (path: string, read: (scripts: SetupScripts) => SetupScript) =>
     server.route({

@@ -76,7 +76,7 @@ export function toPerson(provider: string, profile: ProviderProfile): SignInProf
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Members of a response; empty unless it is an object. */
+/** Returns the members of a response; empty unless it is an object. */
 export function objectFrom(answer: unknown): Members {
   return typeof answer === 'object' && answer !== null ? (answer as Members) : {};
 }

@@ -9,7 +9,7 @@ import { checkStep } from './step.ts';
 /** Timeout of a sign-in in ms. */
 const stateLifetime = 10 * 60 * 1000;
 
-/** Path that starts a sign-in, and to which the provider redirects the reader. */
+/** Returns the path that starts a sign-in, and to which the provider redirects the reader. */
 export function providerPath(name: string): string {
   return `/sign-in/${name}`;
 }

@@ -9,12 +9,12 @@ const searchedBytes = 1024;
 
 const brace = 0x7b;
 
-/** True if the content type is that of an event stream. Otherwise the bytes decide, because some servers label streams as JSON. */
+/** Returns true if the content type is that of an event stream. Otherwise the bytes decide, because some servers label streams as JSON. */
 export function isEventStream(contentType: string): boolean {
   return streamTypes.has(mediaType(contentType));
 }
 
-/** True if the bytes start an event stream; undefined while there are too few to decide. */
+/** Returns true if the bytes start an event stream; undefined while there are too few to decide. */
 export function looksLikeEvents(bytes: Buffer): boolean | undefined {
   if (bytes[0] === brace) return false;
   const text = bytes
@@ -26,7 +26,7 @@ export function looksLikeEvents(bytes: Buffer): boolean | undefined {
   return isTooShort ? undefined : false;
 }
 
-/** Content type of a whole answer as sent to the client. Bodies with a vague type were read as JSON. */
+/** Returns the content type of a whole answer as sent to the client. Bodies with a vague type were read as JSON. */
 export function jsonType(contentType: string): string {
   return vagueTypes.has(mediaType(contentType)) ? 'application/json' : contentType;
 }

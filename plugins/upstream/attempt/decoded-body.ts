@@ -28,7 +28,7 @@ const decoders: Readonly<Record<string, (first: number, options: { readonly chun
 };
 
 /**
- * True if the content coding can be decompressed.
+ * Returns true if the content coding can be decompressed.
  *
  * @param node version of Node.js, such as `26.12.1`
  */

@@ -106,7 +106,7 @@ function localFault(cause: unknown): Fault {
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
-/** A failure after the request was sent: some requests crash an upstream, or make it reason without end. */
+/** Creates the fault of a failure after the request was sent: some requests crash an upstream, or make it reason without end. */
 export function interruptedFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,
@@ -115,7 +115,7 @@ export function interruptedFault(
   return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
 }
 
-/** No response in time on a reused connection. */
+/** Creates the fault of a reused connection without a response in time. */
 export function silentConnectionFault(message: string): Fault {
   const error = new GatewayError('upstream_timeout', message);
   return new Fault('route', error, { mayBeCausedByRequest: true, isSilentConnection: true });
@@ -180,7 +180,7 @@ export function kindOf(meaning: ErrorMeaning): FaultKind {
 }
 
 /**
- * An error inside a 2xx answer, or in place of one.
+ * Creates the fault of an error inside a 2xx answer, or in place of one.
  *
  * @param secrets of the upstream, removed from the message
  */
@@ -211,7 +211,7 @@ export function withModelName(fault: Fault, upstreamName: string, clientName: st
   return new Fault(kind, shown, fault);
 }
 
-/** The upstream's message on one line, for the log and the record; the client never sees it. */
+/** Returns the upstream's message on one line, for the log and the record; the client never sees it. */
 export function upstreamRefusal({ error, status }: Fault): string {
   return `${status ?? ''} ${upstreamMessage(error)}`.replace(/\s+/g, ' ').trim();
 }

@@ -199,7 +199,7 @@ function parse(body: Buffer): JsonObject | undefined {
 }
 
 /**
- * Seconds to wait, at most an hour; undefined if missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`.
+ * Reads the seconds to wait, at most an hour; undefined if missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`.
  *
  * @param now epoch ms; used if the response has no `Date`
  */

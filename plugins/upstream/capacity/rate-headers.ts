@@ -13,7 +13,7 @@ const headerPairs = [
 const secondsIn: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
 
 /**
- * Remaining requests as reported by the upstream; undefined if missing or in an unknown form.
+ * Reads the remaining requests as reported by the upstream; undefined if missing or in an unknown form.
  *
  * @param now epoch ms
  */

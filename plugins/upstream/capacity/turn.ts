@@ -196,7 +196,7 @@ function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(1);
 }
 
-/** Queue parts for a configuration that declares a capacity. */
+/** Returns the queue parts for a configuration that declares a capacity. */
 export function queueOf(host: Host, options: QueueOptions, header: string): QueueParts {
   return { pools: slotPoolsOf(host), options, Turn, header, now: () => host.now() };
 }

@@ -344,14 +344,14 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.length <= 4 && bytes.every((byte) => byte === 0x0d || byte === 0x0a);
 }
 
-/** The connection that broke with this error; undefined if none was open yet. */
+/** Returns the connection that broke with this error; undefined if none was open yet. */
 export function brokenConnection(error: unknown): ConnectionUse | undefined {
   return error instanceof Error && 'socket' in error ? (error.socket as ConnectionUse) : undefined;
 }
 
 /**
- * True if a connection that served earlier requests received nothing for the current one. If it broke, it was closed while idle; if not,
- * the other side may have vanished.
+ * Returns true if a connection that served earlier requests received nothing for the current one. If it broke, it was closed while idle; if
+ * not, the other side may have vanished.
  */
 export function isUnanswered({ requests, bytesRead, bytesBefore }: ConnectionUse): boolean {
   return requests > 1 && bytesRead === bytesBefore;

@@ -114,7 +114,7 @@ interface Target {
 
 const targets = new WeakMap<Route['upstream'], Target>();
 
-/** Origin and path of an upstream's base URL, parsed once. */
+/** Returns the origin and path of an upstream's base URL, parsed once. */
 export function targetOf({ upstream }: Route): Target {
   const cached = targets.get(upstream);
   if (cached !== undefined) return cached;

@@ -52,7 +52,7 @@ function requestHead(call: UpstreamCall, host: string, length: number, isReused:
 }
 
 /**
- * Bytes of a request, in one piece unless it is long.
+ * Returns the bytes of a request, in one piece unless it is long.
  *
  * @throws TypeError see `requestHead`
  */

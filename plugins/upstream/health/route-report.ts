@@ -62,7 +62,7 @@ export function writeMessage({ report, ...rest }: RouteMessage, now: number): st
   return JSON.stringify({ ...rest, report: withTimes(report, now) });
 }
 
-/** Undefined if the message is malformed, for example from another version. */
+/** Parses a message; undefined if it is malformed, for example from another version. */
 export function parseMessage(text: string, now: number): RouteMessage | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;

@@ -125,7 +125,7 @@ export class RouteAdmission {
 }
 
 /**
- * The fault of a route whose keys are all throttled, without asking it; undefined while it has another key.
+ * Returns the fault of a route whose keys are all throttled, without asking it; undefined while it has another key.
  *
  * @param last with which the last of them was throttled
  */

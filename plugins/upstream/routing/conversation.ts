@@ -7,7 +7,7 @@ import type { Requester } from '../health/requester.ts';
 const digestLength = 16; // characters: 96 bits
 const digests = new Map<string, string>();
 
-/** The session named by the client, unique across accounts; undefined if it named none. */
+/** Returns the session named by the client, unique across accounts; undefined if it named none. */
 export function accountSession(exchange: Exchange): string | undefined {
   const { session } = exchange.get(adapter);
   return session === undefined ? undefined : `${accountOf(exchange)}/${session}`;
@@ -56,7 +56,7 @@ function digestOf(account: string): string {
   return digest;
 }
 
-/** Account id; empty for requests without an account. */
+/** Returns the account id; empty for requests without an account. */
 export function accountOf(exchange: Exchange): string {
   return exchange.find(principal)?.accountId ?? '';
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Fault } from '../attempt/fault.ts';
 
 /**
- * The client's error if no route served.
+ * Returns the client's error if no route served.
  *
  * @param wait ms until an untried route or key may be used; undefined if there is none
  */
@@ -67,7 +67,7 @@ function unavailable(wait: number | undefined): GatewayError {
   );
 }
 
-/** Seconds until the route may serve, as reported by its fault. */
+/** Returns the seconds until the route may serve, as reported by its fault. */
 export function waitOf({ error }: Fault): number {
   return error.details.retryAfter ?? 0;
 }

@@ -62,7 +62,7 @@ export class RouteHeaders {
   }
 }
 
-/** Header of responses to requests that waited for a slot; see `Turn.headers`. */
+/** Returns the header of responses to requests that waited for a slot; see `Turn.headers`. */
 export function queueHeaderName({ slug }: Pick<Service, 'slug'>): string {
   return `x-${slug}-queue`;
 }
@@ -76,7 +76,7 @@ export function describeQueueHeader(service: Pick<Service, 'slug'>): DocumentedH
   };
 }
 
-/** Response headers about routes and notes that customers may see. */
+/** Describes the response headers about routes and notes that customers may see. */
 export function describeRouteHeaders(service: Pick<Service, 'slug'>, exposure: RouteExposure): DocumentedHeader[] {
   const notes = { name: notesHeaderName(service), text: 'upstream.docs.notes', example: 'top_k dropped' };
   const [first, second] = exposure === 'names' ? ['main/model', 'backup/model'] : ['1', '2'];

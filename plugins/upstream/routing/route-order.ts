@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
- * Routes of a model in the order in which a request tries them: by priority, then by weight. Requests of one session get the same order
- * without stored state, because upstreams cache prompts. Health is not considered.
+ * Returns the routes of a model in the order in which a request tries them: by priority, then by weight. Requests of one session get the
+ * same order without stored state, because upstreams cache prompts. Health is not considered.
  */
 export function orderRoutes(routes: readonly Route[], session: string | undefined): Route[] {
   if (routes.length < 2) return [...routes];
@@ -29,8 +29,8 @@ export function availableFirst(routes: Route[], isAvailable: (route: Route) => b
 }
 
 /**
- * Routes known to have a larger context window than this one, then those with an unknown window. If this route's window is unknown too, no
- * other is more likely to accept the prompt.
+ * Returns routes known to have a larger context window than this one, then those with an unknown window. If this route's window is unknown
+ * too, no other is more likely to accept the prompt.
  */
 export function widerThan(
   { maxInputTokens = Infinity }: Pick<Route, 'maxInputTokens'>,

@@ -81,8 +81,8 @@ const lastAnswers = new WeakMap<
 >();
 
 /**
- * True unless the answer names another model than the route requests. A dated snapshot of the requested model is the same model, and so are
- * names that the vendor documents for it. A model requested by date is not the same as another date of it.
+ * Returns true unless the answer names another model than the route requests. A dated snapshot of the requested model is the same model,
+ * and so are names that the vendor documents for it. A model requested by date is not the same as another date of it.
  *
  * @param answered the name in the answer
  */

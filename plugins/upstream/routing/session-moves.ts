@@ -58,7 +58,7 @@ export class SessionMoves implements AsyncDisposable {
   }
 }
 
-/** Digest that identifies a session in messages and memory. */
+/** Returns the digest that identifies a session in messages and memory. */
 export function sessionDigest(id: string): string {
   return hash('sha256', id, 'base64url').slice(0, 22);
 }

@@ -19,8 +19,8 @@ const unaffectedHealth: HealthReports = {
 };
 
 /**
- * Relay parts for a trial: it uses the real connections and credentials, but does not affect breakers, key cooldowns, the retry budget or
- * the failure log. Keys closed by their vendor are not used. Only its own result is reported.
+ * Creates the relay parts for a trial: it uses the real connections and credentials, but does not affect breakers, key cooldowns, the retry
+ * budget or the failure log. Keys closed by their vendor are not used. Only its own result is reported.
  */
 export function trialParts(parts: RelayParts): RelayParts {
   const pools = new Map<Upstream, KeyPool>();

@@ -47,7 +47,7 @@ export function csvHeading(routes: RouteNames): string {
   return `${csvLine([...fieldsFor(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
 }
 
-/** A line of CSV (RFC 4180). */
+/** Writes a line of CSV (RFC 4180). */
 export function toCsvLine(record: RequestRecord, routes: RouteNames): string {
   const cells = fieldsFor(routes).map(([, read]) => toCell(read(record, routes)));
   return `${csvLine([...cells, record.attempts?.length ?? 0, (record.notes ?? []).join('; ')])}\r\n`;
@@ -58,7 +58,7 @@ function toCell(value: Value): string | number | undefined {
   return typeof value === 'boolean' ? String(value) : value;
 }
 
-/** A line of JSON with every attempt. Times of attempts are ms since the request arrived. */
+/** Writes a line of JSON with every attempt. Times of attempts are ms since the request arrived. */
 export function toJsonLine(record: RequestRecord, routes: RouteNames): string {
   const members = Object.fromEntries(fieldsFor(routes).map(([name, read]) => [name, read(record, routes)]));
   const attempts = attemptsOf(record).map(({ route, outcome, status, fault, start, end }) => ({

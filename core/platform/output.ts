@@ -21,7 +21,7 @@ export function writeLogLine(line: string, stream: Writable = process.stderr): v
 }
 
 /**
- * For other commands: ends quietly if the reader closes the pipe early, as in `daypass check
+ * Ends commands other than `start` quietly if the reader closes the pipe early, as in `daypass check
  * head`.
  */
 export function exitOnClosedOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {

@@ -18,7 +18,7 @@ export const week = 7 * day;
 const least = day / 8;
 
 /**
- * Use is the sum of all decreases in the last week, so a payment in between does not reduce it.
+ * Forecasts when a balance ends. Usage is the sum of all decreases in the last week, so a payment in between does not reduce it.
  *
  * @param readings of one account in one currency, oldest first
  * @returns undefined if the readings span less than three hours

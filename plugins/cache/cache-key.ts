@@ -16,8 +16,8 @@ const versionHeaders = Object.values(dialects)
   .flatMap((dialect) => dialect.versionHeaders);
 
 /**
- * Requests are identical if account, address, format, format version, model and the meaning of the body are equal. A short
- * name and a public name are the same model; an alias is not, because its answers carry the alias.
+ * Computes the cache key of a request. Requests are identical if account, address, format, format version, model and the meaning of the
+ * body are equal. A short name and a public name are the same model; an alias is not, because its answers carry the alias.
  *
  * @throws GatewayError for a body that is not a JSON object
  */

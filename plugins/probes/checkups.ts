@@ -16,7 +16,9 @@ export const readCheckups: ReadCheckups = async (host) => {
   return enabled && publish ? checkupReading(host).get() : new Map();
 };
 
-/** A model has the state of all of its routes, since any of them may serve it. Inconclusive results are ignored. */
+/**
+ * Summarizes checks by model. A model has the state of all of its routes, since any of them may serve it. Inconclusive results are ignored.
+ */
 export function checkupsOf(routes: readonly ProbedRoute[]): ReadonlyMap<string, ModelCheckup> {
   const checkups = [...Map.groupBy(routes, ({ model }) => model)].flatMap(([model, own]) => {
     const results = own.flatMap(({ results: ofRoute }) => ofRoute).filter(({ state }) => state !== 'unknown');

@@ -16,7 +16,7 @@ export function isDraft({ isDraft: isMarked, unfilled }: PageText): boolean {
   return isMarked || unfilled.length > 0;
 }
 
-/** Names of files with drafts: `terms.en.md`. */
+/** Lists the files with drafts: `terms.en.md`. */
 export function draftsOf({ texts }: ShopPages): string[] {
   return [...texts].flatMap(([name, page]) =>
     languages

@@ -46,7 +46,7 @@ export async function rememberPersonalTables(database: Pick<Database, 'fork' | '
   );
 }
 
-/** Also returns recorded tables that no entity declares any more, if they still match their description. */
+/** Returns personal tables, including recorded ones that no entity declares any more, if they still match their description. */
 export async function everyPersonalTable(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
   const declared = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
   const recorded = await database.query<{ description: PersonalTable; present: string[] }>(

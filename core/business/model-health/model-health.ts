@@ -15,7 +15,7 @@ export type ModelState = 'working' | 'degraded' | 'down' | 'unknown' | 'no_data'
 
 const troubled: readonly ModelState[] = ['down', 'degraded', 'unknown'];
 
-/** For sorting: the worst state is the smallest number. */
+/** Ranks a state for sorting: the worst state is the smallest number. */
 export function severityOf(state: ModelState): number {
   const index = troubled.indexOf(state);
   return index < 0 ? troubled.length : index;
@@ -64,7 +64,7 @@ export async function readModelHealth(gateway: StatusReports, host: Host): Promi
   });
 }
 
-/** Only the states, by public name. Does not reject. */
+/** Reads only the states, by public name. Does not reject. */
 export async function readModelStates(gateway: StatusReports, host: Host): Promise<ReadonlyMap<string, ModelState>> {
   return new Map((await readModelHealth(gateway, host)).map(({ id, state }) => [id, state]));
 }

@@ -179,7 +179,7 @@ async function recordError({ database }: Host, reference: string, error: string 
 }
 
 /**
- * When a plan would begin and end if it were paid now.
+ * Computes when a plan would start and end if it were paid now.
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`
  */

@@ -191,7 +191,7 @@ function checkOrder(listed: readonly ListedStage[], registry: Registry, validato
   }
 }
 
-/** The pipeline's section knows the options of every registered stage. */
+/** Creates the section of the pipeline, which knows the options of every registered stage. */
 export function pipelineSection(registry: Registry): Section {
   const stages = [...registry.stages.values()];
   return {

@@ -98,7 +98,7 @@ export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoi
   };
 }
 
-/** Parsed here, because hapi's URL object costs more than the rest of its work for a request. */
+/** Parses the query of a URL here, because hapi's URL object costs more than the rest of its work for a request. */
 export function queryOf(url: string | undefined): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }

@@ -143,7 +143,7 @@ const keyRefusedMessage =
   'The provider of this model refused the account of this service. Your own API key is valid. Tell the operator of this service.';
 
 /**
- * The operator's key was rejected: the client must not mistake it for its own.
+ * Creates the error for a rejected key of the operator, which the client must not mistake for its own.
  *
  * @param words for the log
  */
@@ -167,7 +167,7 @@ export function throttled(retryAfter: number = 5, words?: string): GatewayError 
 }
 
 /**
- * The server lacks a flag that the request needs; only the operator can set it.
+ * Creates the error for a server without a flag that the request needs; only the operator can set it.
  *
  * @param words for the log
  */

@@ -90,7 +90,7 @@ function statusRange([lowest, highest]: readonly [number, number]): string {
   return `status BETWEEN ?::bigint AND ?::bigint${isOther ? ' AND status <> 200' : ''}`;
 }
 
-/** PostgreSQL rejects NUL in text, and no record contains it. */
+/** Compares a column with a text. PostgreSQL rejects NUL in text, and no record contains it. */
 export function equalText(column: string, text: string): Condition {
   return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }

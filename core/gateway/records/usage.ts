@@ -187,7 +187,7 @@ export async function readStreamingSpeed(database: Queries, since: number): Prom
   return new Map(rows.map(({ model, speed }) => [model, speed]));
 }
 
-/** Names of the requested models. Takes a third of the time of counting. */
+/** Lists the names of the requested models. Takes a third of the time of counting. */
 export async function listUsedModels(database: Queries, filter: UsageFilter): Promise<string[]> {
   const { sql, parameters } = conditionsOf(filter);
   const rows = await database.query<{ readonly model: string }>(

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 
 const namePattern = /^daypass-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/;
 
-/** Such as `daypass-20261126T031700Z.backup`. */
+/** Names a backup by its time: `daypass-20261126T031700Z.backup`. */
 export function backupName(time: Date): string {
   return `daypass-${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.backup`;
 }
@@ -13,7 +13,7 @@ export function timeOfBackup(name: string): number | undefined {
   return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** Names of the backups in a folder, oldest first. */
+/** Lists the names of the backups in a folder, oldest first. */
 export async function listBackups(folder: string): Promise<string[]> {
   const found = await readdir(folder).catch(() => []);
   return found.filter((name) => timeOfBackup(name) !== undefined).toSorted();

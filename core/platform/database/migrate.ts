@@ -70,7 +70,7 @@ async function readApplied(client: pg.Client): Promise<ReadonlySet<string> | und
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Why a database cannot store all text, with the remedy; undefined if it can. */
+/** Explains why a database cannot store all text, with the remedy; undefined if it can. */
 export async function findEncodingMistake(
   client: pg.Client,
 ): Promise<{ readonly reason: string; readonly advice: string } | undefined> {

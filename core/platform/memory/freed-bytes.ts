@@ -8,7 +8,7 @@
 const nativeReaders = new WeakMap<ArrayBufferLike, number>();
 
 /**
- * Call before the operating system reads these bytes asynchronously: they are not freed until `reclaimBytes`.
+ * Marks bytes that the operating system reads asynchronously: they are not freed until `reclaimBytes`.
  *
  * @throws Error if they have been freed
  */
@@ -19,7 +19,7 @@ export function lendBytes(pieces: readonly Buffer[]): void {
   }
 }
 
-/** Call once the operating system has read them. */
+/** Ends the loan of bytes, once the operating system has read them. */
 export function reclaimBytes(pieces: readonly Buffer[]): void {
   for (const { buffer } of pieces) {
     const remaining = (nativeReaders.get(buffer) ?? 1) - 1;

@@ -162,8 +162,8 @@ export function nodeName({ options: { host, port } }: Redis): string {
 }
 
 /**
- * Only a Sentinel's primary is asked for INFO before use, because it may have become a replica. Others are used as soon as they respond,
- * even if they do not permit INFO; commands fail while data is loading.
+ * Creates a connection. Only a Sentinel's primary is asked for INFO before use, because it may have become a replica. Others are used as
+ * soon as they respond, even if they do not permit INFO; commands fail while data is loading.
  *
  * @param url any form of REDIS_URL except a cluster's
  */
@@ -174,7 +174,7 @@ export function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapp
   return plain === undefined ? new SelectingRedis(all) : new SelectingRedis(plain, all);
 }
 
-/** Names are resolved by the connections, because certificates are checked against them. */
+/** Creates a connection to a cluster. Names are resolved by the connections, because certificates are checked against them. */
 export function createCluster({ cluster = [], ...address }: RedisAddress, settings: ClusterOptions): Cluster {
   return new Cluster(cluster, {
     ...settings,

@@ -4,8 +4,8 @@ import type { Translate } from '../texts/texts.ts';
 const parts = /^(?:\w+: )?(\d{3} )?(.*?)( \([^()]*\))?$/s;
 
 /**
- * Why an attempt or a breaker failed, as logged and recorded, in the reader's language and without a final period. An upstream's own words
- * stay as they are.
+ * Explains why an attempt or a breaker failed, as logged and recorded, in the reader's language and without a final period. An upstream's
+ * own words stay as they are.
  */
 export function describeFaultText(recorded: string, t: Translate): string {
   const [, status = '', sentence = '', cause = ''] = parts.exec(recorded) ?? [];

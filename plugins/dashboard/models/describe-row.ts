@@ -112,7 +112,7 @@ export function speaksOf({ conversations, others }: ModelAbilities): string[] {
   return [...new Set(known.map((format) => families[format] ?? format))];
 }
 
-/** Names of abilities besides text; for models of other kinds, their purpose. */
+/** Lists capabilities besides text; for models of other kinds, their purpose. */
 export function canDo({ kind }: Model, abilities: ModelAbilities, t: PageRequest['t']): string[] {
   if (kind !== 'chat') return [t(`part.kind.${kind}`)];
   const has = (feature: Parameters<typeof bestSupport>[1]) => bestSupport(abilities, feature) !== 'no';

@@ -97,7 +97,10 @@ export function clientSecretOf(provider: Protocol, { client_id, client_secret }:
   return { clientSecret: { ...limits, headers: { Authorization: basicAuthorization(client_id, client_secret) } } };
 }
 
-/** client_secret_basic (RFC 6749, section 2.3.1) requires encoding: a + or % in a secret would be decoded to another character. */
+/**
+ * Writes the Authorization header of client_secret_basic (RFC 6749, section 2.3.1), which requires encoding: a + or % in a secret would be
+ * decoded to another character.
+ */
 export function basicAuthorization(clientId: string, clientSecret: string): string {
   const credentials = [clientId, clientSecret].map(formEncoded).join(':');
   return `Basic ${Buffer.from(credentials).toString('base64')}`;

@@ -146,7 +146,7 @@ export function hedgeLostFault(): Fault {
   return new Fault('gone', new GatewayError('internal_error', upstreamReason('upstream.reason.faster')));
 }
 
-/** For the log and the operator, never for clients: it may contain hosts and addresses. */
+/** Describes a fault for the log and the operator, never for clients, because it may contain hosts and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
   // The client's message is about all routes of the model; the operator needs the upstream's own message.

@@ -42,7 +42,7 @@ function fieldsFor({ areShown }: RouteNames): [name: string, read: Field][] {
   return Object.entries(fields).filter(([name]) => areShown || name !== 'route');
 }
 
-/** Names of the columns. Attempts are exported as a number, notes in a single cell. */
+/** Lists the names of the columns. Attempts are exported as a number, notes in a single cell. */
 export function csvHeading(routes: RouteNames): string {
   return `${csvLine([...fieldsFor(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
 }

@@ -28,7 +28,7 @@ export function resolveOwnModules() {
 /**
  * The URL of one of the gateway's own modules; undefined for any other.
  *
- * @param {string} specifier as the import has it
+ * @param {string} specifier as written in the import
  * @param {string | undefined} importer URL of the importing module
  * @returns {string | undefined}
  */

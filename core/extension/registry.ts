@@ -281,7 +281,7 @@ export class Registry {
     this.operatorReadings.set(reading.path, reading);
   }
 
-  /** A resource that operators list; the operator's API has it under the plural of its name. */
+  /** A resource that operators list; the operator's API serves it under the plural of its name. */
   resource(resource: OperatorResource): void {
     this.operatorReading(readingOf(resource));
   }

@@ -141,7 +141,7 @@ export const bounds = {
   knownKeys: 50_000,
   /** Keys cached as unknown; the oldest are evicted. */
   unknownKeys: 20_000,
-  /** Networks with failed authentications; the one that failed longest ago is forgotten. */
+  /** Networks with failed authentications; the least recent is evicted. */
   failingNetworks: 20_000,
   /** Address blocks without an account that are counted separately per minute; further ones are counted together. */
   unauthenticatedBlocks: 1_000,

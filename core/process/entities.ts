@@ -8,7 +8,7 @@ import * as operatorActions from '#core/business/operator-actions/entities.ts';
 import * as payments from '#core/business/payments/entities.ts';
 import * as records from '#core/gateway/records/entities.ts';
 
-/** The tables of core. Those of plugins are registered with `tables`. */
+/** Core's tables. Plugins register theirs with `tables`. */
 export const coreEntities: Entities = [
   accounts.Account,
   accounts.ApiKey,

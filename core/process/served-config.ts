@@ -80,7 +80,7 @@ export class ServedConfig {
   }
 
   /**
-   * Serves the first configuration: that of the file, or the rollback target if the file was rolled back.
+   * Serves the first configuration: the file's, or the rollback target if the file was rolled back.
    *
    * @throws the error of a stage that could not be created
    */

@@ -7,7 +7,7 @@ const defaultYears = 10;
 const unpaidDays = 90;
 
 /**
- * Acceptances are kept as long as the receipts of their order; those of orders that can no longer be paid are kept for some months. An
+ * Acceptances are kept as long as the receipts of their order, or for some months if the order can no longer be paid. An
  * expired or failed order can be charged again at any time, under the terms that were accepted with it.
  */
 export const retention: JobDefinition = {

@@ -30,7 +30,7 @@ export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): P
   },
 });
 
-/** Describes whether this version is the one that buyers accept now. */
+/** Describes whether buyers accept this version now. */
 function describeState(
   digest: string,
   { page, texts, createdAt }: StoredDocument,

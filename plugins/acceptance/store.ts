@@ -129,7 +129,7 @@ export function forgetNoted(host: Pick<Host, 'keep'>): void {
   notedBy(host).clear();
 }
 
-/** Pages whose version differs from the one that an account accepted last. */
+/** Pages whose version differs from the account's last accepted version. */
 export async function findChanged(
   database: Queries,
   accountId: string,

@@ -10,7 +10,7 @@ export const announcementsPath = '/operator/announcements';
 
 const kinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: undefined } as const;
 
-/** Announcements of operators; the page also lists those of gateway.yaml. */
+/** Operators' announcements; the page also lists the announcements in gateway.yaml. */
 export const announcements = defineResource({
   name: 'announcement',
   summary: 'list announcements of operators, the newest first',

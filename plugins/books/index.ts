@@ -8,7 +8,7 @@ import { booksPage } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Compares recorded movements with those of providers by job, page, command and API, and exports them as files. */
+/** Compares recorded movements with providers' movements by job, page, command and API, and exports them as files. */
 export const plugin: GatewayPlugin = {
   name: 'books',
   register({ gateway }) {

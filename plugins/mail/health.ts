@@ -15,7 +15,7 @@ const maxWaitMs = 15 * 60_000;
 
 /** Times are epoch ms. */
 interface MailTrouble {
-  /** Time of the oldest waiting mail that this instance can send; `error` is that of the oldest one with an error. */
+  /** Time of the oldest waiting mail that this instance can send; `error` belongs to the oldest waiting mail with an error. */
   readonly waitingSince: number | undefined;
   readonly error: string | undefined;
   /** Mails about money that failed in the last day. */

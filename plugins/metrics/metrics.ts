@@ -6,7 +6,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { prefix, RequestMeters } from './request-meters.ts';
 
-/** Maximum number of a gauge's readings taken in one turn; thousands of routes have one each. */
+/** Maximum number of a gauge's readings taken in one turn; thousands of routes each have a reading. */
 const readingsPerTurn = 2_000;
 
 /** All metrics of this process, in the text format of Prometheus. */

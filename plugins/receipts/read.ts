@@ -44,7 +44,7 @@ type ReceiptRow = Row<
 /** A stored receipt. */
 export type Receipt = RecordOf<ReceiptRow>;
 
-/** The receipt of a payment, with those of its refunds in chronological order. */
+/** The receipt of a payment, followed by the receipts of its refunds in chronological order. */
 export interface PaymentReceipt {
   readonly receipt: Receipt;
   readonly refunds: readonly Receipt[];
@@ -81,7 +81,7 @@ export function formatNumber({ kind, number }: Pick<Receipt, 'kind' | 'number'>)
   return `${kind === 'refund' ? 'R-' : ''}${String(number).padStart(6, '0')}`;
 }
 
-/** Lists the receipts of an order, that of the activating payment first. */
+/** Lists the receipts of an order, the activating payment's first. */
 export async function listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]> {
   const rows = await database.query<ReceiptRow>(
     `select ${columns} from ${receipts} where r.order_id = ?

@@ -7,9 +7,9 @@ import { isDay } from '#core/platform/timing/time-zone.ts';
 /** A model on a vendor's list. */
 interface VendorModel {
   readonly id: string;
-  /** First day (UTC) without the model, if the list has it. */
+  /** First day (UTC) without the model, if listed. */
   readonly endsOn: string | undefined;
-  /** Replacement that the vendor recommends, if the list has it. */
+  /** Replacement that the vendor recommends, if listed. */
   readonly successor: string | undefined;
   /** Creation time in epoch seconds; 0 if the list lacks it. */
   readonly created: number;

@@ -26,7 +26,7 @@ export interface PlaceCount {
   readonly waiting: number;
 }
 
-/** Counts the places under each limit, that of all plans first; empty without limits. */
+/** Counts the places under each limit, the limit of all plans first; empty without limits. */
 export async function countPlaces({ database, section }: Pick<Host, 'database' | 'section'>): Promise<PlaceCount[]> {
   const limits = placeLimits(section);
   if (!hasLimits(limits)) return [];

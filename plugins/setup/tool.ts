@@ -113,7 +113,7 @@ export interface ToolScript {
   readonly places?: readonly MovedFolder[];
   /** Files in which the tool caches data from the gateway: an undo removes those that contain the gateway's address. */
   readonly caches?: readonly FilePlace[];
-  /** Steps for the script, if those of the page suit only people. A command without `place` starts the tool. */
+  /** Steps for the script, if the page's steps suit only people. A command without `place` starts the tool. */
   steps?(values: SetupValues): readonly ScriptedStep[];
   /** Arguments with which the tool answers a prompt without a terminal, so that the script can test it. */
   trial?(prompt: string, values: TrialValues): readonly string[];

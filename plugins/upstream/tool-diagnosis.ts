@@ -11,8 +11,8 @@ import { authHeaders } from '#core/gateway/model-call/upstream-credentials.ts';
 const vendorsNeedingFlags: ReadonlySet<string | undefined> = new Set(['vllm']);
 
 /**
- * Checks that a server which needs flags for tool calls has them. Requests an answer of zero tokens, which the server rejects in any case:
- * either for the missing flags or for the limit. That costs nothing.
+ * Checks that a server runs with the flags that it needs for tool calls. Requests an answer of zero tokens, which the server rejects in any
+ * case: either for the missing flags or for the limit. That costs nothing.
  */
 export const toolDiagnosis: Diagnosis = {
   name: 'tools',

@@ -65,7 +65,7 @@ interface VoucherFilter {
   readonly after?: string | undefined;
 }
 
-/** Lists vouchers in order of creation, all or those of a batch; gifts have no batch. @throws ActionRefused `not_found` */
+/** Lists all vouchers, or a batch's, in order of creation; gifts have no batch. @throws ActionRefused `not_found` */
 export async function listVouchers(
   database: Pick<Database, 'query'>,
   { batch, after, limit }: VoucherFilter & { readonly limit: number },

@@ -26,7 +26,7 @@ export function readXenditNotification(
   return { eventKey: eventKey.slice(0, 200), ...(isRefund ? refundIn(data) : paymentIn(data)) };
 }
 
-/** The event's object. Documented examples of refunds have it one level deeper. */
+/** The event's object. In documented examples of refunds it is one level deeper. */
 function dataOf(content: JsonObject | undefined): JsonObject | undefined {
   const data = content?.['data'];
   if (!isJsonObject(data)) return undefined;

@@ -9,7 +9,7 @@ import { lockAccount } from './ledger.ts';
  * finish. Its paid time continues.
  *
  * @param reason for the operator; not shown to the owner
- * @returns false if it was already blocked; the first reason stays, unless it was that of a pause
+ * @returns false if it was already blocked; the first reason stays, unless it was the reason of a pause
  * @throws AccountError `not_found`
  */
 export async function blockAccount(

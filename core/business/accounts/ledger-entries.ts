@@ -28,7 +28,7 @@ export function downtimeOf({ outageModel: model, outageFromAt: from, outageUntil
   return model === undefined || from === undefined || until === undefined ? undefined : { model, from, until };
 }
 
-/** Returns true if an entry extended a period; its days are those of the whole period. */
+/** Returns true if an entry extended a period; its days count the whole period. */
 export function isProlonged({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
   return reason === 'outage';
 }

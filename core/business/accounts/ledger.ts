@@ -32,7 +32,7 @@ type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' 
  * the caller's transaction and locks the account's row until its end: otherwise two concurrent additions would start at the same time, and
  * days would be lost.
  *
- * Granted days and those of vouchers and gifts may reach at most a year ahead. Days that an account bought for itself are always added: the
+ * Days from grants, vouchers and gifts may reach at most a year ahead. Days that an account bought for itself are always added: the
  * limit was checked when the order was placed, and money received always activates.
  *
  * @throws AccountError `not_found`, `too_many_days`

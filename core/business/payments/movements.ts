@@ -29,7 +29,7 @@ export interface Movement {
   /** The outcome of a payment; for a refund, `provider` or `manual`. */
   readonly outcome: string;
   readonly isFlagged: boolean;
-  /** True if the provider's books have it too. */
+  /** True if the provider's books contain it as well. */
   readonly isReconciled: boolean;
 }
 

@@ -2,7 +2,7 @@ import { object, string, type Infer } from '#core/platform/schema.ts';
 
 const secret = { writeOnly: true } as const;
 
-/** Credentials of a cloud. One of the groups is given. */
+/** Credentials of a cloud. Exactly one of the groups is set. */
 export const credentialsSchema = object(
   { minProperties: 1, maxProperties: 1 },
   'Credentials of a cloud in place of api_keys: tokens are made of them, sent as bearer, and renewed before they end.',

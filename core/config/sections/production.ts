@@ -25,7 +25,7 @@ export function isPublicDemo(values: SectionValues, isProductionEnvironment: boo
   return isPublic(values) && productionOf(values, isProductionEnvironment) === undefined;
 }
 
-/** True unless the public URL is a loopback address or name; those of a LAN are public. */
+/** True unless the public URL is a loopback address or name; LAN addresses count as public. */
 function isPublic(values: SectionValues): boolean {
   const { base_url: url = '' } = values.get(service);
   return url !== '' && !isLoopback(URL.parse(url)?.hostname ?? '');

@@ -87,7 +87,7 @@ export async function listenWidely(
 export type BoundSocket = net.BoundSocket;
 
 /**
- * Binds the sockets of a port for processes that will listen on them. They exist as long as one process has them open: connections queued
+ * Binds the sockets of a port for processes that will listen on them. They exist while any process holds them open: connections queued
  * when a process ends are accepted by the others.
  *
  * @throws Error if the port is in use or not permitted

@@ -28,7 +28,7 @@ export interface OperatorAnswer {
 
 /**
  * The operator listener: metrics, the state of routes, and other data for the operator only. It answers only GET requests that pass
- * `refuseAccess`. The public listener has none of its paths.
+ * `refuseAccess`. The public listener serves none of these paths.
  */
 export class OperatorServer implements AsyncDisposable {
   readonly #server: Server;
@@ -36,7 +36,7 @@ export class OperatorServer implements AsyncDisposable {
   readonly #address: OperatorAddress;
   readonly #log: Logger;
 
-  /** @param host returns that of the running configuration, with its token and names */
+  /** @param host returns the host of the running configuration, with its token and names */
   constructor(address: OperatorAddress, routes: Iterable<ServerRoute>, host: () => Host, log: Logger) {
     const { server, listener } = createServer(log);
     limitListener(listener, limits);

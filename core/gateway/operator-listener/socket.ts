@@ -14,7 +14,7 @@ const privateMask = 0o177;
 const diskTimeoutMs = 500;
 
 /**
- * Opens the listener. A socket file left by a killed gateway is replaced; that of a running process is not.
+ * Opens the listener. Replaces a socket file left by a killed gateway, but not the file of a running process.
  *
  * @throws StartRefused with the address and the remedy
  */

@@ -224,7 +224,7 @@ export class Pipeline {
     }
   }
 
-  /** Runs `hold` of all stages for a reply that is sent before the one of `answer`. Never rejects. */
+  /** Runs `hold` of all stages for a reply that is sent before the reply of `answer`. Never rejects. */
   async hold(exchange: Exchange, early: Reply): Promise<void> {
     tolerateErrors(early);
     for (const watched of this.#holding) await this.#runHold(exchange, watched);

@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** Journal lines already in the database, in a file until the collector has them too. */
+/** Journal lines already in the database, kept in a file until the collector has accepted them as well. */
 export interface SpooledRecords {
   readonly records: number;
   /** The lines, a few hundred at a time. */

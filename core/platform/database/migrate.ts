@@ -86,7 +86,7 @@ export async function findEncodingMistake(
 }
 
 /**
- * Schema of the tables: that of the migration table, or else the first existing one in the search path.
+ * Schema of the tables: the migration table's schema, or else the first existing one in the search path.
  *
  * @throws StartRefused if no tables can be created there
  */

@@ -163,7 +163,7 @@ async function loadEntities(ofCore: Entities = [], tables: readonly PluginTables
 
 interface PoolSettings {
   readonly url: string;
-  /** A pooler rejects session settings; the role must have them (docs/scaling.md). */
+  /** A pooler rejects session settings; they must be set on the role (docs/scaling.md). */
   readonly isPooled: boolean;
   readonly size: number;
 }

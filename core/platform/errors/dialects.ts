@@ -10,7 +10,7 @@ interface ErrorWords {
   readonly code: string | null;
 }
 
-/** An error code in the terms of the vendors that have their own. Google has one per status. */
+/** An error code in the terms of the vendors that have their own. Google has one code per status. */
 export interface KindWords {
   readonly openai: ErrorWords;
   readonly anthropic: string; // Anthropic's error type

@@ -39,7 +39,7 @@ function row(
   return { status, openai: { type, code }, anthropic, ...marks };
 }
 
-/** Error codes. The key is the gateway's code; `type` and `code` are those of the client's dialect. */
+/** Error codes. The key is the gateway's code; `type` and `code` belong to the client's dialect. */
 export const errorKinds = {
   invalid_request: row(400, 'invalid_request_error', null, 'invalid_request_error'),
   invalid_api_key: row(401, 'invalid_request_error', 'invalid_api_key', 'authentication_error'),

@@ -35,7 +35,7 @@ const times = {
   inUse: 300_000,
 };
 
-/** A name without an address, or one that was not resolved in time. `code` and `syscall` are those of getaddrinfo. */
+/** A name without an address, or one that was not resolved in time. `code` and `syscall` are getaddrinfo's. */
 export class NameError extends Error {
   override readonly name = 'NameError';
   readonly syscall = 'getaddrinfo';

@@ -26,7 +26,7 @@ interface Tls {
 const forms =
   'Use redis://user:password@host:6379/0, rediss://… for TLS (?ca=FILE for an authority of your own), redis-sentinel://user:password@host1:26379,host2:26379/NAME, or redis-cluster://user:password@host1:6379,host2:6379';
 
-/** `redis-sentinel://user:password@host:port,host:port/NAME`, with NAME that of the primary; `redis-cluster://…` without one. */
+/** `redis-sentinel://user:password@host:port,host:port/NAME`, where NAME is the primary's; `redis-cluster://…` has no NAME. */
 const listForm = /^(rediss?)-(sentinel|cluster):\/\/(?:([^@/]*)@)?([^/?]+)(?:\/([^/?]*))?(?:\?(.*))?$/;
 const sentinelPort = 26_379;
 const nodePort = 6_379;

@@ -19,7 +19,7 @@ export const markdownLook = {
 interface MarkdownPageOptions extends Pick<Page, 'path' | 'layout' | 'navigation' | 'within'> {
   /** `public` when left out. */
   readonly role?: Page['role'];
-  /** Absolute paths of Markdown files; a reader whose language has none gets another one. */
+  /** Absolute paths of Markdown files; a reader gets another language if the own one is missing. */
   readonly files: Readonly<Partial<Record<Language, string>>>;
 }
 

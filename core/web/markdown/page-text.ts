@@ -29,7 +29,7 @@ const members = ['title', 'description', 'version', 'draft'];
  * Reads a Markdown file: at most a head between two lines `---` with `title`, `description`, `version` and `draft`, then the text, whose
  * first heading is the title unless the head has one.
  *
- * @param fallback title of a file that has none
+ * @param fallback title of a file without one
  */
 export function parsePageText(source: string, fallback: string): PageText {
   const text = source.replaceAll('\r\n', '\n');

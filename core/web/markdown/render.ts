@@ -2,7 +2,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { ownPath } from '../pages/paths.ts';
 import { RenderedMarkdown } from './rendered.ts';
 
-/** Beginning of the ids of headings, which must not be those of the layout. */
+/** Prefix of heading ids, so that they differ from the layout's ids. */
 const anchor = 'section-';
 
 /**
@@ -85,7 +85,7 @@ function arrangeHeadings(tokens: Token[]): void {
   }
 }
 
-/** `return-of-money` of "Return of *money*", as GitHub has it. */
+/** `return-of-money` of "Return of *money*", as on GitHub. */
 function slugOf(text: string): string {
   return text
     .toLowerCase()

@@ -2,7 +2,7 @@
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: number; // 400 to 599
-  /** Key of the text. `<key>.title` is the heading if there is such a text, otherwise the heading is that of the status. */
+  /** Key of the text. `<key>.title` is the heading if there is such a text, otherwise the status decides the heading. */
   readonly text: string;
   readonly details: PageErrorDetails;
 

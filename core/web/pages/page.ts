@@ -55,7 +55,7 @@ export interface Page {
    * only returns a Redirect, a Download or nothing.
    */
   readonly template?: string;
-  /** Names of assets loaded as style sheets after the gateway's own; default: by role, those of operators' pages. */
+  /** Names of assets loaded as style sheets after the gateway's own; default: by role, the style sheets of operators' pages. */
   readonly styles?: readonly string[];
   /** Names of assets that the page loads as scripts: `htmx.js`. */
   readonly scripts?: readonly string[];
@@ -239,7 +239,7 @@ export interface Navigation {
   readonly order?: number;
   /** `main`, the default: in the header. `menu`: in the menu of the account. */
   readonly place?: 'main' | 'menu';
-  /** False for an entry that is left out of the bar at the bottom of phones, because the account's page has it. */
+  /** False for an entry that is omitted from the bar at the bottom of phones, because the account's page contains it. */
   readonly isInBar?: boolean;
   /** Target path; default: the page's own. For parts of a page: `/#plans`. */
   readonly path?: string;

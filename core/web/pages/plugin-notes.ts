@@ -19,7 +19,7 @@ type NoteReader = Pick<PageRequest, 'host' | 't' | 'format'>;
 /** Current notes. Must be fast: called each time the page is shown or updated. */
 export type NoteSource = (reader: NoteReader) => readonly PluginNote[] | Promise<readonly PluginNote[]>;
 
-/** Reads the notes of all sources by subject. A source that fails, or takes a second, has none. */
+/** Reads the notes of all sources by subject. A source that fails, or takes longer than a second, is skipped. */
 export async function readNotes(
   sources: readonly NoteSource[],
   reader: NoteReader,

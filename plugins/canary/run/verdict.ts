@@ -29,7 +29,7 @@ const lookFactor = 1.5;
 /**
  * The compared measures. `alpha`: the probability, over all looks, that the measure rolls back a canary that makes no difference; one
  * percent in total. `worse`: the least difference that counts as clearly worse. `margin`: the difference that must be ruled out for
- * "no worse". Differences are those of rates, or of logarithms of times.
+ * "no worse". Differences are computed of rates, or of logarithms of times.
  */
 const measures: readonly Measure[] = [
   { name: 'failures', alpha: 0.005, worse: 0.01, margin: 0.02, excessOf: rateExcess(({ failures }) => failures) },

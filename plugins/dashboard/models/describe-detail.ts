@@ -33,7 +33,7 @@ function describeFormat({ format, features }: FormatAbilities, t: PageRequest['t
   };
 }
 
-/** Each loss once, with the formats that have it; without formats if all have it. */
+/** Lists each loss once, with the formats that it affects; without formats if it affects all. */
 function describeLosses(conversations: readonly FormatAbilities[], t: PageRequest['t']) {
   const losses = [...new Set(conversations.flatMap((one) => one.losses))];
   return losses.map((loss) => {

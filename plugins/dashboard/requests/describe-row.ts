@@ -111,7 +111,7 @@ export function describeRow(
   };
 }
 
-/** The model, the requested name if no model has it, or the path. */
+/** Returns the model, the requested name if no such model exists, or the path. */
 function nameOf({ model, path, error_code: code, error_message: message }: RequestRecord): string {
   const typed =
     code === 'model_not_found' ? /^Model "(.+?)" (?:not found|is out of service)/.exec(message ?? '')?.[1] : undefined;

@@ -51,7 +51,7 @@ async function perform(
   }
 }
 
-/** Notifications use the same route as those of other providers, without leaving the process. */
+/** Sends notifications over the same route as other providers, without leaving the process. */
 function sendInside(server: Server): Send {
   return async (_charge, payload, headers) => {
     const { statusCode } = await server.inject({ method: 'POST', url: '/hooks/sandbox', payload, headers });

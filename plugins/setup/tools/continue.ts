@@ -37,7 +37,7 @@ export const continueDev: SetupTool = {
             model: model.name,
             apiBase: apiUrl,
             apiKey: key,
-            // Names that look like those of OpenAI would go to another endpoint.
+            // Names that look like OpenAI's would go to another endpoint.
             useResponsesApi: false,
             roles: ['chat', 'edit', 'apply'],
             capabilities: ['tool_use', ...(model.canSeeImages ? ['image_input'] : [])],

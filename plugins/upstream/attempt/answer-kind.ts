@@ -9,7 +9,7 @@ const searchedBytes = 1024;
 
 const brace = 0x7b;
 
-/** Returns true if the content type is that of an event stream. Otherwise the bytes decide, because some servers label streams as JSON. */
+/** Returns true if the content type means an event stream. Otherwise the bytes decide, because some servers label streams as JSON. */
 export function isEventStream(contentType: string): boolean {
   return streamTypes.has(mediaType(contentType));
 }

@@ -106,7 +106,7 @@ export class Breaker {
     if (this.#waitUntil(account, now) > now) return undefined;
     if (!this.#isOpen) return ordinaryAdmission;
     if (now < this.#admitsFrom(account) || now < this.#probeUntil) return undefined;
-    // The outcome of a released probe is ignored; that of a slow one still counts.
+    // The outcome of a released probe is ignored; a slow probe still counts.
     if (this.#probe !== undefined && this.#probeUntil === 0) this.#probes.delete(this.#probe);
     this.#probe = { isProbe: true };
     this.#probes.add(this.#probe);

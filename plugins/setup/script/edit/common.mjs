@@ -22,7 +22,7 @@ export function refuse(text, offset, what) {
   throw new Refusal(`line ${line}, column ${column}: ${what}`);
 }
 
-/** The line end of a text: that of its first line. */
+/** Returns the line end of a text's first line. */
 export function lineEndOf(text) {
   const end = text.indexOf('\n');
   return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n';
@@ -81,7 +81,7 @@ export class Edits {
     return parts.join('') + this.text.slice(pos);
   }
 
-  /** The text without the settings: where nothing is left, and nothing was there before, that of before. */
+  /** Returns the text without the settings; the original text if it was empty and is empty again. */
   finish() {
     const text = this.result();
     return isEmpty(text) && isEmpty(this.former.text) ? this.former.text : text;

@@ -15,7 +15,7 @@ export class JsonEdits extends Edits {
     this.unit = (tree.root && this.findUnit(tree.root)) ?? '  ';
   }
 
-  /** The indentation of one level: that of the first container with a line for each child. */
+  /** The indentation of one level, taken from the first container with a line for each child. */
   findUnit(node) {
     const [first] = node.children;
     if (first && first.startsLine) {

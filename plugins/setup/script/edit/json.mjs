@@ -1,4 +1,4 @@
-// Settings in JSON files, with comments and trailing commas where the file has them.
+// Settings in JSON files, which may contain comments and trailing commas.
 import { Refusal, isEmpty, lineEndOf, refuse, withLineEnds } from './common.mjs';
 import { JsonEdits } from './json-text.mjs';
 import { parse } from './json-tree.mjs';

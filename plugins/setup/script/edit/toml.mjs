@@ -1,4 +1,4 @@
-// Settings in TOML files, as Codex has them. Only the bytes of our own settings change.
+// Settings in TOML files, such as Codex's. Only the bytes of our own settings change.
 //
 // Keys of the root go before the first table: below a header they would belong to that table. New tables go to the end, those of
 // arrays too: the entries of a list are tables such as [[providers]].

@@ -6,7 +6,7 @@ import { fill, variantOf } from './variant.mjs';
 
 /**
  * The job of setting up a tool: the model, files, places (variables that move folders), variables, notes, and how it is
- * tried, with the values of the placeholders. The model is the one that the user names, that of the last run, or the default.
+ * tried, with the values of the placeholders. The model is named by the user, taken from the last run, or the default.
  * `otherFiles` are those that a run writes where it finds the opposite about WebSockets.
  *
  * @param takesSockets asks whether the gateway takes WebSockets, where that matters to the tool

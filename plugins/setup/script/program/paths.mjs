@@ -125,7 +125,7 @@ export function expand(place, moved = []) {
   let path = expandFolder(place);
   for (const { variable, folder } of moved) {
     const value = machine.env(variable);
-    // Other folders are those of another system.
+    // Other folders belong to another system.
     if (!value || folder.startsWith('~') === folder.startsWith('%') || (!isWindows && !folder.startsWith('~')))
       continue;
     const start = expandFolder(folder) + slash;

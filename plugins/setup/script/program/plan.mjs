@@ -29,7 +29,7 @@ export function planMoved(tool, action, wishes, real) {
 const sourceOf = (action) => placesOf(action).join('|');
 
 function planAt(tool, action, wishes, locate) {
-  // Actions of the table have a text with placeholders; those of shells, the content itself.
+  // Actions of the table have a text with placeholders; actions of shells have the content itself.
   const { format, identity, initial, elsewhere, dialect, at, text = '', content } = action;
   const filled = content ?? fill(text, wishes.fill);
   const wanted = elsewhere ? withoutSettled(filled, initial, elsewhere) : filled;
@@ -108,7 +108,10 @@ export function computePlan(plan) {
   return plan;
 }
 
-/** Reads the file, and decides its permissions. Those of a file behind a link stay: its user keeps it elsewhere on purpose. */
+/**
+ * Reads the file, and decides its permissions. The permissions of a file behind a link stay, because its user keeps it elsewhere on
+ * purpose.
+ */
 function readCurrent(plan) {
   plan.mode = plan.isSecret ? 0o600 : undefined;
   plan.oldMode = undefined;

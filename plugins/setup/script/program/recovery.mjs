@@ -33,7 +33,7 @@ function isTemporary(name) {
   return isWindows && name.startsWith(`${run.temporary}-`) && /-[0-9a-f]{32}$/.test(name);
 }
 
-/** Those of runs that were killed, in a folder. Other names are not those of this script. */
+/** Removes the temporary files of killed runs from a folder. Other files do not belong to this script. */
 function removeTemporaries(folder) {
   for (const name of machine.list(folder).filter(isTemporary)) {
     if (machine.lookAtLink(join(folder, name))?.kind === 'file') machine.removeFile(join(folder, name));

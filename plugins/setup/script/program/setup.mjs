@@ -70,7 +70,7 @@ function isSelected(tool) {
   return isSetUp || run.former.has(id) || run.moving.has(id) || (!isOnRequest && isInstalled(tool));
 }
 
-/** Without writing anything, a key is not needed: that of the last run shows what would change, or else a placeholder. */
+/** A dry run needs no key: it uses the last run's key, or else a placeholder. */
 function prepareKey() {
   const { isDryRun, hasConsent, keyFile } = run.options;
   if (isDryRun && !keyFile && !findKeyVariable()) {

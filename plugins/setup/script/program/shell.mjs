@@ -120,7 +120,7 @@ function writeEnv(current, wanted, before, rows) {
   return [...kept, ...added].map((line) => `${line}\n`).join('');
 }
 
-/** Plans the profile of the user's shell, and fish. To undo some tools must not set up another shell than the one that was. */
+/** Plans the profile of the user's shell, and fish. Undoing some tools must not set up a shell that was not set up before. */
 function planShells(env) {
   return [...(run.options.action === 'undo' ? [] : planProfiles()), ...planFish(env)];
 }

@@ -1,7 +1,7 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
-import { wakeAlerts, wakeMails } from '#core/business/mail/jobs.ts';
+import { wakeAlertSenders, wakeMailSender } from '#core/business/mail/jobs.ts';
 import type { ReadCheckups, ReadCredits } from '#core/business/model-health/readings.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
@@ -216,7 +216,7 @@ export class Registry {
     if (this.mailKinds.has(kind.event)) throw new Error(`mails about ${kind.event} are registered twice`);
     this.mailKinds.set(kind.event, kind);
     if (!this.pageTexts.includes(kind.texts)) this.texts(kind.texts);
-    this.on(kind.event, (_payload: unknown, host) => wakeMails(host));
+    this.on(kind.event, (_payload: unknown, host) => wakeMailSender(host));
   }
 
   onConfigured(hook: ConfiguredHook): void {
@@ -258,7 +258,7 @@ export class Registry {
   /** A problem that an operator must decide or fix. The name of a kind is unique. */
   problem(kind: ProblemKind): void {
     add(this.problems, 'problem', kind);
-    if (kind.alert !== undefined) this.on(kind.alert.event, (_payload: unknown, host) => wakeAlerts(host));
+    if (kind.alert !== undefined) this.on(kind.alert.event, (_payload: unknown, host) => wakeAlertSenders(host));
   }
 
   /** Checks of `daypass doctor` that call other services. */

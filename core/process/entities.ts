@@ -1,6 +1,6 @@
 import * as accounts from '#core/business/accounts/entities.ts';
 import * as configHistory from '#core/config/history/entities.ts';
-import * as database from '#core/platform/database/entities.ts';
+import * as database from '#core/platform/database/secret-entity.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
 import * as mail from '#core/business/mail/entities.ts';
 import * as modelHealth from '#core/business/model-health/entities.ts';

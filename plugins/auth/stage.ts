@@ -1,7 +1,7 @@
 import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { AccountRecord, KeyRecord } from '#core/business/accounts/account-record.ts';
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
-import { accountDirectory } from '#core/business/accounts/directory.ts';
+import { getAccountDirectory } from '#core/business/accounts/directory.ts';
 import { FormerKeys } from '#core/business/accounts/former-keys.ts';
 import { dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -67,7 +67,7 @@ export const auth = defineStage({
     ],
   }),
   async create({ cache_seconds: maxAge, failures: limits }, host) {
-    const directory = accountDirectory(host);
+    const directory = getAccountDirectory(host);
     await directory.ready();
     const { prefix } = host.service;
     const failures = failedAuthentications(host);
@@ -128,7 +128,7 @@ export const auth = defineStage({
         // `enter` does not run for a disconnected client. No lookup, so resetting connections costs no query; keys in use are in memory.
         if (!exchange.isClientGone) return;
         const keys = presentedKeys(exchange.headers, prefix);
-        if (!keys.some((key) => directory.remembers(digestApiKey(key)))) exchange.set(unauthenticated, true);
+        if (!keys.some((key) => directory.hasCachedKey(digestApiKey(key)))) exchange.set(unauthenticated, true);
       },
       enter(exchange) {
         if (exchange.endpoint.isPublic) return markStranger(exchange);

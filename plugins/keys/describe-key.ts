@@ -1,4 +1,4 @@
-import { accountDirectory } from '#core/business/accounts/directory.ts';
+import { getAccountDirectory } from '#core/business/accounts/directory.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import {
   type AllowanceState,
@@ -45,7 +45,7 @@ export async function describeKey(host: Host, exchange: Exchange): Promise<Reply
 
 async function readRequestCount(host: Host, caller: Principal): Promise<number> {
   try {
-    const account = await accountDirectory(host).findById(caller.accountId, countMaxAgeSeconds);
+    const account = await getAccountDirectory(host).findById(caller.accountId, countMaxAgeSeconds);
     return account?.requestCount ?? caller.requestCount;
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'unavailable') return caller.requestCount;

@@ -7,7 +7,7 @@ import { mailDiagnosis } from './diagnosis.ts';
 import { mailGauges } from './gauges.ts';
 import { mailCheck } from './health.ts';
 import { sendJobs } from './jobs.ts';
-import { wakeAlerts } from '#core/business/mail/jobs.ts';
+import { wakeAlertSenders } from '#core/business/mail/jobs.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { oneClickRoutes } from './unsubscribe/one-click.ts';
@@ -44,6 +44,6 @@ export const plugin: GatewayPlugin = {
     gateway.page(unsubscribePage);
     gateway.onConfigured((server) => server.route(oneClickRoutes(() => server.host())));
     for (const gauge of mailGauges(gateway)) gateway.gauge(gauge);
-    gateway.on('day.reported', (_payload, host) => wakeAlerts(host));
+    gateway.on('day.reported', (_payload, host) => wakeAlertSenders(host));
   },
 };

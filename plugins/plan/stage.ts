@@ -1,5 +1,5 @@
 import { activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
-import { type AccountDirectory, accountDirectory, type KnownAccount } from '#core/business/accounts/directory.ts';
+import { type AccountDirectory, getAccountDirectory, type KnownAccount } from '#core/business/accounts/directory.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Entitlement, entitlement, principal } from '#core/gateway/facts.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -30,7 +30,7 @@ export const plan = defineStage({
     ),
   }),
   async create({ grace }, host) {
-    const directory = accountDirectory(host);
+    const directory = getAccountDirectory(host);
     await directory.ready();
     const read = (account: KnownAccount | undefined) => entitlementOf(account, directory, grace, host.service.baseUrl);
 
@@ -38,7 +38,7 @@ export const plan = defineStage({
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const { accountId } = exchange.get(principal);
-        const found = directory.knownById(accountId);
+        const found = directory.findCachedById(accountId);
         if (found instanceof Promise) return found.then((account) => apply(exchange, read(account)));
         const current = read(found);
         const latest = current.inactiveReason === undefined ? found : directory.findById(accountId, refusedMaxAge);

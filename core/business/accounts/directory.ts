@@ -108,14 +108,14 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
 
-  /** True if the key with this digest is cached, possibly outdated. Does not query the database. */
-  remembers(digest: string): boolean {
+  /** Returns true if the key with this digest is cached, possibly outdated. Does not query the database. */
+  hasCachedKey(digest: string): boolean {
     const id = this.#idOfDigest.get(digest);
     return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
   }
 
   /** Finds an account like `findById`, but returns an entry that is only too old, and refreshes it in the background. */
-  knownById(id: string): Awaitable<KnownAccount | undefined> {
+  findCachedById(id: string): Awaitable<KnownAccount | undefined> {
     const cached = this.#accounts.get(id);
     if (cached === undefined) return this.findById(id);
     return this.#serveStale(cached, defaultMaxAgeSeconds, this.#byId, id);
@@ -302,7 +302,7 @@ export class AccountDirectory implements AsyncDisposable {
 }
 
 /** Returns the directory of this process, which starts to listen on first use. Stages await `ready` in `create`. */
-export function accountDirectory({ database, log, keep }: Host): AccountDirectory {
+export function getAccountDirectory({ database, log, keep }: Host): AccountDirectory {
   const { notifications } = database;
   const query: Database['query'] = (sql, parameters) => database.queryFirst(sql, parameters);
   return keep('account-directory', () => new AccountDirectory({ database: { query, notifications }, log }));

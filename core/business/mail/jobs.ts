@@ -4,13 +4,13 @@ import { alertsSection } from './alerts-section.ts';
 import { sendsMail } from './section.ts';
 
 /** Wakes the sender of customers' emails, at most once per second. */
-export async function wakeMails(host: Host): Promise<void> {
+export async function wakeMailSender(host: Host): Promise<void> {
   if (sendsMail(host.section)) await wakeJob(host, 'send-mails');
 }
 
 /** Wakes the senders of alerts to the operator, by email and webhook. */
-export async function wakeAlerts(host: Host): Promise<void> {
-  await wakeMails(host);
+export async function wakeAlertSenders(host: Host): Promise<void> {
+  await wakeMailSender(host);
   if (hasWebhook(host)) await wakeJob(host, 'send-webhooks');
 }
 

@@ -1,4 +1,4 @@
-import { accountDirectory } from '#core/business/accounts/directory.ts';
+import { getAccountDirectory } from '#core/business/accounts/directory.ts';
 import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { showNotices } from '#core/web/pages/notices.ts';
@@ -25,7 +25,7 @@ export async function describeHome(
 ) {
   const { host, t, format, query } = request;
   const { id } = accountOf(request);
-  const directory = accountDirectory(host);
+  const directory = getAccountDirectory(host);
   const account = await directory.findById(id);
   if (account === undefined) throw new PageError(404, 'error.404.text');
   const range: Range = query['range'] === '30d' ? '30d' : '24h';

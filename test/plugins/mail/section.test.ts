@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type CheckContext, type Section, sectionNotices } from '#core/config/section.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
-import { wakeAlerts, wakeMails } from '#core/business/mail/jobs.ts';
+import { wakeAlertSenders, wakeMailSender } from '#core/business/mail/jobs.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 
 /** Paths of what a section finds wrong with its values. */
@@ -71,22 +71,22 @@ async function wakeAt(times: readonly number[], now: () => number): Promise<(str
   const ids: (string | undefined)[] = [];
   const add = async (_name: string, _data: unknown, { id }: { id?: string } = {}) => void ids.push(id);
   for (const time of times)
-    await wakeMails({ ...host, now, monotonic: () => time, jobs: { ...host.jobs, add } } as typeof host);
+    await wakeMailSender({ ...host, now, monotonic: () => time, jobs: { ...host.jobs, add } } as typeof host);
   return ids;
 }
 
 describe('an event', () => {
   it.each([
-    ['that is mailed', wakeMails, { mail: { smtp } }, ['send-mails']],
-    ['that is mailed', wakeMails, { alerts: { webhook: { url: 'https://hooks.example.com', secret } } }, []],
+    ['that is mailed', wakeMailSender, { mail: { smtp } }, ['send-mails']],
+    ['that is mailed', wakeMailSender, { alerts: { webhook: { url: 'https://hooks.example.com', secret } } }, []],
     [
       'that is an alert',
-      wakeAlerts,
+      wakeAlertSenders,
       { alerts: { webhook: { url: 'https://hooks.example.com', secret } } },
       ['send-webhooks'],
     ],
-    ['that is an alert', wakeAlerts, { mail: { smtp } }, ['send-mails']],
-    ['that is an alert', wakeAlerts, {}, []],
+    ['that is an alert', wakeAlertSenders, { mail: { smtp } }, ['send-mails']],
+    ['that is an alert', wakeAlertSenders, {}, []],
   ] as const)('%s wakes %o with %j: %j', async (_event, wake, sections, jobs) => {
     await using host = createTestHost({ sections });
     await wake(host);

@@ -193,15 +193,15 @@ describe('a call after a pause', () => {
     await directory.findByDigest(digest);
     line.now += pause;
     expect(directory.findByDigest(digest)).toMatchObject({ id: accountId });
-    expect(directory.knownById(accountId)).toMatchObject({ id: accountId });
+    expect(directory.findCachedById(accountId)).toMatchObject({ id: accountId });
   });
 
   it('has the account read again, once', async () => {
     await directory.findByDigest(digest);
     line.now += pause;
     for (let call = 0; call < 5; call++) void directory.findByDigest(digest);
-    void directory.knownById(accountId);
-    await vi.waitFor(() => expect(directory.knownById(accountId)).toMatchObject({ queriedAt: pause }), {
+    void directory.findCachedById(accountId);
+    await vi.waitFor(() => expect(directory.findCachedById(accountId)).toMatchObject({ queriedAt: pause }), {
       timeout: 15_000,
     });
     expect(line.queries).toBe(2);

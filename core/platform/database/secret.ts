@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
-import type { Secret } from './entities.ts';
+import type { Secret } from './secret-entity.ts';
 import type { Row } from './rows.ts';
 
 /**

@@ -26,7 +26,11 @@ const maxSearchedLength = 5_000;
 const toolTags = ['system-reminder', 'environment_context'] as const;
 const filler = 'This sentence only makes the answer longer, so that there is more to stream.';
 
-/** @throws ChatRequestError if the tool choice requires a tool that is not in the request */
+/**
+ * Writes the steps of the demo model's answer.
+ *
+ * @throws ChatRequestError if the tool choice requires a tool that is not in the request
+ */
 export function writeScript(request: DemoRequest): DemoScript {
   const tools = chooseTools(request);
   const reasons = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(promptOf(request));

@@ -8,7 +8,11 @@ const mostBytes = 64 * 1024 * 1024;
 /** YAML has a lower limit: it is written by hand and parsed at only a few MB per second. */
 const mostYamlBytes = 4 * 1024 * 1024;
 
-/** @throws ImportError */
+/**
+ * Reads a UTF-8 text file of bounded size.
+ *
+ * @throws ImportError
+ */
 export async function readText(path: string): Promise<string> {
   await using file = await open(path).catch((error: NodeJS.ErrnoException) => {
     throw new ImportError(`cannot be read (${error.code})`);

@@ -78,7 +78,11 @@ export async function listOutages(
   return rows.map(toOutage);
 }
 
-/** @throws AccountError `not_found` */
+/**
+ * Finds an outage.
+ *
+ * @throws AccountError `not_found`
+ */
 export async function findOutage(database: Queries, id: string): Promise<ConfirmedOutage> {
   const [row] = uuid.test(id)
     ? await database.query<OutageColumns>(`select ${columns} from outage o where id = ?`, [id])

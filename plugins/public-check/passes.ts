@@ -24,7 +24,12 @@ export async function issuePass({ shared }: Pick<Host, 'shared'>): Promise<Pass>
   return { pass, seconds: validitySeconds };
 }
 
-/** @returns the digest of the valid pass @throws GatewayError `not_found`, as for a path that does not exist */
+/**
+ * Requires a valid pass.
+ *
+ * @returns the digest of the valid pass
+ * @throws GatewayError `not_found`, as for a path that does not exist
+ */
 export async function requirePass(
   { headers, path }: Pick<Exchange, 'headers' | 'path'>,
   { shared }: Pick<Host, 'shared'>,

@@ -20,7 +20,11 @@ export async function signedUrl(
   return `${service.baseUrl}${signedPath}/${subject}.${await signatureOf(database, subject)}`;
 }
 
-/** @returns the receipt's id; undefined for an invalid or expired token */
+/**
+ * Verifies the token of a receipt link.
+ *
+ * @returns the receipt's id; undefined for an invalid or expired token
+ */
 export async function readToken(
   database: Pick<Database, 'query'>,
   token: string,

@@ -50,7 +50,12 @@ export interface PaymentReceipt {
   readonly refunds: readonly Receipt[];
 }
 
-/** @param id receipt id of a payment or of one of its refunds @returns undefined if there is none */
+/**
+ * Reads the receipt of a payment, with the receipts of its refunds.
+ *
+ * @param id receipt id of a payment or of one of its refunds
+ * @returns undefined if there is none
+ */
 export async function readPaymentReceipt(database: Queries, id: string): Promise<PaymentReceipt | undefined> {
   if (!uuid.test(id)) return undefined;
   const rows = await database.query<ReceiptRow>(

@@ -54,7 +54,11 @@ export function attributesOf(members: Readonly<Record<string, unknown>>): KeyVal
   );
 }
 
-/** @param value JSON */
+/**
+ * Converts a JSON value to OTLP's type.
+ *
+ * @param value JSON
+ */
 export function anyValue(value: unknown): AnyValue {
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number')
@@ -65,7 +69,11 @@ export function anyValue(value: unknown): AnyValue {
   return { stringValue: String(value) };
 }
 
-/** @param time epoch ms, which may have a fraction */
+/**
+ * Converts a time to nanoseconds, as OTLP encodes them.
+ *
+ * @param time epoch ms, which may have a fraction
+ */
 export function nanoseconds(time: number): string {
   const whole = Math.floor(time);
   return `${whole}${String(Math.round((time - whole) * 1e6) % 1e6).padStart(6, '0')}`;

@@ -39,7 +39,11 @@ export async function refundXendit(
   return readRefund(refund);
 }
 
-/** @throws PaymentError */
+/**
+ * Reads the state of a refund from Xendit.
+ *
+ * @throws PaymentError
+ */
 export async function readXenditRefund(
   settings: XenditSettings,
   { providerReference, key }: RefundRequest,

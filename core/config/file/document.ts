@@ -60,12 +60,20 @@ export interface GatewayDocument {
   isUnfilled(path: YamlPath): boolean;
 }
 
-/** @throws ConfigError if the file cannot be read or is not valid YAML */
+/**
+ * Reads and parses gateway.yaml.
+ *
+ * @throws ConfigError if the file cannot be read or is not valid YAML
+ */
 export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
   return runInTurns(parseInSteps(await readText(file), file, environment));
 }
 
-/** @throws ConfigError */
+/**
+ * Parses the text of gateway.yaml.
+ *
+ * @throws ConfigError
+ */
 export function parseDocument(text: string, file: string, environment: NodeJS.ProcessEnv): GatewayDocument {
   return runToEnd(parseInSteps(text, file, environment));
 }

@@ -14,6 +14,8 @@ export interface ValidPart {
 }
 
 /**
+ * Finds the part of a section that is valid despite its errors.
+ *
  * @param value a section; modified in place
  * @param errors its errors, without those of alternatives of another type
  */

@@ -35,7 +35,11 @@ export const workersSection = defineSection({
   },
 });
 
-/** @param maxBytes `memory.max_bytes` */
+/**
+ * Returns the number of workers: as configured or, with `auto`, as many as processors and memory allow.
+ *
+ * @param maxBytes `memory.max_bytes`
+ */
 export function workerCount(workers: SectionValue<typeof workersSection>, maxBytes: number | undefined): number {
   if (workers !== 'auto') return workers;
   return Math.max(

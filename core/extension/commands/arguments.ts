@@ -2,7 +2,11 @@ import { InvalidArgumentError } from 'commander';
 
 const control = /\p{Cc}/u;
 
-/** @param longest maximum number of characters of a line */
+/**
+ * Creates a parser of one-line arguments.
+ *
+ * @param longest maximum number of characters of a line
+ */
 export function lineParser(longest: number): (text: string) => string {
   return (text) => {
     const line = text.trim();

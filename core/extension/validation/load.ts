@@ -27,6 +27,8 @@ export interface Config extends SectionValues {
 }
 
 /**
+ * Validates gateway.yaml.
+ *
  * @param unloaded plugins of the file that could not be loaded; names that may belong to them are not refused
  * @throws ConfigError with every mistake in the file
  */

@@ -16,7 +16,11 @@ interface DiskRoom {
   readonly inodes: number; // infinite on file systems without a count
 }
 
-/** @throws Error if the folder is gone */
+/**
+ * Reads the free space of a folder's disk.
+ *
+ * @throws Error if the folder is gone
+ */
 export async function readRoom(folder: string): Promise<DiskRoom> {
   const { bavail, bsize, ffree, files } = await statfs(folder);
   return { free: bavail * bsize, inodes: files > 0 ? ffree : Infinity };

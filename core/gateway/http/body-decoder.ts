@@ -14,6 +14,8 @@ const decoders = new Map<string, OpenDecoder>([
 ]);
 
 /**
+ * Returns the decoder of a request body.
+ *
  * @param encoding Content-Encoding of a request, in lower case
  * @param node version of Node.js, such as `26.12.1`
  * @returns undefined if the body is not encoded

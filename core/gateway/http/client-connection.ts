@@ -15,7 +15,11 @@ interface ClientConnection {
 /** Determines the client's connection. Headers are used only as far as trusted proxies wrote them. */
 export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) => ClientConnection;
 
-/** @param proxies addresses or CIDR ranges whose headers are trusted, see `listen.trusted_proxies` */
+/**
+ * Creates the reader of clients' connections.
+ *
+ * @param proxies addresses or CIDR ranges whose headers are trusted, see `listen.trusted_proxies`
+ */
 export function createConnectionReader(proxies: readonly string[]): ReadClientConnection {
   const isTrusted = createTrust(proxies);
   return (peer, headers) => {

@@ -43,7 +43,11 @@ export function takeBuffered(
   return pieces;
 }
 
-/** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request`, `unavailable` */
+/**
+ * Collects a request body within its limits.
+ *
+ * @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request`, `unavailable`
+ */
 export function collect(
   request: IncomingMessage,
   source: Readable,

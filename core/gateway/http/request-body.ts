@@ -231,7 +231,11 @@ function requireReadable(text: string): void {
   throw new GatewayError('request_too_large', `The body has ${excess}, the limit of this gateway.`);
 }
 
-/** @throws GatewayError `invalid_request` unless the text is one JSON object within the depth limit */
+/**
+ * Parses the body of a request.
+ *
+ * @throws GatewayError `invalid_request` unless the text is one JSON object within the depth limit
+ */
 export function parseJsonBody(text: string): JsonObject {
   if (text === '') throw new GatewayError('invalid_request', 'The body is empty. Send a JSON object.');
   const value = parse(text);

@@ -155,6 +155,8 @@ export function keyRefused(words?: string): GatewayError {
 }
 
 /**
+ * Creates the error for a model whose routes are all rate limited.
+ *
  * @param retryAfter seconds; 5 where the upstream asked for none
  * @param words for the log
  */

@@ -9,6 +9,8 @@ export type OperatorAddress = { readonly path: string } | { readonly host: strin
 const portDistance = 1_000;
 
 /**
+ * Returns the address of the operator listener.
+ *
  * @param publicPort of `listen`
  * @returns undefined when the listener is off
  */

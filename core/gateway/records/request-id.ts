@@ -11,7 +11,11 @@ const latest = 253_402_300_799_999;
 
 const stamp = { time: Number.NaN, digits: '' }; // many requests share a millisecond
 
-/** @param receivedAt epoch ms; exactly the time stored with the record */
+/**
+ * Creates the id of a request.
+ *
+ * @param receivedAt epoch ms; exactly the time stored with the record
+ */
 export function createRequestId(receivedAt: number): string {
   if (stamp.time !== receivedAt) {
     stamp.time = receivedAt;

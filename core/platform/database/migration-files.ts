@@ -59,7 +59,11 @@ async function readFolder(folder: string, owner: string | undefined): Promise<Mi
   };
 }
 
-/** @throws Error naming the file that is not a migration */
+/**
+ * Imports migrations from their files.
+ *
+ * @throws Error naming the file that is not a migration
+ */
 export async function loadMigrations({ owner, files }: MigrationFiles): Promise<MigrationSet> {
   const migrations = await Promise.all(
     [...files].map(async ([name, file]) => {

@@ -295,6 +295,8 @@ class PostgresDatabase implements OpenedDatabase {
 }
 
 /**
+ * Checks the URL of a database.
+ *
  * @param name of the variable
  * @throws StartRefused if it is not a PostgreSQL URL; without the URL, which may contain a password
  */

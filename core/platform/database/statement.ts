@@ -4,7 +4,11 @@ import { durableCommits } from './session.ts';
 /** Starts a transaction whose commit waits for the disk. */
 export const durable = `BEGIN; SELECT ${durableCommits(true)}`;
 
-/** @param begin statements that start the transaction */
+/**
+ * Runs one query in a transaction of its own.
+ *
+ * @param begin statements that start the transaction
+ */
 export async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuery): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;

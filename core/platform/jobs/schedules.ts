@@ -145,7 +145,11 @@ function periodOf({ schedule }: ScheduledJob): number {
   return second - first;
 }
 
-/** @throws Error for an invalid pattern */
+/**
+ * Returns the next two times of a cron pattern, epoch ms.
+ *
+ * @throws Error for an invalid pattern
+ */
 export function timesOf(pattern: string): [first: number, second: number] {
   const after = (time: number) => getNextMillis(time, { pattern, tz: 'UTC' }) ?? time;
   const first = after(Date.now());

@@ -23,6 +23,8 @@ const cacheShare = 1 / 8;
 const minCapacity = 16 * MiB;
 
 /**
+ * Returns the memory limits of one process, in bytes.
+ *
  * @param chosen bytes, from gateway.yaml; default: the limit of the container, or the machine's memory
  * @param processes number of processes that share the limit
  */

@@ -65,7 +65,11 @@ function explain(error: unknown, variable: string, url: string): Finding {
   return explainNetworkError(error);
 }
 
-/** @param info the answer to INFO */
+/**
+ * Returns true for a node of a cluster.
+ *
+ * @param info the answer to INFO
+ */
 export function isClusterNode(info: string): boolean {
   // Redis also reports redis_mode, and Valkey server_mode.
   return fieldOf(info, 'cluster_enabled') === '1';

@@ -127,7 +127,11 @@ const roles: readonly Role[] = ['public', 'account', 'operator'];
 
 const reserved = /^\/(v1|v1beta|v2|anthropic|openai|assets)(\/|$)/;
 
-/** @throws Error for a page that cannot be rendered, so that the mistake is found at the start */
+/**
+ * Checks a page.
+ *
+ * @throws Error for a page that cannot be rendered, so that the mistake is found at the start
+ */
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
   if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta, /v2, /anthropic, /openai or /assets');

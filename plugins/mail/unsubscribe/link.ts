@@ -18,7 +18,11 @@ export async function unsubscribeUrl(
   return `${service.baseUrl}${unsubscribePath}/${accountId}.${await signatureOf(database, accountId)}`;
 }
 
-/** @returns the account's id; undefined for an invalid link */
+/**
+ * Verifies the token of an unsubscribe link.
+ *
+ * @returns the account's id; undefined for an invalid link
+ */
 export async function readToken(database: Pick<Database, 'query'>, token: string): Promise<string | undefined> {
   const [accountId = '', signature = ''] = token.split('.');
   if (!uuid.test(accountId)) return undefined;

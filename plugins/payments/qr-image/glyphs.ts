@@ -18,7 +18,11 @@ export const lineHeight = 21;
 
 const glyphs = new Map<string, Glyph>();
 
-/** @returns undefined for a character that the font lacks */
+/**
+ * Returns the glyph of a character.
+ *
+ * @returns undefined for a character that the font lacks
+ */
 export function glyphOf(character: string): Glyph | undefined {
   const known = glyphs.get(character);
   const text = (hershey as Readonly<Record<string, string>>)[character];

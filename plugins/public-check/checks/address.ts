@@ -25,7 +25,11 @@ export async function checkForwarded(caller: PublicCaller, isSecure: boolean, si
   return findings.find(({ state }) => state !== 'ok') ?? (findings[0] as Finding);
 }
 
-/** @param arrival the echoed request, sent with a forged address */
+/**
+ * Evaluates which address and scheme the gateway saw.
+ *
+ * @param arrival the echoed request, sent with a forged address
+ */
 export function describeArrival({ address, headers }: Arrival, isSecure: boolean): Finding {
   if (address === forgedAddress) return describeForgery(headers);
   const { addresses, schemes } = readForwarded(headers);

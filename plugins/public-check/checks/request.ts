@@ -36,7 +36,11 @@ export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal)
   return { ...describeUnexpected(answer, advice), state: 'warning' };
 }
 
-/** @returns the echoed request; undefined for any other response */
+/**
+ * Parses the response of an echo.
+ *
+ * @returns the echoed request; undefined for any other response
+ */
 export function parseArrival({ status, text }: PublicAnswer): Arrival | undefined {
   const value = status === 200 || status === 426 ? parseObject(text) : undefined;
   return typeof value?.['path'] === 'string' ? (value as unknown as Arrival) : undefined;

@@ -13,7 +13,11 @@ export async function checkStream(caller: PublicCaller, signal: AbortSignal): Pr
   return answer.status === 200 ? describeChunks(answer) : describeUnexpected(answer, bufferingAdvice);
 }
 
-/** @param answer the response of the path `stream` */
+/**
+ * Evaluates when the events of a stream arrived.
+ *
+ * @param answer the response of the path `stream`
+ */
 export function describeChunks({ chunks, text, isWhole }: PublicAnswer): Finding {
   const events = splitLines(chunks).flatMap(({ receivedAt, line }) => {
     const sent = /^data: \{"ms":(\d+)\}\r?$/.exec(line)?.[1];

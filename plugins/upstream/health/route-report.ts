@@ -32,7 +32,11 @@ export async function readReport({ cache }: Shared, id: string, now: number): Pr
   return entry === undefined ? undefined : parseReport(parseJson(entry.value.toString()), now, entry.age * 1000);
 }
 
-/** @throws SharedUnavailable */
+/**
+ * Stores a route's report for other instances.
+ *
+ * @throws SharedUnavailable
+ */
 export async function storeReport({ cache }: Shared, id: string, report: RouteReport, now: number): Promise<void> {
   const longest = Math.max(0, report.breaker.opensFor, report.cooldown.left);
   const seconds = Math.ceil(longest / 1000) + retentionSeconds;

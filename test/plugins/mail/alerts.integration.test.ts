@@ -618,7 +618,7 @@ describe('the daily report', () => {
       open_flags: { wrong_amount: 1 },
       failing_checks: [{ name: 'disk', reason: 'The disk is nearly full.' }],
     });
-    expect(report.text).toBe('What is listed below revenue and orders needs a decision.');
+    expect(report.text).toBe('The items below revenue and orders need a decision.');
     expect(await sendMails()).toContain('The disk is nearly full.');
   });
 });

@@ -229,7 +229,7 @@ const pages: readonly ActionPage[] = [
     wrong: [
       [{ sign_in: 'google', note: '' }, 'Fill in this field.'],
       [{ sign_in: '', note: reason }, 'Fill in this field.'],
-      [{ sign_in: 'github', note: reason }, 'There is no such account or sign-in.'],
+      [{ sign_in: 'github', note: reason }, 'Account or sign-in not found.'],
     ],
     right: { sign_in: 'google', note: reason },
     does: [['google'], []],
@@ -248,7 +248,7 @@ const pages: readonly ActionPage[] = [
     wrong: [
       [{ sign_in: 'google', to: 'Other', note: '' }, 'Fill in this field.'],
       [{ sign_in: 'google', to: '', note: reason }, 'Fill in this field.'],
-      [{ sign_in: 'google', to: 'nobody@example.com', note: reason }, 'There is no such account or sign-in.'],
+      [{ sign_in: 'google', to: 'nobody@example.com', note: reason }, 'Account or sign-in not found.'],
       [{ sign_in: 'google', to: operator, note: reason }, 'That is an operator&#39;s address.'],
       [{ sign_in: 'google', to: 'Rani', note: reason }, 'Several accounts match. Use the ID.'],
       [{ sign_in: 'google', to: 'x'.repeat(201), note: reason }, 'This is too long.'],
@@ -564,7 +564,7 @@ it('an account without a sign-in offers none to move or remove', async () => {
   expect(await offered()).toBeNull();
   // The form was open meanwhile.
   for (const { status, text } of [await ops.get(form), await ops.post(form, fields)])
-    expect([status, text.includes('There is no such account or sign-in.')]).toEqual([404, true]);
+    expect([status, text.includes('Account or sign-in not found.')]).toEqual([404, true]);
 });
 
 it('the page of an account names days without a label in the reader’s language', async () => {

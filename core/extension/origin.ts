@@ -10,8 +10,8 @@ export function pluginOf(error: unknown, plugins: ForeignPlugins): string | unde
   for (const { file } of placesOf(error)) {
     const names = [...plugins.keys()];
     const name =
-      names.find((one) => plugins.get(one) === file) ??
-      names.find((one) => file.startsWith(rootOf(plugins.get(one) as string)));
+      names.find((plugin) => plugins.get(plugin) === file) ??
+      names.find((plugin) => file.startsWith(rootOf(plugins.get(plugin) as string)));
     if (name !== undefined) return name;
   }
   return undefined;

@@ -15,7 +15,7 @@ export function secretRemover(environment: NodeJS.ProcessEnv, configured: readon
   );
   const secrets = [...new Set([...named, ...configured, ...configured.flatMap(passwordsIn)])]
     .filter(({ length }) => length >= minLength)
-    .toSorted((one, other) => other.length - one.length);
+    .toSorted((first, second) => second.length - first.length);
   return (text) =>
     secrets
       .reduce((cleaned, secret) => cleaned.replaceAll(secret, replacement), text)

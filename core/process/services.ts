@@ -109,7 +109,7 @@ export class OpenServices implements AsyncDisposable {
           log.error('tables with personal data could not be noted', error),
         );
         await ensureUniqueAddresses(database, log).catch((error: unknown) =>
-          log.error('uniqueness of email addresses could not be ensured', error),
+          log.error('uniqueness of e-mail addresses could not be ensured', error),
         );
       }
       if (mode === 'serve' && queueUrl !== undefined) {

@@ -47,7 +47,7 @@ function here(
   { path, texts }: { readonly path: string; readonly texts: PageTexts },
   { language }: Reader,
 ): Document {
-  const digest = digestOf([page, ...languages.map((one) => texts[one]?.digest ?? '')]);
+  const digest = digestOf([page, ...languages.map((shown) => texts[shown]?.digest ?? '')]);
   return { page, digest, language: languageOf(texts, language), path, address: undefined, texts: storedOf(texts) };
 }
 

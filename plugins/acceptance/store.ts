@@ -121,7 +121,7 @@ function withoutBodies(texts: StoredTexts = {}): object {
 }
 
 function inPageOrder(accepted: readonly Accepted[]): Accepted[] {
-  return accepted.toSorted((one, other) => acceptedPages.indexOf(one.page) - acceptedPages.indexOf(other.page));
+  return accepted.toSorted((first, second) => acceptedPages.indexOf(first.page) - acceptedPages.indexOf(second.page));
 }
 
 /** Clears the cache after a text was rejected, so that the next page stores it again. */

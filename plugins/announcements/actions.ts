@@ -84,7 +84,7 @@ export const createAction = defineAction({
 export const changeAction = defineAction({
   name: 'announcement.change',
   subject: one,
-  summary: 'change an announcement that has not ended; sends no further email',
+  summary: 'change an announcement that has not ended; sends no further mail',
   input,
   tells,
   async perform(host, id, words) {

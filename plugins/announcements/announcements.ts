@@ -42,11 +42,11 @@ export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> 
 }
 
 /**
- * Publishes an announcement, and sends it by email if requested (`record-mails.ts`).
+ * Publishes an announcement, and sends it by mail if requested (`record-mails.ts`).
  *
- * @returns its id and the number of emails
+ * @returns its id and the number of mails
  * @throws ActionRefused `not_found` for an unknown model
- * @throws AccountError `span`, or `no_mail` if emails are requested and the gateway sends none
+ * @throws AccountError `span`, or `no_mail` if mails are requested and the gateway sends none
  */
 export async function createAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
@@ -74,7 +74,7 @@ export async function createAnnouncement(
 }
 
 /**
- * Updates an announcement that has not ended. Sends no further email.
+ * Updates an announcement that has not ended. Sends no further mail.
  *
  * @throws ActionRefused `not_found` for an unknown model, or if the announcement has ended
  * @throws AccountError `span`

@@ -34,7 +34,7 @@ export const announcementsPage = tablesPage({
       sections: [
         table(
           'operator.announcements_open',
-          open.toSorted((one, other) => one.from - other.from),
+          open.toSorted((first, second) => first.from - second.from),
         ),
         table('operator.announcements_over', over),
         actionTable(actions, request),

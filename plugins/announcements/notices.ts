@@ -25,7 +25,7 @@ export async function currentAnnouncements(host: Host, now: number, readers: Not
   return [...configuredAnnouncements(host), ...stored]
     .filter(({ audience }) => audience === 'all' || readers === 'customers')
     .filter(({ kind, from, until }) => now < until && now >= from - (kind === 'maintenance' ? notice : 0))
-    .toSorted((one, other) => one.from - other.from);
+    .toSorted((first, second) => first.from - second.from);
 }
 
 /** Announcements of gateway.yaml, including past and future ones. */

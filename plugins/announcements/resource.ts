@@ -63,11 +63,11 @@ export const announcements = defineResource({
     const { listAnnouncements } = await import('./announcements.ts');
     const { entries, next } = await readPage(limit, (most) => listAnnouncements(database, most, after));
     // Adds the times as dates; the members with the same times in epoch ms remain until 0.7.
-    const withTimes = entries.map((one) => ({
-      ...one,
-      startsAt: new Date(one.from),
-      endsAt: new Date(one.until),
-      endedEarlyAt: one.endedAt === undefined ? null : new Date(one.endedAt),
+    const withTimes = entries.map((entry) => ({
+      ...entry,
+      startsAt: new Date(entry.from),
+      endsAt: new Date(entry.until),
+      endedEarlyAt: entry.endedAt === undefined ? null : new Date(entry.endedAt),
     }));
     return { entries: withTimes, next };
   },

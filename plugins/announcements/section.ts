@@ -56,12 +56,12 @@ export const announcementsSection = defineSection({
     }
   },
   notices: (announcements) =>
-    announcements.flatMap((one, index) =>
+    announcements.flatMap((announcement, index) =>
       (['from', 'until'] as const).flatMap((name) =>
-        isDay(one[name].slice(0, 10))
+        isDay(announcement[name].slice(0, 10))
           ? []
           : [
-              `announcements[${index}].${name} is not a valid date: ${one[name]} is read as ${new Date(one[name]).toISOString()}`,
+              `announcements[${index}].${name} is not a valid date: ${announcement[name]} is read as ${new Date(announcement[name]).toISOString()}`,
             ],
       ),
     ),

@@ -37,7 +37,7 @@ export interface Balance {
 /** Reads all accounts, the earliest end first. */
 export async function readBalances(host: Host): Promise<Balance[]> {
   const [reported, own] = await Promise.all([readReported(host), readOwn(host)]);
-  return [...reported, ...own].toSorted((one, other) => rank(one) - rank(other));
+  return [...reported, ...own].toSorted((first, second) => rank(first) - rank(second));
 }
 
 /** Selects the balances that need the operator's attention. */

@@ -37,7 +37,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
         const amount = numberOf(entry['total_balance']);
         return amount === undefined ? [] : [{ amount, currency: String(entry['currency']) }];
       });
-      const [most] = entries.toSorted((one, other) => other.amount - one.amount);
+      const [most] = entries.toSorted((first, second) => second.amount - first.amount);
       return most && { ...most, isAvailable: answer['is_available'] !== false };
     },
     source: 'https://api-docs.deepseek.com/api/get-user-balance',

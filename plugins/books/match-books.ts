@@ -87,7 +87,7 @@ export function totalsOf(
   fees: number,
 ): BookTotals {
   const sum = (kind: StatedMovement['kind']) => {
-    const own = movements.filter((one) => one.kind === kind && one.currency === currency);
+    const own = movements.filter((movement) => movement.kind === kind && movement.currency === currency);
     return { count: own.length, amount: own.reduce((total, { amount }) => total + amount, 0) };
   };
   return { payments: sum('payment'), refunds: sum('refund'), fees };

@@ -50,7 +50,7 @@ export function findFallen(week: Times, day: Times): FallenShare[] {
   const models = fallenBy('model', week.byRoute.filter(notOn(routes)), day.byRoute.filter(notOn(routes)));
   const isOther = notOn([...routes, ...models]);
   const clients = fallenBy('client', week.byClient.filter(isOther), day.byClient.filter(isOther));
-  return [...routes, ...models, ...clients].toSorted((one, other) => other.lostTokens - one.lostTokens);
+  return [...routes, ...models, ...clients].toSorted((first, second) => second.lostTokens - first.lostTokens);
 }
 
 function fallenBy(of: FallenShare['of'], week: readonly CallCounts[], day: readonly CallCounts[]): FallenShare[] {

@@ -58,7 +58,8 @@ function placesOf({ places }: ClosedKey, { t }: ProblemReader): string {
 /** Effect of the closure: models of upstreams without another key stop. */
 function describeEffect(key: ClosedKey, all: readonly ClosedKey[], { host, t }: ProblemReader): string {
   const closedOf = (name: string) =>
-    new Set(all.flatMap(({ places }) => places.flatMap((one) => (one.upstream === name ? [one.position] : [])))).size;
+    new Set(all.flatMap(({ places }) => places.flatMap((place) => (place.upstream === name ? [place.position] : []))))
+      .size;
   const dead = key.places.filter(({ upstream, of }) => closedOf(upstream) >= of).map(({ upstream }) => upstream);
   if (dead.length === 0) return t('closed-keys.effect.others');
   const { lost, backed } = dependentsOf(host.catalog, new Set(dead));

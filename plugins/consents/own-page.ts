@@ -54,7 +54,7 @@ export const ownPage: Page = {
 
 function describe({ name, label, digest }: Consent, inForce: readonly GivenConsent[], request: PageRequest) {
   const { t, format, language } = request;
-  const given = inForce.find((one) => one.digest === digest);
+  const given = inForce.find((consent) => consent.digest === digest);
   const words = label[language];
   return given === undefined
     ? { words, state: t('consents.not_given'), act: 'give', field: 'digest', value: digest }

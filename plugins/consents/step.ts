@@ -32,7 +32,7 @@ export const consentStep: CheckoutStep = {
     };
   },
   submit({ consents = '', consents_in: shownIn, ...ticks }, { host }) {
-    const language = languages.find((one) => one === shownIn);
+    const language = languages.find((known) => known === shownIn);
     const ticked = new Set(consents.split(' ').filter((_, index) => ticks[boxAt(index)] === '1'));
     // No consent is recorded for words that changed meanwhile. The purchase continues; the next page asks again.
     const given = declaredConsents(host).filter(({ digest }) => ticked.has(digest));
@@ -48,5 +48,5 @@ async function findAsked(request: PageRequest): Promise<Consent[]> {
   const declared = declaredConsents(request.host);
   if (declared.length === 0) return [];
   const inForce = await readInForce(request.host.database, accountOf(request).id);
-  return declared.filter(({ digest }) => !inForce.some((one) => one.digest === digest));
+  return declared.filter(({ digest }) => !inForce.some((consent) => consent.digest === digest));
 }

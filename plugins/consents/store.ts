@@ -37,7 +37,7 @@ export async function give(
      select id, ?::uuid, name, label, digest, ?::text, ?::text
      from jsonb_to_recordset(?::jsonb) as c(id uuid, name text, label jsonb, digest text)
      on conflict (account_id, digest) where withdrawn_at is null do nothing`,
-    [accountId, language, place, JSON.stringify(consents.map((one) => ({ id: randomUUIDv7(), ...one })))],
+    [accountId, language, place, JSON.stringify(consents.map((consent) => ({ id: randomUUIDv7(), ...consent })))],
   );
 }
 

@@ -96,7 +96,7 @@ function modelLines({ name, routes, kind, maxInputTokens, maxTokens }: DraftMode
 
 /** Omits priorities if the list order implies them. */
 function inOrder(routes: readonly DraftRoute[]): unknown[] {
-  const sorted = routes.toSorted((one, other) => one.priority - other.priority);
+  const sorted = routes.toSorted((first, second) => first.priority - second.priority);
   const ranks = [...new Set(sorted.map(({ priority }) => priority))];
   const isOrdered = ranks.length === sorted.length;
   const isWeighted = new Set(sorted.map(({ weight = 1 }) => weight)).size > 1;

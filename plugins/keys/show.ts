@@ -96,7 +96,9 @@ function describePlan(record: AccountRecord): string {
   const [first, last] = [periods[0], periods.at(-1)];
   if (first === undefined || last === undefined) return 'none yet';
   const end = last.endsAt.toISOString();
-  return first.startsAt.getTime() > readAt ? `starts at ${first.startsAt.toISOString()}, ends at ${end}` : `ended at ${end}`;
+  return first.startsAt.getTime() > readAt
+    ? `starts at ${first.startsAt.toISOString()}, ends at ${end}`
+    : `ended at ${end}`;
 }
 
 function describeLimits(limits: RateLimits | undefined): string {

@@ -48,7 +48,9 @@ function describeModel(gateway: Registry, model: Model, health: ModelHealth | un
     .filter(([feature]) => bestSupport(known, feature) !== 'no')
     .map(([, text]) => t(`landing.can.${text}`));
   if (model.kind !== 'chat') can.push(t(`part.kind.${model.kind}`));
-  const families = [...conversations.map((one) => one.format), ...others].map((name) => vendors[name] ?? 'OpenAI');
+  const families = [...conversations.map((conversation) => conversation.format), ...others].map(
+    (name) => vendors[name] ?? 'OpenAI',
+  );
   const firstToken = health?.firstTokenMs;
   return {
     id: model.publicName,

@@ -27,7 +27,7 @@ function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProdu
 }
 
 const nobody =
-  'no emails are sent about payments, ends of plans and sign-ins: mail.smtp is not set; see docs/operating/shop.md';
+  'nobody is mailed about payments, ends of plans and sign-ins: mail.smtp is not set; see docs/operating/shop.md';
 
 /** Mails to customers about their orders, plans, sign-ins and keys, and alerts to the operator by mail and webhook. */
 export const plugin: GatewayPlugin = {

@@ -181,7 +181,9 @@ export function groupMargins(lines: readonly MarginLine[], by: 'account' | 'plan
   const groups = new Map<string | null, MarginGroup>();
   for (const line of lines)
     groups.set(line[by], addMargins({ key: line[by], ...(groups.get(line[by]) ?? nothing) }, line));
-  return [...groups.values()].toSorted((one, other) => Number(other.cost > one.cost) - Number(other.cost < one.cost));
+  return [...groups.values()].toSorted(
+    (first, second) => Number(second.cost > first.cost) - Number(second.cost < first.cost),
+  );
 }
 
 /** Sums margins: use the days for a whole span, which is faster; use lines for an account or a model. */

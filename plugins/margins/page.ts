@@ -30,7 +30,7 @@ export const marginsPage: Page = {
   async show(request) {
     const { host, t, query } = request;
     const span = marginSpans.find((one) => one === query['span']) ?? '30d';
-    const by = groupings.find((one) => one === query['by']) ?? 'plan';
+    const by = groupings.find((grouping) => grouping === query['by']) ?? 'plan';
     if (!readPrices(host).isDeclared) return { isDeclared: false };
     const margins = await marginReadings(host)[span].get();
     const accounts = groupMargins(margins.lines, 'account');
@@ -48,7 +48,9 @@ export const marginsPage: Page = {
       isDeclared: true,
       since: describeSpan(margins, request),
       spans: marginSpans.map((one) => linkTo({ span: one, by }, t(`margins.span.${one}`), one === span)),
-      groupings: groupings.map((one) => linkTo({ span, by: one }, t(`margins.by.${one}`), one === by)),
+      groupings: groupings.map((grouping) =>
+        linkTo({ span, by: grouping }, t(`margins.by.${grouping}`), grouping === by),
+      ),
       tiles: describeTiles(margins, request),
       unpriced: unpriced.length === 0 ? '' : t('margins.unpriced', { routes: namesOf(unpriced) }),
       taxes: describeTaxes(request),

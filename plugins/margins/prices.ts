@@ -81,7 +81,7 @@ function taxesOf(section: Host['section']): AddedTax[] {
   const taxed = [...ofUpstreams, ...ofRoutes].flatMap(({ name, tax = 0 }) => (tax === 0 ? [] : [{ name, tax }]));
   return [...Map.groupBy(taxed, ({ tax }) => tax)]
     .map(([percent, some]) => ({ percent, of: [...new Set(some.map(({ name }) => name))].toSorted() }))
-    .toSorted((one, other) => other.percent - one.percent);
+    .toSorted((first, second) => second.percent - first.percent);
 }
 
 function rateOf(currency: string, own: string, rates: SectionValue<typeof exchangeRatesSection>): bigint {

@@ -62,7 +62,7 @@ function stateWith(
   state: PaymentState,
 ): PaymentState {
   if (refunds === undefined || /chargeback/i.test(textOf(body, 'transaction_status') ?? '')) return state;
-  const back = refunds.filter((one) => one.state === 'done').reduce((sum, { amount }) => sum + amount, 0);
+  const back = refunds.filter((refund) => refund.state === 'done').reduce((sum, { amount }) => sum + amount, 0);
   return back >= paid ? 'refunded' : 'paid';
 }
 

@@ -202,7 +202,7 @@ async function collect(route: Route, ask: Ask): Promise<Samples | CheckVerdict> 
       Array.from({ length: samplesPerPrompt }, () => ask(question(route, prompt, shortAnswer))),
     );
     const [fault] = replies.flatMap((reply) => faultOf(reply) ?? []);
-    if (fault !== undefined) return unknown(fault.state === 'ok' ? 'unclear' : fault.reason, fault.detail);
+    if (fault !== undefined) return unknown(fault.reason, fault.detail);
     samples[prompt] = replies.map((reply) => readChat(reply).text.trim().slice(0, 200));
   }
   return samples;

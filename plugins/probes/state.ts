@@ -107,9 +107,9 @@ type RouteReading = (route: ProbedRoute) => number | undefined;
 /** A gauge by route; routes without a value are omitted. */
 const routeGauge = (name: string, description: string, read: RouteReading) =>
   gaugeBy(['route'], name, description, (host) =>
-    probeState(host).routes.flatMap((one) => {
-      const value = read(one);
-      return value === undefined ? [] : [[one.route, value] as const];
+    probeState(host).routes.flatMap((route) => {
+      const value = read(route);
+      return value === undefined ? [] : [[route.route, value] as const];
     }),
   );
 

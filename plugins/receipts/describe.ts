@@ -64,13 +64,13 @@ export function describeReceipt(
         : { name: t('receipts.tax_base', { part: tax.base }), amount: money(content.taxBase) },
     tax: tax === undefined ? undefined : { name: taxName(tax, language), amount: money(receipt.tax ?? 0) },
     total: money(amount),
-    refunds: refunds.map((one) => ({
+    refunds: refunds.map((refund) => ({
       title: t('receipts.refund', {
-        number: formatNumber(one) ?? t('receipts.refund_unnumbered'),
-        day: format.day(one.madeAt).text,
+        number: formatNumber(refund) ?? t('receipts.refund_unnumbered'),
+        day: format.day(refund.madeAt).text,
       }),
-      amount: `−${money(one.amount)}`,
-      tax: tax === undefined ? '' : t('receipts.refund_tax', { tax: tax.name, amount: money(one.tax ?? 0) }),
+      amount: `−${money(refund.amount)}`,
+      tax: tax === undefined ? '' : t('receipts.refund_tax', { tax: tax.name, amount: money(refund.tax ?? 0) }),
     })),
     net: refunds.length === 0 ? '' : money(amount - back),
   };

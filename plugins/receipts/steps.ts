@@ -32,7 +32,7 @@ export async function readMailed(
   const found = await readPaymentReceipt(database, id);
   if (found === undefined) return undefined;
   const { receipt, refunds } = found;
-  const refund = refunds.find((one) => one.refundKey === refundKey);
+  const refund = refunds.find((stored) => stored.refundKey === refundKey);
   return {
     seller: receipt.content.seller.name,
     number: formatNumber(receipt),

@@ -112,7 +112,10 @@ interface Returned {
   readonly content: ReceiptContent;
 }
 
-/** Stores a refund's receipt. Tax and base are computed from the sum of all refunds, so that a payment refunded in parts leaves no remainder. */
+/**
+ * Stores a refund's receipt. Tax and base are computed from the sum of all refunds, so that a payment refunded in parts leaves no
+ * remainder.
+ */
 export async function storeRefund(transaction: EntityManager, refundKey: string): Promise<void> {
   const [returned] = await transaction.execute<Returned[]>(
     `select r.key, r.amount::float8 as amount, p.content,

@@ -32,7 +32,7 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
   try {
     for await (const list of readVendorLists(upstream)) {
       lists.push(list);
-      if (routes.every(({ model }) => lists.some((one) => findListed(one, model) !== undefined))) break;
+      if (routes.every(({ model }) => lists.some((read) => findListed(read, model) !== undefined))) break;
     }
     for (const route of routes) await note(host, route, lists);
   } catch (error) {

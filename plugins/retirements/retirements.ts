@@ -56,12 +56,12 @@ export async function readRetirements(host: RetirementHost): Promise<Retirement[
   });
   const gone = new Set(retired.map(({ route }) => route));
   return retired
-    .map((one) => {
-      const served = catalog.models.filter((model) => model.routes.some(({ id }) => id === one.route));
+    .map((retirement) => {
+      const served = catalog.models.filter((model) => model.routes.some(({ id }) => id === retirement.route));
       const lost = served.filter((model) => model.routes.every(({ id }) => gone.has(id)));
-      return { ...one, models: namesOf(served), lost: namesOf(lost) };
+      return { ...retirement, models: namesOf(served), lost: namesOf(lost) };
     })
-    .toSorted((one, other) => (one.endsOn ?? '').localeCompare(other.endsOn ?? ''));
+    .toSorted((first, second) => (first.endsOn ?? '').localeCompare(second.endsOn ?? ''));
 }
 
 function namesOf(models: readonly Model[]): string[] {

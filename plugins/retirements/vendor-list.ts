@@ -129,7 +129,7 @@ export function latestOfFamily({ models }: VendorList, name: string): string | u
     .filter(
       ({ id, endsOn, created }) => id !== name && endsOn === undefined && created > own && familyOf(id) === family,
     )
-    .toSorted((one, other) => other.created - one.created);
+    .toSorted((first, second) => second.created - first.created);
   return latest?.id;
 }
 

@@ -34,7 +34,7 @@ export const trendPage: Page = {
     ]);
     return {
       route,
-      steps: (trends.find((one) => one.route === route)?.steps ?? []).map((step) => describeStep(step, request)),
+      steps: (trends.find((trend) => trend.route === route)?.steps ?? []).map((step) => describeStep(step, request)),
       days: courseTable(byDay, 'day', request),
       hours: courseTable(byHour, 'hour', request),
     };

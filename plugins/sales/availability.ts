@@ -32,10 +32,10 @@ export async function readSoldOut(host: Host, accountId: string | undefined): Pr
 function soldOut(full: FullLimits, days: number, held: readonly (number | null)[]): SoldOut | undefined {
   const reasons = [held.length > 0 ? undefined : full.get('all'), held.includes(days) ? undefined : full.get(days)];
   // A place must be free under both limits: the later time counts, if both are known.
-  return reasons.reduce((one, other) => {
-    if (one === undefined || other === undefined) return one ?? other;
-    if (one.freeAt === undefined || other.freeAt === undefined) return { freeAt: undefined };
-    return { freeAt: Math.max(one.freeAt, other.freeAt) };
+  return reasons.reduce((first, second) => {
+    if (first === undefined || second === undefined) return first ?? second;
+    if (first.freeAt === undefined || second.freeAt === undefined) return { freeAt: undefined };
+    return { freeAt: Math.max(first.freeAt, second.freeAt) };
   });
 }
 

@@ -34,7 +34,10 @@ export async function countPlaces({ database, section }: Pick<Host, 'database' |
   const scopes = [...(limits.all === undefined ? [] : [[0, limits.all] as const]), ...limits.byPlan];
   return scopes.map(([scope, max]) => {
     const byKind = Object.fromEntries(
-      placeKinds.map((kind) => [kind, counts.find((one) => one.scope === scope && one.kind === kind)?.count ?? 0]),
+      placeKinds.map((kind) => [
+        kind,
+        counts.find((count) => count.scope === scope && count.kind === kind)?.count ?? 0,
+      ]),
     ) as Record<PlaceKind, number>;
     const held = placeKinds.reduce((sum, kind) => sum + byKind[kind], 0);
     const waiting = waits.reduce((sum, { days, count }) => (scope === 0 || days === scope ? sum + count : sum), 0);

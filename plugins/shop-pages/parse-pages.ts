@@ -29,7 +29,7 @@ function parseAll(files: ReadonlyMap<string, FolderFile>): ShopPages {
   const mistakes: { file: string; wrong: string; right: string }[] = [];
   for (const [file, read] of files) {
     const [, name = '', written] = fileName.exec(file) ?? [];
-    const language = languages.find((one) => one === written);
+    const language = languages.find((candidate) => candidate === written);
     if (!('text' in read)) mistakes.push({ file, ...read });
     else if (language === undefined)
       mistakes.push({ file, wrong: 'is not named like a page', right: 'name it like terms.en.md or terms.id.md' });

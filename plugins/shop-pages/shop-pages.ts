@@ -37,7 +37,9 @@ export function visibleTexts(
 ): PageTexts | undefined {
   if (page === undefined) return undefined;
   const seesDrafts = isOperator || !isPublic(host);
-  const shown = languages.filter((one) => page[one] !== undefined && (seesDrafts || !isDraft(page[one])));
+  const shown = languages.filter(
+    (language) => page[language] !== undefined && (seesDrafts || !isDraft(page[language])),
+  );
   return shown.length === 0 ? undefined : Object.fromEntries(shown.map((one) => [one, page[one]]));
 }
 

@@ -158,7 +158,7 @@ function dataRequestsIn(language: Language, host: ReviewedHost) {
 
 function vendorsIn(host: ReviewedHost): string | undefined {
   const hosts = foreignHosts(host, true);
-  return hosts.length === 0 ? undefined : hosts.map((one) => `- ${one}`).join('\n');
+  return hosts.length === 0 ? undefined : hosts.map((name) => `- ${name}`).join('\n');
 }
 
 function signInIn(language: Language, host: ReviewedHost): string {

@@ -24,7 +24,8 @@ const providerSchema = object(['client_id', 'client_secret'], {
   config: {
     type: 'object',
     additionalProperties: string(),
-    description: 'Options that @hapi/bell needs for some providers: { uri: https://github.example.com }, { domain: … }.',
+    description:
+      'Options that @hapi/bell needs for some providers: { uri: https://github.example.com }, { domain: … }.',
   },
   endpoints: object('Other URLs of the provider, for tests; refused in production.', {
     authorize: url,

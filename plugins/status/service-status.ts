@@ -56,7 +56,7 @@ export async function readServiceStatus(
   const ofModels = Map.groupBy(incidents ?? [], ({ model }) => model);
   const page = pageFor(wanted, health.length);
   const all =
-    page.count > 1 ? health.toSorted((one, other) => severityOf(one.state) - severityOf(other.state)) : health;
+    page.count > 1 ? health.toSorted((first, second) => severityOf(first.state) - severityOf(second.state)) : health;
   const models = entriesOn(page, all).map((model): ModelStatus => {
     const checkup = checkups?.get(model.id);
     if (answers === undefined) return { health: model, days: [], answered: undefined, checkup };

@@ -54,7 +54,7 @@ function histogramPoints({ name, values }: MetricFamily, times: Times): object[]
     const buckets = own
       .filter(({ labels }) => labels['le'] !== undefined)
       .map(({ labels, value }) => ({ bound: boundOf(labels['le']), value }))
-      .toSorted((one, other) => one.bound - other.bound);
+      .toSorted((first, second) => first.bound - second.bound);
     return {
       ...times,
       attributes: attributesOf(withoutBound(own[0]?.labels ?? {})),

@@ -30,7 +30,8 @@ const input = object(['days', 'count', 'note'], {
   label: text('What customers read as the name of the days.'),
   for: {
     enum: ['all', 'new'],
-    description: 'Customers who may redeem them; default: all. new: only customers who have neither bought days nor redeemed a voucher.',
+    description:
+      'Customers who may redeem them; default: all. new: only customers who have neither bought days nor redeemed a voucher.',
   },
   source: { enum: ['sold', 'given'], description: 'Sold elsewhere or given away, for the books; default: sold.' },
   valid: integer({ minimum: 1, maximum: 3_650 }, 'Days until they expire, 1 to 3650; default: 365.'),

@@ -40,7 +40,7 @@ export async function listXenditMovements(
   const last = rows.at(-1);
   const movements = rows.map(toMovement);
   return {
-    movements: await Promise.all(movements.map((one) => withCharge(settings, one, signal))),
+    movements: await Promise.all(movements.map((movement) => withCharge(settings, movement, signal))),
     next: body?.['has_more'] === true && last !== undefined ? textOf(last, 'id') : undefined,
   };
 }

@@ -10,10 +10,10 @@ const batchSize = 500;
 type Execute = (sql: string, parameters: readonly unknown[]) => Promise<readonly unknown[]>;
 
 /**
- * Removes the personal columns of an account from every table that has some, including tables of removed capabilities: name, email address,
- * picture, ways to sign in, sessions, the key, stored responses, the content, addresses and user agents of its requests, and its hourly
- * usage. Orders, payments, the ledger and the number of its requests stay under its id. Its key is rejected within a second; remaining time
- * is lost.
+ * Removes the personal columns of an account from every table that has some, including tables of removed capabilities: name, e-mail
+ * address, picture, ways to sign in, sessions, the key, stored responses, the content, addresses and user agents of its requests, and its
+ * hourly usage. Orders, payments, the ledger and the number of its requests stay under its id. Its key is rejected within a second;
+ * remaining time is lost.
  *
  * Can be run again: after a failure, and for records that have arrived since.
  *

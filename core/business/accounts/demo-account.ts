@@ -12,7 +12,12 @@ const demoLock = 4_071_001;
 
 const keyFile = 'demo-key';
 
-const demoPeriod = { days: 30, reason: 'grant', label: 'Demo account', note: 'demo account' } as const satisfies NewPeriod;
+const demoPeriod = {
+  days: 30,
+  reason: 'grant',
+  label: 'Demo account',
+  note: 'demo account',
+} as const satisfies NewPeriod;
 
 type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service'>;
 

@@ -27,7 +27,7 @@ export async function ensureUniqueAddresses(database: Pick<Database, 'query'>, l
   const duplicates = await findDuplicateAddresses(database);
   for (const { ids } of duplicates)
     log.warn(
-      `accounts ${ids.join(' and ')} have email addresses that differ only in case: change the address of one, or delete it`,
+      `accounts ${ids.join(' and ')} have e-mail addresses that differ only in case: change the address of one, or delete it`,
     );
   // Checked before creating it, because the statement locks the table even if the index exists.
   if (duplicates.length > 0 || !(await isIndexMissing(database))) return;

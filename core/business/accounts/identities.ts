@@ -41,7 +41,7 @@ const unverifiedProvider = 'local';
 
 /**
  * Signs in with an identity and returns its account. For an unknown identity, creates an account with a key that was never shown (see
- * `revealKey`). Accounts are found by provider and subject, never by email address: an address of another account is refused, and only
+ * `revealKey`). Accounts are found by provider and subject, never by e-mail address: an address of another account is refused, and only
  * that account's owner can link the identity, while signed in. The exception is an account without a sign-in that the operator created:
  * it belongs to the first verified owner of its address.
  */
@@ -154,7 +154,7 @@ async function claimAccount(transaction: EntityManager, person: SignInProfile): 
 }
 
 /**
- * Sets a missing email address from the identity, unless another account has it. Never sets an operator's address, because operator rights
+ * Sets a missing e-mail address from the identity, unless another account has it. Never sets an operator's address, because operator rights
  * follow addresses. An unverified address is set as well, since it takes nothing from another account.
  */
 export async function adoptEmail(
@@ -225,9 +225,11 @@ export function cleanProfile(profile: SignInProfile): SignInProfile {
   return {
     provider: profile.provider,
     subject: profile.subject,
-    email: /^[^@\s]+@[^@\s]+$/.test(email) && email.isWellFormed() && email.length <= maxEmailLength ? email : undefined,
+    email:
+      /^[^@\s]+@[^@\s]+$/.test(email) && email.isWellFormed() && email.length <= maxEmailLength ? email : undefined,
     name: cleanName(profile.name) || cleanName(email.split('@')[0] ?? '') || profile.provider,
-    avatarUrl: /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(avatarUrl) && avatarUrl.length <= maxUrlLength ? avatarUrl : undefined,
+    avatarUrl:
+      /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(avatarUrl) && avatarUrl.length <= maxUrlLength ? avatarUrl : undefined,
   };
 }
 

@@ -118,7 +118,11 @@ export function labelFor(language: 'en' | 'id', label: PlanLabel | undefined): s
 }
 
 /** Translates a recorded label, which is English, by finding its plan in gateway.yaml. Returns it unchanged if no plan has it. */
-export function translateRecordedLabel(language: 'en' | 'id', label: string, { section }: Pick<Host, 'section'>): string {
+export function translateRecordedLabel(
+  language: 'en' | 'id',
+  label: string,
+  { section }: Pick<Host, 'section'>,
+): string {
   const plan = section(plansSection).find((candidate) => labelFor('en', candidate.label) === label);
   return labelFor(language, plan?.label) ?? label;
 }

@@ -11,13 +11,16 @@ import type { LinkedIdentity } from './entities.ts';
 type RecoveryHost = Pick<Host, 'database' | 'section'>;
 
 /**
- * Changes an account's email address and notifies the previous one.
+ * Changes an account's e-mail address and notifies the previous one.
  *
  * @throws AccountError `operator_address`: operator rights follow addresses; `email_taken`, `not_found`, `deleted`
  */
 export async function changeEmail(host: RecoveryHost, accountId: string, email: string): Promise<void> {
   if (isOperatorAddress(host, email))
-    throw new AccountError('operator_address', `${email} is an operator's address, so no account can be changed to it.`);
+    throw new AccountError(
+      'operator_address',
+      `${email} is an operator's address, so no account can be changed to it.`,
+    );
   try {
     await host.database.fork().transactional(async (transaction) => {
       requireNotDeleted(await lockAccount(transaction, accountId));
@@ -64,7 +67,10 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
     if (from.id === to.id) throw new AccountError('same_account', 'The sign-in belongs to this account already.');
     requireNotDeleted(to);
     if (isOperatorAddress(host, to.email))
-      throw new AccountError('operator_address', "The other account is an operator's, so no sign-in can be moved to it.");
+      throw new AccountError(
+        'operator_address',
+        "The other account is an operator's, so no sign-in can be moved to it.",
+      );
     const moved = await transaction.execute<unknown[]>(
       `update identity set account_id = ? where account_id = ? and provider = ? and ${subjectIsListed} returning 1`,
       [toId, fromId, provider, JSON.stringify(subjects)],

@@ -49,4 +49,4 @@ export const alertsSection = defineSection({
 const notBase64 =
   'alerts.webhook.secret begins with whsec_ and is not base64: receivers may read another key, and refuse the signature';
 const nobodyAlerted =
-  'no alert is sent when money needs a decision or a model fails: set alerts: { mail: you@example.com }, or a webhook';
+  'nobody is alerted when money needs a decision or a model fails: set alerts: { mail: you@example.com }, or a webhook';

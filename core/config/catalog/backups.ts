@@ -11,7 +11,7 @@ export function modelsWithoutBackup(models: readonly Model[]): Model[] {
 /** Returns true if another upstream in use fails independently of a model's, so that a route there would be its backup. */
 export function couldHaveBackup({ routes }: Pick<Model, 'routes'>, upstreams: readonly Upstream[]): boolean {
   const own = new Set(routes.map(({ upstream }) => hostOf(upstream)));
-  return upstreams.some((one) => one.isEnabled && !one.isDemo && !own.has(hostOf(one)));
+  return upstreams.some((upstream) => upstream.isEnabled && !upstream.isDemo && !own.has(hostOf(upstream)));
 }
 
 /** True if a model has routes on two upstreams that fail independently; two keys or formats of one endpoint do not. */

@@ -108,7 +108,7 @@ export function endOf(model: string, preset: string | undefined): ModelEnd | und
   for (const { presets, page, ends, successors } of endSources) {
     if (!presets.includes(preset)) continue;
     for (const [day, names] of Object.entries(ends)) {
-      const name = names.find((one) => spelled(one) === wanted);
+      const name = names.find((listed) => spelled(listed) === wanted);
       if (name !== undefined) return { day, page, successor: successors[name] };
     }
   }

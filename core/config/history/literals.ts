@@ -30,7 +30,7 @@ export function findLiterals(document: GatewayDocument, schemas: SecretSchemas):
       ),
     );
   });
-  return paths.flatMap((path) => document.literals(path)).toSorted((one, other) => one.begin - other.begin);
+  return paths.flatMap((path) => document.literals(path)).toSorted((first, second) => first.begin - second.begin);
 }
 
 function secretPaths(value: unknown, schema: JsonSchema | undefined, path: YamlPath): YamlPath[] {

@@ -35,7 +35,9 @@ export async function checkTableNames({ name, entities }: PluginTables): Promise
   for (const entity of entities) {
     const table = await tableOf(entity);
     if (table === undefined)
-      throw new Error(`tables "${name}": ${nameOf(entity)} must be a result of defineEntity, or a class set on one with setClass`);
+      throw new Error(
+        `tables "${name}": ${nameOf(entity)} must be a result of defineEntity, or a class set on one with setClass`,
+      );
     if (table === name || table.startsWith(`${name}_`)) continue;
     throw new Error(`tables "${name}": the table "${table}" must be named "${name}" or begin with "${name}_"`);
   }

@@ -27,8 +27,8 @@ export interface Job<Context, Data extends JsonObject = JsonObject> {
  */
 export function checkSchedule({ name, schedule }: Pick<Job<never>, 'name' | 'schedule'>): void {
   if (schedule === undefined) return;
-  const every: unknown = 'every' in schedule ? schedule.every : undefined;
-  const pattern: unknown = 'pattern' in schedule ? schedule.pattern : undefined;
+  // Spread, because a plugin may pass anything, such as null or a text.
+  const { every, pattern } = { ...(schedule as { readonly every?: unknown; readonly pattern?: unknown }) };
   if (typeof every === 'number' && every > 0 && Number.isFinite(every)) return;
   if (every === undefined && typeof pattern === 'string' && /^\S+(\s+\S+){4,5}$/.test(pattern.trim())) return;
   throw new Error(`job "${name}": \`schedule\` must be { every: seconds } or { pattern: "17 3 * * *" }`);

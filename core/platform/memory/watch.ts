@@ -154,7 +154,10 @@ export class MemoryWatch implements Disposable {
       limits.process * levelShares.large - used.process,
       limits.heap * levelShares.large - used.heap,
     );
-    const allocated = Math.max(budget.reserved / footprint.event, isCollected ? used.process - idleFootprint.process : 0);
+    const allocated = Math.max(
+      budget.reserved / footprint.event,
+      isCollected ? used.process - idleFootprint.process : 0,
+    );
     return Math.min(available, Math.max(budget.room, available - Math.max(0, budget.reserved - allocated)));
   }
 

@@ -14,7 +14,13 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { loadPages } from '#core/web/serve.ts';
 import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { currencySection, formatMoneyForTerminal, warnAboutPrices, plansSection, pricePerDay } from '#core/business/accounts/plans.ts';
+import {
+  currencySection,
+  formatMoneyForTerminal,
+  warnAboutPrices,
+  plansSection,
+  pricePerDay,
+} from '#core/business/accounts/plans.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { CoreCommandContext, Loaded } from './context.ts';
 import { reviewedHost } from './reviewed-host.ts';

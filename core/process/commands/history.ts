@@ -145,8 +145,7 @@ function describe(rollback: Rollback | undefined): string[] {
 
 async function requireServed(history: ConfigHistory, id: number): Promise<Served> {
   const found = await history.find(id);
-  if (found === undefined)
-    throw new CommandFailed(`Configuration ${id} not found. List them with: daypass history`, 3);
+  if (found === undefined) throw new CommandFailed(`Configuration ${id} not found. List them with: daypass history`, 3);
   return found;
 }
 

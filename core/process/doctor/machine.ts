@@ -82,10 +82,10 @@ async function checkClock({ catalog, now }: DiagnosisHost, signal: AbortSignal):
   const asked = [...new Set(origins)].slice(0, clocks);
   if (asked.length === 0) return skipped('no upstream to compare it with');
   const differences = await Promise.allSettled(asked.map((origin) => clockDifference(origin, now, signal)));
-  const known = differences.flatMap((one) =>
-    one.status === 'fulfilled' && one.value !== undefined ? [one.value] : [],
+  const known = differences.flatMap((difference) =>
+    difference.status === 'fulfilled' && difference.value !== undefined ? [difference.value] : [],
   );
-  const least = known.toSorted((one, other) => Math.abs(one) - Math.abs(other))[0];
+  const least = known.toSorted((first, second) => Math.abs(first) - Math.abs(second))[0];
   if (least === undefined) return skipped('no upstream tells the time');
   const seconds = Math.round(Math.abs(least) / 1000);
   if (Math.abs(least) <= clockTolerance) return ok(`within ${Math.max(1, seconds)} s of the upstreams`);

@@ -42,7 +42,7 @@ function readPage(file: string): PageText {
 
 /** Returns the language in which a reader gets a page: his own, or the first that it has. */
 export function languageOf(texts: PageTexts, language: Language): Language {
-  return texts[language] !== undefined ? language : (languages.find((one) => texts[one] !== undefined) ?? language);
+  return texts[language] !== undefined ? language : (languages.find((other) => texts[other] !== undefined) ?? language);
 }
 
 /** Describes the values of `shell/markdown.eta`. @param texts one at least */

@@ -61,7 +61,7 @@ export function linksWithin(
 
 /** By `order`, each followed by those that name it in `after`. Entries that name each other come last. */
 function sortEntries(entries: readonly Listed[]): Listed[] {
-  const sorted = entries.toSorted((one, other) => (one.order ?? 100) - (other.order ?? 100));
+  const sorted = entries.toSorted((first, second) => (first.order ?? 100) - (second.order ?? 100));
   const placed = new Set<Listed>();
   const place = (entry: Listed) => {
     if (placed.has(entry)) return;
@@ -80,5 +80,5 @@ function nearest(entries: readonly Listed[], pages: readonly Page[], current: st
       return [entry.path, ...(entry.covers ?? []), ...inside].map((path) => ({ entry, path }));
     })
     .filter(({ path }) => current === path || current.startsWith(`${path}/`))
-    .toSorted((one, other) => other.path.length - one.path.length)[0]?.entry;
+    .toSorted((first, second) => second.path.length - first.path.length)[0]?.entry;
 }

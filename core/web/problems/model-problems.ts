@@ -21,8 +21,8 @@ export const modelProblems = (gateway: StatusReports): ProblemKind => ({
 
 export function describeModels(health: readonly ModelHealth[], reader: ProblemReader): Problem[] {
   const models = findTroubled(health).toSorted(
-    (one, other) =>
-      severityOf(one.state) - severityOf(other.state) || beganAt(one, reader.host) - beganAt(other, reader.host),
+    (first, second) =>
+      severityOf(first.state) - severityOf(second.state) || beganAt(first, reader.host) - beganAt(second, reader.host),
   );
   return [
     ...models.slice(0, maxListed).map((model) => describeModel(model, reader)),
@@ -113,7 +113,7 @@ export function describeBreakers(
     since === undefined ? reader.host.now() : Date.parse(since);
   const open = [...statuses.values()]
     .filter(({ route, state }) => state !== 'closed' && !shown.has(route))
-    .toSorted((one, other) => openedAt(one) - openedAt(other));
+    .toSorted((first, second) => openedAt(first) - openedAt(second));
   const byUpstream = [...Map.groupBy(open, ({ route }) => route.slice(0, route.indexOf('/')))];
   const listed = byUpstream.slice(0, maxListed).flatMap(([upstream, [oldest, ...others]]) => {
     if (oldest === undefined) return [];

@@ -35,9 +35,9 @@ function describeFormat({ format, features }: FormatAbilities, t: PageRequest['t
 
 /** Lists each loss once, with the formats that it affects; without formats if it affects all. */
 function describeLosses(conversations: readonly FormatAbilities[], t: PageRequest['t']) {
-  const losses = [...new Set(conversations.flatMap((one) => one.losses))];
+  const losses = [...new Set(conversations.flatMap((conversation) => conversation.losses))];
   return losses.map((loss) => {
-    const having = conversations.filter((one) => one.losses.includes(loss));
+    const having = conversations.filter((conversation) => conversation.losses.includes(loss));
     return {
       text: t(`models.loss.${loss}`),
       formats:

@@ -96,7 +96,7 @@ function noteTransformers(
   draft: ImportDraft,
 ): void {
   const noteAll = (names: readonly string[], path: string) => {
-    for (const name of names.filter((one) => !automatic.has(one.toLowerCase())))
+    for (const name of names.filter((candidate) => !automatic.has(candidate.toLowerCase())))
       draft.note(
         path,
         transformerReasons[name.toLowerCase()] ?? `the transformer "${name.slice(0, 40)}" has no counterpart here`,

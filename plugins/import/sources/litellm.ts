@@ -68,7 +68,7 @@ function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendor
   });
   const concurrent = whole(parameters.number('max_parallel_requests'));
   parameters.finish(deploymentReasons);
-  for (const support of info?.names.filter((one) => one.startsWith('supports_')) ?? []) info?.take(support);
+  for (const support of info?.names.filter((member) => member.startsWith('supports_')) ?? []) info?.take(support);
   info?.finish(infoReasons);
   return { path, upstream, concurrent, requests: whole(limits.rpm) };
 }
@@ -199,8 +199,7 @@ function readHeaders(
   const organization = parameters.text('organization');
   const headers = (extra?.names ?? []).flatMap((header) => {
     const value = extra?.text(header);
-    if (!headerName.test(header))
-      draft.note(extra?.at(header) ?? header, 'is not an allowed upstream header');
+    if (!headerName.test(header)) draft.note(extra?.at(header) ?? header, 'is not an allowed upstream header');
     return value === undefined || !headerName.test(header)
       ? []
       : [[header, value, extra?.at(header) ?? header] as const];

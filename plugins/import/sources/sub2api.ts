@@ -62,7 +62,8 @@ function readAccount(row: unknown, path: string, draft: ImportDraft, vendors: Ve
   const url = start.endsWith(platform.path) ? start : `${start}${platform.path}`;
   const endpoint = endpointAt(url, platform.format, vendors);
   const key = credentials?.text('api_key');
-  if (endpoint === undefined) return draft.note(`${path}.credentials.base_url`, 'is not a URL that an upstream can have');
+  if (endpoint === undefined)
+    return draft.note(`${path}.credentials.base_url`, 'is not a URL that an upstream can have');
   if (key === undefined) return draft.note(`${path}.credentials`, 'has no api_key');
   const upstream = draft.addUpstream(name, {
     ...endpoint,

@@ -11,7 +11,9 @@ export const outageCredited: MailWriter<'outage.credited'> = {
     if (!host.section(outagesSection).mail) return mailReason('mail.reason.credit_mail_off');
     const { model, from } = await findOutage(host.database, payload.outageId);
     const credits = await listCredits(host.database, account.id, 7);
-    const credit = credits.find((one) => one.model === model && one.fromAt.getTime() === from.getTime());
+    const credit = credits.find(
+      (candidate) => candidate.model === model && candidate.fromAt.getTime() === from.getTime(),
+    );
     if (credit === undefined) return mailReason('mail.reason.no_credit');
     const minutes = t('mail.outage.minutes', { count: Math.max(1, Math.round(credit.seconds / 60)) });
     const end = account.periods.at(-1)?.endsAt;

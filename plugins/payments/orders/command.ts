@@ -86,7 +86,7 @@ async function askRefund(host: Host, handle: string, input: { readonly [member: 
   const payment =
     id === undefined
       ? paymentToRefund(paid)
-      : paid.payments.find((one) => one.id === id.toLowerCase() || one.paymentId === id);
+      : paid.payments.find((candidate) => candidate.id === id.toLowerCase() || candidate.paymentId === id);
   if (payment === undefined) throw new CommandFailed(`Order ${paid.code} has no payment ${id}.`, 3);
   const money = formatMoney(rest.amount ?? refundable(paid, payment), payment.currency);
   const how = rest.manual === true ? 'as paid back by you' : `by ${paid.provider}`;

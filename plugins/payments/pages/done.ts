@@ -142,7 +142,7 @@ function describeExtra(order: Order, request: PageRequest) {
   const extra = extraPayments(order);
   const left = extra.filter((payment) => refundable(order, payment) > 0);
   const open = new Set(
-    order.flags.flatMap((one) => (isDecisionPromised(one.kind) && !one.resolvedAt ? [one.subject] : [])),
+    order.flags.flatMap((flag) => (isDecisionPromised(flag.kind) && !flag.resolvedAt ? [flag.subject] : [])),
   );
   const [held, kept] = [true, false].map((isOpen) => left.filter(({ paymentId }) => open.has(paymentId) === isOpen));
   const texts: string[] = [];

@@ -78,7 +78,10 @@ function toGrey(samples: ArrayLike<number>, pixelCount: number, transparent?: Ar
   const channels = samples.length / pixelCount;
   return Uint8Array.from({ length: pixelCount }, (_, pixel) => {
     const read = (channel: number) => samples[pixel * channels + channel] ?? 0;
-    if (transparent?.length === channels && Array.from(transparent).every((sample, channel) => sample === read(channel)))
+    if (
+      transparent?.length === channels &&
+      Array.from(transparent).every((sample, channel) => sample === read(channel))
+    )
       return 255;
     const grey = channels < 3 ? read(0) : 0.299 * read(0) + 0.587 * read(1) + 0.114 * read(2);
     const alpha = channels % 2 === 0 ? read(channels - 1) / 255 : 1;

@@ -37,7 +37,10 @@ export function describeArrival({ address, headers }: Arrival, isSecure: boolean
   const hops = [...addresses, ...standardAddresses].map((entry) => parseHop(entry) ?? entry);
   if (hops.every((hop) => hop === forgedAddress || hop === '')) {
     const text = `no proxy reports the client address; the gateway sees ${address}`;
-    return warning(text, 'If the gateway is behind a proxy, configure it to set X-Forwarded-For and X-Forwarded-Proto.');
+    return warning(
+      text,
+      'If the gateway is behind a proxy, configure it to set X-Forwarded-For and X-Forwarded-Proto.',
+    );
   }
   if (!hops.includes(address)) {
     const text = `all clients have the address of the proxy, ${address}`;

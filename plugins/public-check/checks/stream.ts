@@ -43,9 +43,7 @@ export function describeChunks({ chunks, text, isWhole }: PublicAnswer): Finding
 }
 
 /** Splits chunks into lines. A proxy may split an event anywhere, so a line counts as received when its newline arrives. */
-function splitLines(
-  chunks: PublicAnswer['chunks'],
-): { readonly receivedAt: number; readonly line: string }[] {
+function splitLines(chunks: PublicAnswer['chunks']): { readonly receivedAt: number; readonly line: string }[] {
   let partialLine = '';
   return chunks.flatMap(({ receivedAt, text }) => {
     const lines = (partialLine + text).split('\n');

@@ -35,7 +35,7 @@ async function describeRefusal(response: IncomingMessage): Promise<Finding> {
     status: response.statusCode ?? 0,
     headers: response.headers,
     text,
-    pieces: [],
+    chunks: [],
     isWhole: response.complete,
     seconds: (performance.now() - began) / 1000,
   };

@@ -118,9 +118,7 @@ describe('announcements', () => {
 
   it('on a day that no month has are noted', () => {
     expect(noticesOf('2026-11-31T08:00:00Z')).toEqual([
-      expect.stringMatching(
-        /^announcements\[0\]\.from is not a valid date: .* is read as 2026-12-01T08:00:00\.000Z$/,
-      ),
+      expect.stringMatching(/^announcements\[0\]\.from is not a valid date: .* is read as 2026-12-01T08:00:00\.000Z$/),
     ]);
     expect(noticesOf('2026-11-30T23:00+07:00')).toEqual([]);
   });

@@ -26,7 +26,9 @@ function planWith(...days: readonly (readonly [start: number, end: number])[]): 
     periods,
     readAt: now,
   };
-  return renderFields({ record }).find((line) => line.startsWith('plan'))?.slice(10);
+  return renderFields({ record })
+    .find((line) => line.startsWith('plan'))
+    ?.slice(10);
 }
 
 describe('the plan of an account', () => {

@@ -27,7 +27,10 @@ it('an operator reads who asked for what nobody knows to be done, and programs d
   expect(problem?.pieces.map(({ text }) => text).join('')).toMatch(
     /^one\/a, .+ \(ops@example\.com\): the process ended meanwhile/,
   );
-  const told = await describeProblems({ pageTexts, problems: new Map([['action_unfinished', unfinishedActions]]) }, host);
+  const told = await describeProblems(
+    { pageTexts, problems: new Map([['action_unfinished', unfinishedActions]]) },
+    host,
+  );
   expect(told).toMatchObject([
     { problem: 'action_unfinished', text: expect.stringMatching(/\S: the process ended meanwhile/) },
   ]);

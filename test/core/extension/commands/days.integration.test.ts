@@ -27,7 +27,10 @@ describe('the days of a time zone', () => {
   });
 
   it('may be open at both ends', async () => {
-    expect(await dayRangeToTimes(database, 'UTC', undefined, undefined)).toEqual({ since: undefined, until: undefined });
+    expect(await dayRangeToTimes(database, 'UTC', undefined, undefined)).toEqual({
+      since: undefined,
+      until: undefined,
+    });
   });
 });
 

@@ -95,6 +95,10 @@ describe('tables of plugins', () => {
     expect(await appliedBy(database)).toEqual(['first/Migration20261122000001_start']);
   });
 
+  const loose = class Loose {
+    id = 1;
+  };
+
   it.each([
     [
       { ...second, name: 'other' },
@@ -102,7 +106,7 @@ describe('tables of plugins', () => {
     ],
     [{ ...first, name: 'my-notes', entities: [] }, 'tables "my-notes": the name must be snake_case'],
     [
-      { ...first, entities: [class Loose {}] },
+      { ...first, entities: [loose] },
       'tables "first": class Loose must be a result of defineEntity, or a class set on one with setClass',
     ],
   ])('outside their name space are refused: %#', async (tables, message) => {

@@ -225,7 +225,7 @@ ${valid}`;
     expect(out).not.toContain('sk-secret');
     const { out: inProduction } = await check(valid, { NODE_ENV: 'production' });
     expect(inProduction.match(/^note: nobody .*?:/gm)).toEqual([
-      'note: no emails are sent about payments, ends of plans and sign-ins:',
+      'note: nobody is mailed about payments, ends of plans and sign-ins:',
       'note: nobody can buy a plan:',
       'note: nobody can sign in:',
     ]);

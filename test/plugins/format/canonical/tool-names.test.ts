@@ -3,7 +3,15 @@ import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool
 import { toolNames as geminiNames } from '../../../../plugins/format/formats/gemini/codec.ts';
 
 const tool = (name: string, namespace?: string) =>
-  ({ name, namespace, form: 'function', description: undefined, schema: undefined, strict: undefined, grammar: undefined }) as const;
+  ({
+    name,
+    namespace,
+    form: 'function',
+    description: undefined,
+    schema: undefined,
+    strict: undefined,
+    grammar: undefined,
+  }) as const;
 
 describe('tools of different groups with the same flat name', () => {
   const tools = [tool('b__c', '1a'), tool('c', '1a__b')];

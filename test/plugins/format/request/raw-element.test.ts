@@ -4,7 +4,8 @@ import { memberSpans } from '../../../../plugins/format/socket/member-spans.ts';
 
 describe('an element of a truncated JSON text', () => {
   it('is not found if more of its number or literal may follow', () => {
-    for (const cut of ['{"n":[12', '{"n":[tru', '{"n":[1e', '{"n":[{"a":1']) expect(rawElement(Buffer.from(cut), 'n', 0)).toBeUndefined();
+    for (const cut of ['{"n":[12', '{"n":[tru', '{"n":[1e', '{"n":[{"a":1'])
+      expect(rawElement(Buffer.from(cut), 'n', 0)).toBeUndefined();
   });
 
   it('is found once its end is there', () => {

@@ -57,7 +57,7 @@ describe('the QRIS mark of a file', () => {
     ['grey', 1, [7]],
     ['RGB', 3, [7, 8, 9]],
   ] as const)('of the kind %s has one transparent colour', async (_kind, channels, colour) => {
-    const others = [...colour].fill(0);
+    const others = colour.map(() => 0);
     const data = new Uint8Array([...colour, ...others, ...colour, ...others]);
     const png = withTransparent(encode({ width: 4, height: 1, depth: 8, channels, data }), colour);
     expect([...(await readMark(await fileOf(png))).pixels]).toEqual([255, 0, 255, 0]);

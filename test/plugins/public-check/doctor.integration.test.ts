@@ -98,7 +98,7 @@ describe('daypass doctor --url', () => {
       async (from, to) => void to.end(await text(from).catch(() => '')),
     );
     const found = await examine(proxy.url);
-    expect(found.get('stream')).toMatch(/^failed: is buffered: 20 events in 1 pieces/);
+    expect(found.get('stream')).toMatch(/^failed: is buffered: 20 events in 1 bursts/);
     expect(found.get('encoded slash')).toBe('failed: /dp%2Fname arrives as /dp/name');
     expect(found.get('WebSocket')).toBe('warning: the proxy drops `Upgrade`');
     expect(found.get('address of the client')).toMatch(/^failed: clients can spoof their address/);

@@ -2,11 +2,15 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { TelemetrySettings, TelemetrySignal } from '#core/config/sections/telemetry-section.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
+import { parseJson } from '#core/platform/json.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { oneLine } from '#core/platform/one-line.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { decodePercent } from '#core/platform/percent-encoding.ts';
 import { version } from '#core/platform/version.ts';
 import { exports, type Resource } from './otlp.ts';
+import { exportRequest } from './otlp-fields.ts';
+import { readProtobuf, toProtobuf } from './protobuf.ts';
 
 /** Result of a request to the collector. */
 export type Sent =
@@ -24,14 +28,21 @@ const retryable = new Set([429, 502, 503, 504]);
 const longestWait = 60_000;
 /** Bytes of a response that are read to find a reason. */
 const answerLength = 4_096;
+/** Characters of a reason. */
+const reasonLength = 300;
 
-/** A collector that accepts OTLP over HTTP as JSON. */
+const forms = {
+  'http/protobuf': { type: 'application/x-protobuf', write: (request: object) => toProtobuf(exportRequest, request) },
+  'http/json': { type: 'application/json', write: (request: object) => JSON.stringify(request) },
+} as const;
+
+/** A collector that accepts OTLP over HTTP. */
 export class Collector {
-  readonly #settings: Pick<TelemetrySettings, 'endpoint' | 'headers' | 'timeout'>;
+  readonly #settings: Pick<TelemetrySettings, 'endpoint' | 'protocol' | 'headers' | 'timeout'>;
   readonly #resource: Resource;
   readonly #scope = { name: 'daypass', version };
 
-  constructor(settings: Pick<TelemetrySettings, 'endpoint' | 'headers' | 'timeout'>, resource: Resource) {
+  constructor(settings: Pick<TelemetrySettings, 'endpoint' | 'protocol' | 'headers' | 'timeout'>, resource: Resource) {
     this.#settings = settings;
     this.#resource = resource;
   }
@@ -39,14 +50,15 @@ export class Collector {
   /** Sends items of a signal. Never rejects. */
   async send(signal: TelemetrySignal, items: readonly object[]): Promise<Sent> {
     const { path, request } = exports[signal];
-    const { endpoint, headers, timeout } = this.#settings;
-    const body = JSON.stringify(request(this.#resource, this.#scope, items as never));
+    const { endpoint, protocol, headers, timeout } = this.#settings;
+    const form = forms[protocol];
+    const body = form.write(request(this.#resource, this.#scope, items as never));
     try {
       const response = await outgoingFetch(`${endpoint.replace(/\/+$/, '')}/${path}`, {
         method: 'POST',
         headers: {
           ...Object.fromEntries(pairsOf(headers)),
-          'content-type': 'application/json',
+          'content-type': form.type,
           'content-encoding': 'gzip',
         },
         body: await compress(body),
@@ -62,37 +74,63 @@ export class Collector {
 }
 
 /** Reads the beginning of a response; it may be long or endless. */
-async function readBeginning({ body }: Response): Promise<string> {
+async function readBeginning({ body }: Response): Promise<Buffer> {
   const collected = new CollectedBytes();
   for await (const piece of body ?? []) {
     collected.add(Buffer.from(piece.buffer, piece.byteOffset, piece.length));
     if (collected.size >= answerLength) break;
   }
-  return collected.take().toString('utf8', 0, answerLength);
+  return collected.bytes().subarray(0, answerLength);
 }
 
-function readAnswer({ ok, status, headers }: Response, text: string): Sent {
-  if (ok) return { kind: 'taken', ...readPartialSuccess(text) };
-  const reason = `status ${status}`;
+function readAnswer({ ok, status, headers }: Response, bytes: Buffer): Sent {
+  const isProtobuf = headers.get('content-type')?.includes('protobuf') === true;
+  if (ok) return { kind: 'taken', ...(isProtobuf ? partialSuccessIn(bytes) : partialSuccessOf(bytes.toString())) };
+  const message = reasonOf(isProtobuf ? messageIn(bytes) : messageOf(bytes.toString()));
+  const reason = message === '' ? `status ${status}` : `status ${status}: ${message}`;
   if (!retryable.has(status)) return { kind: 'refused', reason };
   const seconds = Number(headers.get('retry-after') ?? 0);
   return { kind: 'later', reason, after: Number.isFinite(seconds) ? Math.min(seconds * 1000, longestWait) : 0 };
 }
 
 interface PartialSuccess {
-  readonly partialSuccess?: Readonly<Record<string, unknown>>;
+  readonly rejected: number;
+  readonly reason: string;
 }
 
 /** `rejectedSpans`, `rejectedDataPoints` or `rejectedLogRecords`, and `errorMessage`. */
-function readPartialSuccess(text: string): { rejected: number; reason: string } {
-  try {
-    const { partialSuccess = {} } = JSON.parse(text) as PartialSuccess;
-    const [, rejected = 0] = Object.entries(partialSuccess).find(([name]) => name.startsWith('rejected')) ?? [];
-    return { rejected: Number(rejected) || 0, reason: String(partialSuccess['errorMessage'] ?? '') };
-  } catch {
-    // The response is empty or in another form; its status suffices.
-    return { rejected: 0, reason: '' };
-  }
+function partialSuccessOf(text: string): PartialSuccess {
+  // An empty response, or one in another form, is as good: its status suffices.
+  const answer = (parseJson(text) ?? {}) as { partialSuccess?: Readonly<Record<string, unknown>> | null };
+  const partialSuccess = answer.partialSuccess ?? {};
+  const [, rejected = 0] = Object.entries(partialSuccess).find(([name]) => name.startsWith('rejected')) ?? [];
+  return { rejected: Number(rejected) || 0, reason: reasonOf(String(partialSuccess['errorMessage'] ?? '')) };
+}
+
+/** The same in the binary form, where all signals have the same numbers. */
+function partialSuccessIn(bytes: Buffer): PartialSuccess {
+  const partialSuccess = readProtobuf(bytesIn(bytes, 1));
+  return { rejected: Number(partialSuccess.get(1)) || 0, reason: reasonOf(String(partialSuccess.get(2) ?? '')) };
+}
+
+/** The message of an error, which is a `google.rpc.Status`. */
+function messageIn(bytes: Buffer): string {
+  return bytesIn(bytes, 2).toString();
+}
+
+/** The same in its JSON form; collectors also answer in plain text. */
+function messageOf(text: string): string {
+  const { message } = (parseJson(text) ?? {}) as { message?: unknown };
+  return typeof message === 'string' ? message : text;
+}
+
+function bytesIn(bytes: Buffer, field: number): Buffer {
+  const found = readProtobuf(bytes).get(field);
+  return Buffer.isBuffer(found) ? found : Buffer.alloc(0);
+}
+
+function reasonOf(text: string): string {
+  return oneLine(text).slice(0, reasonLength);
 }
 
 /** Writes `name=value,name=value` with percent-encoded values. */

@@ -86,7 +86,7 @@ models: { demo: { routes: [demo/chatty] } }
 payments: { provider: xendit }
 xendit: ${JSON.stringify(xendit.section)}
 sign_in: { gitlab: { client_id: id, client_secret: secret, config: { uri: "${gitlab.uri}" } } }
-telemetry: { endpoint: "${collector.url}", metrics_interval: 1 }
+telemetry: { endpoint: "${collector.url}", protocol: http/json, metrics_interval: 1 }
 `;
     const lines: string[] = [];
     await using shop = await startGateway({

@@ -19,6 +19,10 @@ export const telemetrySection = defineSection({
         { pattern: '^(https?://[^\\s/?#]+[^\\s?#]*|)$', default: '' },
         'URL of the collector, such as http://localhost:4318; /v1/traces, /v1/metrics and /v1/logs are appended. Off when empty.',
       ),
+      protocol: string(
+        { enum: ['http/protobuf', 'http/json'], default: 'http/protobuf' },
+        'Form of the requests: binary, which every collector reads, or JSON.',
+      ),
       headers: string(
         { pattern: pairs, default: '', writeOnly: true },
         'Headers of each request to it: name=value,name=value, percent-encoded.',

@@ -45,7 +45,7 @@ beforeAll(async () => {
   );
   const yaml = yamlFor(upstream.url).replace('base_url', 'trace_context: true, base_url');
   gateway = await startGateway({
-    yaml: `${yaml}telemetry: { endpoint: "${receiver.url}/", headers: authorization=Bearer%20secret, stages: true, metrics_interval: 1 }\n`,
+    yaml: `${yaml}telemetry: { endpoint: "${receiver.url}/", protocol: http/json, headers: authorization=Bearer%20secret, stages: true, metrics_interval: 1 }\n`,
   });
 });
 afterAll(async () => {

@@ -1,0 +1,84 @@
+import type { MessageField, FieldType, MessageFields } from './protobuf.ts';
+
+/*
+ * The fields of OTLP that are sent, by their names in its JSON form. Source: the .proto files of OpenTelemetry Protocol 1.9.
+ */
+
+function message(fields: Readonly<Record<string, readonly [number, FieldType | MessageFields]>>): MessageFields {
+  return new Map(Object.entries(fields).map(([name, [number, type]]) => [name, { number, type }]));
+}
+
+/** A value may contain values, so its fields follow below. */
+const valueFields = new Map<string, MessageField>();
+const value: MessageFields = valueFields;
+const keyValue = message({ key: [1, 'string'], value: [2, value] });
+for (const [name, field] of message({
+  stringValue: [1, 'string'],
+  boolValue: [2, 'bool'],
+  intValue: [3, 'varint'],
+  doubleValue: [4, 'double'],
+  arrayValue: [5, message({ values: [1, value] })],
+  kvlistValue: [6, message({ values: [1, keyValue] })],
+}))
+  valueFields.set(name, field);
+
+const span = message({
+  traceId: [1, 'hex'],
+  spanId: [2, 'hex'],
+  parentSpanId: [4, 'hex'],
+  name: [5, 'string'],
+  kind: [6, 'varint'],
+  startTimeUnixNano: [7, 'fixed64'],
+  endTimeUnixNano: [8, 'fixed64'],
+  attributes: [9, keyValue],
+  status: [15, message({ message: [2, 'string'], code: [3, 'varint'] })],
+});
+
+const times = { startTimeUnixNano: [2, 'fixed64'], timeUnixNano: [3, 'fixed64'] } as const;
+const numberPoint = message({ ...times, asDouble: [4, 'double'], attributes: [7, keyValue] });
+const histogramPoint = message({
+  ...times,
+  count: [4, 'fixed64'],
+  sum: [5, 'double'],
+  bucketCounts: [6, 'packed fixed64'],
+  explicitBounds: [7, 'packed double'],
+  attributes: [9, keyValue],
+});
+const temporality = { aggregationTemporality: [2, 'varint'] } as const;
+const metric = message({
+  name: [1, 'string'],
+  description: [2, 'string'],
+  unit: [3, 'string'],
+  gauge: [5, message({ dataPoints: [1, numberPoint] })],
+  sum: [7, message({ dataPoints: [1, numberPoint], ...temporality, isMonotonic: [3, 'bool'] })],
+  histogram: [9, message({ dataPoints: [1, histogramPoint], ...temporality })],
+});
+
+const logRecord = message({
+  timeUnixNano: [1, 'fixed64'],
+  severityNumber: [2, 'varint'],
+  severityText: [3, 'string'],
+  body: [5, value],
+  attributes: [6, keyValue],
+  traceId: [9, 'hex'],
+  observedTimeUnixNano: [11, 'fixed64'],
+  eventName: [12, 'string'],
+});
+
+const origin = {
+  resource: [1, message({ attributes: [1, keyValue] })],
+  scope: [1, message({ name: [1, 'string'], version: [2, 'string'] })],
+} as const;
+
+/** A request with these items, by signal. Its only member has the number 1 in all of them. */
+function requestOf(resources: string, scopes: string, items: string, item: MessageFields) {
+  const scoped = message({ scope: origin.scope, [items]: [2, item] });
+  return { [resources]: [1, message({ resource: origin.resource, [scopes]: [2, scoped] })] } as const;
+}
+
+/** The request of any signal: each has a member of its own. */
+export const exportRequest = message({
+  ...requestOf('resourceSpans', 'scopeSpans', 'spans', span),
+  ...requestOf('resourceMetrics', 'scopeMetrics', 'metrics', metric),
+  ...requestOf('resourceLogs', 'scopeLogs', 'logRecords', logRecord),
+});

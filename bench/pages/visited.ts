@@ -1,9 +1,11 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
-import { operator } from './catalog.ts';
+import { models, operator } from './catalog.ts';
 
-/** Who looks at a page. */
+/** Who looks at a page: accounts by the number of their requests, the operator, or a visitor without an account. */
 export type Visitor = 'largest' | 'median' | 'operator' | 'nobody';
+/** Ids of the visitors with accounts. */
+export type Visitors = Readonly<Record<Exclude<Visitor, 'nobody'>, string>>;
 
 export interface VisitedPage {
   readonly path: string;
@@ -12,8 +14,7 @@ export interface VisitedPage {
 
 const day = 86_400_000; // ms
 
-/** Accounts by the number of their requests. */
-export async function findVisitors(database: Database): Promise<Readonly<Record<Exclude<Visitor, 'nobody'>, string>>> {
+export async function findVisitors(database: Database): Promise<Visitors> {
   const accounts = await database.query<{ id: string; email: string }>(
     `SELECT account.id, account.email FROM account
      LEFT JOIN (SELECT account_id, sum(answered) AS requests FROM usage_hour GROUP BY account_id) AS counted
@@ -33,7 +34,11 @@ function idOf(account: { readonly id: string } | undefined): string {
 }
 
 /** The pages that are measured: each with what makes it slow. */
-export async function findPages(database: Database, accountId: string, now: number): Promise<VisitedPage[]> {
+export async function findPages(
+  database: Database,
+  { largest: accountId, median, operator: least }: Visitors,
+  now: number,
+): Promise<VisitedPage[]> {
   const [old] = (await listRequests(database, { accountId, until: now - 20 * day }, { limit: 1 })).records;
   const [latest] = (await listRequests(database, { accountId, hasFailover: true }, { limit: 1 })).records;
   const lists = [
@@ -51,7 +56,17 @@ export async function findPages(database: Database, accountId: string, now: numb
     '?time=30d&model=dp%2Fnever-called',
     `?time=30d&before=${old?.id}`,
     `?time=30d&show=errors&before=${old?.id}`,
+    // What no request has.
+    '?time=30d&status=404',
+    '?time=30d&show=failover&status=429',
+    '?time=30d&show=cached&status=5xx',
+    '?time=30d&show=cached&status=5xx&model=dp%2Fqwen3-coder',
   ];
+  const ofAccounts = [accountId, median, least, 'nobody%40example.com'].flatMap((account) =>
+    ['', '&show=errors', '&model=dp%2Fqwen3-coder', '&status=404', '&show=cached&status=5xx'].map(
+      (narrowed) => `?time=30d&account=${account}${narrowed}`,
+    ),
+  );
   const customer = [
     '/dashboard',
     '/dashboard?range=30d',
@@ -71,10 +86,12 @@ export async function findPages(database: Database, accountId: string, now: numb
     '/accounts/heaviest?span=30d&by=tokens',
     '/orders/margins',
     '/orders/margins?by=account',
+    '/orders/books',
     `/accounts/${accountId}`,
-    ...lists.map((query) => `/requests${query}`),
+    ...[...lists, '?time=1h', '?time=all', ...ofAccounts].map((query) => `/requests${query}`),
     `/requests/${latest?.id}`,
     '/routes',
+    `/route-trends?route=${encodeURIComponent(Object.values(models)[0]?.[0] ?? '')}`,
     '/health',
     '/balances',
     '/closed-keys',

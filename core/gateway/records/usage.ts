@@ -69,8 +69,8 @@ export interface UsageKeys {
 }
 export type UsageBy = keyof UsageKeys;
 
-const expressions: Readonly<Record<UsageBy, string>> = {
-  hour: epoch('hour'),
+const keyColumns: Readonly<Record<UsageBy, string>> = {
+  hour: 'hour',
   account: 'account_id',
   model: 'model',
   route: 'route',
@@ -221,39 +221,37 @@ function deltasOf(table: string): string {
   return table === 'usage_client' ? 'usage_client_delta' : 'usage_delta';
 }
 
+/** Sums each table separately: over a union of both, PostgreSQL has no statistics, expects as many groups as rows, and sorts them. */
 function countsStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
-  const columns = [...keysFor(by), ...storedCounts].join(', ');
+  const columns = by.map((name) => keyColumns[name]);
+  const sumsOf = (name: string) =>
+    `SELECT ${[...columns, sumsOfCounts].join(', ')} FROM ${name} WHERE ${conditions} ${grouped(columns)}`;
   return `
-    SELECT ${[...by.map(quote), sumsOfCounts].join(', ')} FROM (
-      SELECT ${columns} FROM ${table} WHERE ${conditions}
-      UNION ALL SELECT ${columns} FROM ${deltasOf(table)} WHERE ${conditions}
-    ) AS parts ${grouped(by.map(quote))}`;
+    SELECT ${[...keysFor(by), sumsOfCounts].join(', ')} FROM (
+      ${sumsOf(table)} UNION ALL ${sumsOf(deltasOf(table))}
+    ) AS parts ${grouped(columns)}`;
 }
 
 /** Selects the count columns as null, and the histogram. */
 function latencyStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
-  const keys = keysFor(by);
-  const names = by.map(quote);
+  const columns = by.map((name) => keyColumns[name]);
   return `
-    SELECT ${[...names, ...storedCounts.map(() => 'NULL::float8')].join(', ')},
+    SELECT ${[...keysFor(by), ...storedCounts.map(() => 'NULL::float8')].join(', ')},
       json_agg(json_build_array(bucket, requests) ORDER BY bucket), true
     FROM (
-      SELECT ${[...names, 'bucket', 'sum(requests) AS requests'].join(', ')} FROM (
-        SELECT ${[...keys, 'bucket', 'requests'].join(', ')}
+      SELECT ${[...columns, 'bucket', 'sum(requests) AS requests'].join(', ')} FROM (
+        SELECT ${[...columns, 'bucket', 'requests'].join(', ')}
         FROM ${table}, unnest(first_content_buckets, first_content_counts) AS latency (bucket, requests)
         WHERE ${conditions}
-        UNION ALL SELECT ${[...keys, 'first_content_bucket', outcomes.join(' + ')].join(', ')}
+        UNION ALL SELECT ${[...columns, 'first_content_bucket', outcomes.join(' + ')].join(', ')}
         FROM usage_delta WHERE ${conditions} AND first_content_bucket IS NOT NULL
-      ) AS parts GROUP BY ${[...names, 'bucket'].join(', ')}
-    ) AS bucketed ${grouped(names)}`;
+      ) AS parts GROUP BY ${[...columns, 'bucket'].join(', ')}
+    ) AS bucketed ${grouped(columns)}`;
 }
 
+/** Keys under their names. Times are converted after grouping, once for each group. */
 function keysFor(by: readonly UsageBy[]): string[] {
-  return by.map((name) => `${expressions[name]} AS ${quote(name)}`);
-}
-
-function quote(name: UsageBy): string {
-  return `"${name}"`;
+  return by.map((name) => `${name === 'hour' ? epoch('hour') : keyColumns[name]} AS "${name}"`);
 }
 
 function grouped(names: readonly string[]): string {

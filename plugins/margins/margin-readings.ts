@@ -1,7 +1,8 @@
 import { service } from '#core/config/sections/core-sections.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
-import { type Margins, readMargins } from './margins.ts';
+import { type Margins, type ReadCounts, readMargins } from './margins.ts';
+import { readUsageCounts } from './read-usage.ts';
 import { readPrices } from './prices.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
@@ -14,13 +15,23 @@ export type MarginSpan = (typeof marginSpans)[number];
 /** Ms after which a reading is refreshed, while the old one is shown. */
 const maxAge = 60_000;
 const staleFor = 600_000;
+/** Ms after which usage from before yesterday is read again: records may arrive late, and periods may be changed afterwards. */
+const pastMaxAge = 600_000;
 /** Ms for a reading: a month with thousands of accounts takes seconds, at most once a minute. */
 const deadline = 30_000;
 
 /** Cost and earnings of each span, shared by all operators. */
 export const marginReadings = perCatalog((host: Host) => {
-  const fresh = (span: MarginSpan) =>
-    new FreshValue({ maxAge, staleFor, deadline, now: () => host.monotonic(), read: () => read(host, span) });
+  const fresh = (span: MarginSpan) => {
+    const readCounts = countsWithPast(host);
+    return new FreshValue({
+      maxAge,
+      staleFor,
+      deadline,
+      now: () => host.monotonic(),
+      read: () => read(host, span, readCounts),
+    });
+  };
   return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d'), month: fresh('month') };
 });
 
@@ -36,13 +47,41 @@ export async function readMarginsBeside(host: Host, span: MarginSpan): Promise<M
   return margins === timedOut ? undefined : margins;
 }
 
-async function read(host: Host, span: MarginSpan) {
+async function read(host: Host, span: MarginSpan, readCounts: ReadCounts) {
   const { time_zone: timeZone } = host.section(service);
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
   const { since, until } = await dayRangeToTimes(host.database, timeZone, ...daysOf(span, today));
   const now = host.now();
-  return readMargins(host, { from: since?.getTime() ?? now, until: Math.min(until?.getTime() ?? now, now) });
+  return readMargins(
+    host,
+    { from: since?.getTime() ?? now, until: Math.min(until?.getTime() ?? now, now) },
+    readCounts,
+  );
 }
+
+type Counts = Awaited<ReturnType<typeof readUsageCounts>>;
+
+/** Reads usage from before yesterday only every ten minutes: of a month's rows, today and yesterday have a fifteenth. */
+export function countsWithPast({ database, now, monotonic }: Pick<Host, 'database' | 'now' | 'monotonic'>): ReadCounts {
+  let past: { readonly key: string; readonly readAt: number; readonly counts: Counts } | undefined;
+  return async ({ from, until }) => {
+    const yesterday = Math.floor(now() / dayMs) * dayMs - dayMs;
+    const border = Math.min(until, yesterday);
+    if (border <= from) return readUsageCounts(database, { from, until });
+    const key = `${from} ${border}`;
+    if (past?.key !== key || monotonic() - past.readAt >= pastMaxAge)
+      past = { key, readAt: monotonic(), counts: await readUsageCounts(database, { from, until: border }) };
+    const { counts } = past;
+    if (border === until) return counts;
+    const recent = await readUsageCounts(database, { from: border, until });
+    return {
+      accounts: [...counts.accounts, ...recent.accounts],
+      hours: [...counts.hours, ...recent.hours],
+    };
+  };
+}
+
+const dayMs = 86_400_000;
 
 /** First and last day of a span. @param today `2026-11-22` */
 function daysOf(span: MarginSpan, today: string): [first: string, last: string] {

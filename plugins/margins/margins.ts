@@ -56,6 +56,9 @@ export interface Margins {
 
 type Parts = Pick<Host, 'database' | 'section'>;
 
+/** Reads usage of a span. Several lines may have the same account, plan, model and route. */
+export type ReadCounts = (span: Timespan) => ReturnType<typeof readUsageCounts>;
+
 /**
  * Reads usage, its cost at today's prices, and the earnings. Flat prices are spread over the month, and within a span over their lines by
  * tokens; an account's money is spread over the models that answered it, by requests. Unused flat prices and earnings from accounts without
@@ -63,11 +66,15 @@ type Parts = Pick<Host, 'database' | 'section'>;
  *
  * @param span epoch ms; `from` is rounded up to an hour, `until` is at most the current time
  */
-export async function readMargins(host: Parts, { from, until }: Timespan): Promise<Margins> {
+export async function readMargins(
+  host: Parts,
+  { from, until }: Timespan,
+  readCounts: ReadCounts = (span) => readUsageCounts(host.database, span),
+): Promise<Margins> {
   const span = { from: startOfHour(from + usageHour - 1), until };
   const currency = host.section(currencySection);
   const [usage, earnings, days] = await Promise.all([
-    readUsageCounts(host.database, span),
+    readCounts(span),
     readEarnings(host.database, currency, span),
     readDays(host.database, host.section(service).time_zone, span),
   ]);

@@ -29,29 +29,39 @@ export interface HourCounts extends RouteCounts {
 const columns = `hour, model, route, ${storedCounts.join(', ')}`;
 const inSpan = 'hour >= ? AND hour < ?';
 
-/** A single statement, so that both results cover the same records. */
+/** Sums each table separately, by few keys: over a union, PostgreSQL expects as many groups as rows, and sorts them on disk. */
+const sumsBy = (keys: string, joined = '') =>
+  ['usage_hour', 'usage_delta']
+    .map((table) => `SELECT ${keys}, ${sumsOfCounts} FROM ${table} AS used ${joined} WHERE ${inSpan} GROUP BY ${keys}`)
+    .join(' UNION ALL ');
+
+/** A single statement, so that all results cover the same records. */
 const statement = `
   WITH in_force AS (
     SELECT account_id, CASE WHEN order_id IS NULL THEN 'given' ELSE days::text END AS plan,
       date_bin('1 hour', starts_at, timestamptz 'epoch') AS first_hour, ends_at
     FROM ${periodsInForce} p WHERE ends_at > ?::timestamptz AND starts_at < ?::timestamptz
-  ), periods AS (
+  ), periods AS MATERIALIZED (
     -- The hour in which one period follows another belongs to the earlier one.
-    SELECT account_id, plan, ends_at, greatest(first_hour, date_bin('1 hour', max(ends_at) OVER earlier - interval '1 microsecond',
-      timestamptz 'epoch') + interval '1 hour') AS first_hour
+    SELECT row_number() OVER () AS number, account_id, plan, ends_at, greatest(first_hour,
+      date_bin('1 hour', max(ends_at) OVER earlier - interval '1 microsecond', timestamptz 'epoch') + interval '1 hour') AS first_hour
     FROM in_force WINDOW earlier AS (PARTITION BY account_id ORDER BY first_hour, ends_at ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
   )
-  SELECT false AS is_hour, NULL::float8 AS hour, parts.account_id AS account, plan, model, route, ${sumsOfCounts}
-  FROM (
-    SELECT account_id, ${columns} FROM usage_hour WHERE ${inSpan}
-    UNION ALL SELECT account_id, ${columns} FROM usage_delta WHERE ${inSpan}
-  ) AS parts
-  LEFT JOIN periods ON periods.account_id = parts.account_id AND hour >= first_hour AND hour < ends_at
-  GROUP BY parts.account_id, plan, model, route
+  SELECT 'plan' AS of, NULL::float8 AS hour, account_id AS account, plan, model, route, ${sumsOfCounts}
+  FROM (${sumsBy(
+    'number, model, route',
+    'JOIN periods ON periods.account_id = used.account_id AND hour >= first_hour AND hour < ends_at',
+  )}) AS parts
+  JOIN periods USING (number) GROUP BY account_id, plan, model, route
   UNION ALL
-  SELECT true, ${epoch('hour')}, NULL, NULL, model, route, ${sumsOfCounts}
+  SELECT 'account', NULL, account_id, NULL, model, route, ${sumsOfCounts}
+  FROM (${sumsBy('account_id, model, route')}) AS parts GROUP BY account_id, model, route
+  UNION ALL
+  SELECT 'hour', ${epoch('hour')}, NULL, NULL, model, route, ${sumsOfCounts}
   FROM (SELECT ${columns} FROM usage_total WHERE ${inSpan} UNION ALL SELECT ${columns} FROM usage_delta WHERE ${inSpan}) AS parts
   GROUP BY hour, model, route`;
+
+const spansInStatement = 7;
 
 /**
  * Reads usage of a span by account, plan, model and route, and by hour, model and route: the same requests twice. A plan includes the hours
@@ -64,19 +74,26 @@ export async function readUsageCounts(
   { from, until }: Timespan,
 ): Promise<{ readonly accounts: AccountCounts[]; readonly hours: HourCounts[] }> {
   const ends = [timestamp(from), timestamp(until)];
-  const rows = await database.query<Row>(statement, [ends, ends, ends, ends, ends].flat());
-  const accounts: AccountCounts[] = [];
-  const hours: HourCounts[] = [];
+  const rows = await database.query<Row>(statement, Array.from({ length: spansInStatement }, () => ends).flat());
+  const found: Record<Row['of'], Found[]> = { plan: [], account: [], hour: [] };
   for (const row of rows) {
-    const { account, plan, model, route, hour } = row;
-    if (row.is_hour) hours.push({ hour, model, route, counts: countsOf(row) });
-    else accounts.push({ account, plan, model, route, counts: countsOf(row) });
+    const { of, hour, account, plan, model, route } = row;
+    found[of].push({ hour, account, plan, model, route, counts: countsOf(row) });
   }
-  return { accounts: [...accounts, ...removed(accounts, hours)], hours };
+  const withoutPlan = subtract(found.account, found.plan, ({ account, model, route }) => [account, model, route]);
+  const removed = subtract(found.hour, found.account, ({ model, route }) => [model, route]);
+  const accounts = [
+    ...found.plan,
+    ...withoutPlan.map((one) => ({ ...one, plan: null })),
+    ...removed.map((one) => ({ ...one, account: null, plan: null })),
+  ];
+  return { accounts, hours: found.hour };
 }
 
+interface Found extends AccountCounts, HourCounts {}
+
 interface Row extends CountsRow {
-  readonly is_hour: boolean;
+  readonly of: 'plan' | 'account' | 'hour';
   readonly hour: number;
   readonly account: string | null;
   readonly plan: PlanName | null;
@@ -84,19 +101,20 @@ interface Row extends CountsRow {
   readonly route: string | null;
 }
 
-/** Usage of removed accounts, which only the counts over all accounts still include. */
-function removed(accounts: readonly AccountCounts[], hours: readonly HourCounts[]): AccountCounts[] {
-  const left = new Map<string, RouteCounts>();
-  const add = ({ model, route, counts }: RouteCounts, sign: 1 | -1) => {
-    const key = JSON.stringify([model, route]);
+/**
+ * Counts by key that only the whole includes: usage of an account outside of its plans, or of removed accounts, which only the counts over
+ * all accounts still include.
+ */
+function subtract(whole: readonly Found[], parts: readonly Found[], keyOf: (one: Found) => unknown[]): Found[] {
+  const left = new Map<string, Found>();
+  const add = (one: Found, sign: 1 | -1) => {
+    const key = JSON.stringify(keyOf(one));
     const known = left.get(key)?.counts ?? noUsage;
-    left.set(key, { model, route, counts: addCounts(known, counts, sign) });
+    left.set(key, { ...one, counts: addCounts(known, one.counts, sign) });
   };
-  for (const one of hours) add(one, 1);
-  for (const one of accounts) add(one, -1);
-  return [...left.values()]
-    .filter(({ counts }) => Object.values(counts).some((count) => count !== 0))
-    .map((one) => ({ account: null, plan: null, ...one }));
+  for (const one of whole) add(one, 1);
+  for (const one of parts) add(one, -1);
+  return [...left.values()].filter(({ counts }) => Object.values(counts).some((count) => count !== 0));
 }
 
 const noCounts = Object.fromEntries(storedCounts.map((name) => [name, 0])) as Record<(typeof storedCounts)[number], 0>;

@@ -17,8 +17,8 @@ const rareRequests = {
 /** Indexes of an expression, which MikroORM compares by name. */
 const requestIndexes = [
   {
-    name: 'request_log_notable',
-    expression: `create index request_log_notable on request_log (started_at desc, id desc) where ${notable}`,
+    name: 'request_log_rare',
+    expression: `create index request_log_rare on request_log (started_at desc, id desc, status, outcome, has_failover, cache, route, (coalesce(alias_of, model))) where ${notable}`,
   },
   {
     name: 'request_log_other_model',

@@ -1,13 +1,13 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { counterOf } from './count-requests.ts';
 import type { RequestFilter } from './filter.ts';
-import { countUsage, usageHour } from './usage.ts';
+import { countMatching, type MatchingHour, usageHour } from './usage.ts';
 
 const maxHours = 60; // with more, most hours have a match
 
 /**
- * Finds the hours whose requests make up a page, for requests of all accounts that are rare and have no index over all accounts: those of a
- * model or route, and those from the cache. Hourly usage shows where they are.
+ * Finds the hours whose requests make up a page, from hourly usage over all accounts; that of deleted accounts is not kept apart. A request
+ * that matches is counted under its model and route by all counters of the filter, so an hour without such a group has none. If one counter
+ * is the whole filter, it also shows how many there are.
  *
  * @param before epoch ms; only requests until then are listed
  * @returns starts of hours, newest first, epoch ms; undefined if all hours must be read
@@ -18,16 +18,30 @@ export async function findMatchingHours(
   size: number,
   before: number | undefined,
 ): Promise<number[] | undefined> {
-  const { accountId, model, route, isCached, since = 0, until } = filter;
-  const counter = counterOf(filter);
-  if (accountId !== undefined || counter === undefined) return undefined;
-  if (model === undefined && route === undefined && isCached !== true) return undefined;
+  const { model, route, since = 0, until } = filter;
+  const counters = countersOf(filter);
+  if (hasIndex(filter, counters)) return undefined;
   const end = before === undefined ? until : before + 1;
-  const hours = await countUsage(database, { model, route, since, until: end }, ['hour']);
+  const hours = await countMatching(database, { model, route, since, until: end }, counters);
+  return newestOf(hours, isExact(filter, counters) ? size : Infinity, since, end);
+}
+
+/** Whether usage says nothing, or one index of an account has all that the filter names. */
+function hasIndex({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
+  const named = counters.length + (model === undefined ? 0 : 1) + (route === undefined ? 0 : 1);
+  return named === 0 || (accountId !== undefined && named === 1 && outcome !== 'interrupted');
+}
+
+/** The newest hours that have so many requests; undefined if there are too many. */
+function newestOf(
+  hours: readonly MatchingHour[],
+  size: number,
+  since: number,
+  end: number | undefined,
+): number[] | undefined {
   const found: number[] = [];
   let count = 0;
-  for (const { hour, [counter]: matching } of hours.toReversed()) {
-    if (matching === 0) continue;
+  for (const { hour, matching } of hours) {
     found.push(hour);
     // The first and the last hour may match only in part.
     const isWhole = hour >= since && (end === undefined || hour + usageHour <= end);
@@ -36,4 +50,34 @@ export async function findMatchingHours(
     if (found.length > maxHours) return undefined;
   }
   return found;
+}
+
+/** SQL sums of stored counts that include every request that matches. */
+function countersOf({ outcome, errors, hasFailover, isCached }: RequestFilter): string[] {
+  return [
+    ...(outcome === undefined ? [] : [outcome]),
+    ...(errors === true ? ['refused + failed + interrupted'] : []),
+    ...(hasFailover === true ? ['failovers'] : []),
+    ...(isCached === true ? ['cached'] : []),
+  ];
+}
+
+function isExact(filter: RequestFilter, counters: readonly string[]): boolean {
+  const { accountId, status, isMetered, hasFailover, isCached } = filter;
+  return (
+    counters.length <= 1 &&
+    accountId === undefined &&
+    status === undefined &&
+    isMetered === undefined &&
+    hasFailover !== false &&
+    isCached !== false
+  );
+}
+
+/**
+ * Whether requests of all accounts are found by hours alone: those of a model or route, and those from the cache, are not in an index of all
+ * accounts.
+ */
+export function needsHours({ accountId, model, route, isCached }: RequestFilter): boolean {
+  return accountId === undefined && (model !== undefined || route !== undefined || isCached === true);
 }

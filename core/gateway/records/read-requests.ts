@@ -2,7 +2,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { columns, type RequestRecord } from './columns.ts';
 import { type Conditions, conditionsOf, type RequestFilter, timestamp } from './filter.ts';
-import { findMatchingHours } from './matching-hours.ts';
+import { findMatchingHours, needsHours } from './matching-hours.ts';
 import { timeOfRequestId } from './request-id.ts';
 import { epochs } from '#core/platform/database/rows.ts';
 
@@ -71,17 +71,15 @@ export async function listRequests(
       [...matching.parameters, ...(older?.parameters ?? []), size + 1],
     );
   };
-  const hours = await findMatchingHours(database, filter, size + 1, timeOfBefore(before));
-  if (hours !== undefined) {
-    const records = await readHours(database, filter, older, size + 1, hours);
-    return pageOf(records, size);
-  }
   const { since = -Infinity } = filter;
   const recent = (timeOfBefore(before) ?? filter.until ?? Date.now()) - recentTimeMs;
   // Most pages lie within a day, and planning a query over a month of partitions takes ten times as long as reading a page.
-  let found = recent > since ? await read(recent) : [];
-  if (found.length <= size) found = await read(filter.since);
-  return pageOf(found, size);
+  const found = recent > since && !needsHours(filter) ? await read(recent) : [];
+  if (found.length > size) return pageOf(found, size);
+  const hours = await findMatchingHours(database, filter, size + 1, timeOfBefore(before));
+  const all =
+    hours === undefined ? await read(filter.since) : await readHours(database, filter, older, size + 1, hours);
+  return pageOf(all, size);
 }
 
 /** @param found up to one record more than the page */

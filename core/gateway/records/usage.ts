@@ -146,6 +146,33 @@ export async function countUsage<const By extends UsageBy>(
   return rows.map((row) => ({ ...keysOf(row, by), ...countsOf(row) }));
 }
 
+/** An hour with requests that may match, and at most how many. */
+export interface MatchingHour {
+  readonly hour: number; // its start, epoch ms
+  readonly matching: number;
+}
+
+/**
+ * Counts requests of all accounts by hour, newest first, in groups of model and route that all counters count; hours without any are missing.
+ *
+ * @param counters SQL sums of stored counts; without any, all requests
+ */
+export async function countMatching(
+  database: Queries,
+  filter: Omit<UsageFilter, 'accountId'>,
+  counters: readonly string[],
+): Promise<MatchingHour[]> {
+  const { sql, parameters } = conditionsOf(filter);
+  const least = `least(${(counters.length === 0 ? [outcomes.join(' + ')] : counters).join(', ')})`;
+  const sumsOf = (name: string) =>
+    `SELECT hour, sum(${least}) AS matching FROM ${name} WHERE ${sql} AND ${least} > 0 GROUP BY hour`;
+  return database.query<MatchingHour>(
+    `SELECT ${epoch('hour')} AS hour, sum(matching)::float8 AS matching
+     FROM (${sumsOf('usage_total')} UNION ALL ${sumsOf('usage_delta')}) AS parts GROUP BY parts.hour ORDER BY parts.hour DESC`,
+    [...parameters, ...parameters],
+  );
+}
+
 /**
  * Like `countUsage`, with times to the first content. Takes several times as long: use it for a few hours or groups. Not available by
  * client.

@@ -3,9 +3,11 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
-import { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';
-import { listUsedModels } from '#core/gateway/records/usage.ts';
+import type { RequestCount } from '#core/gateway/records/count-requests.ts';
+import { listAndCount } from '#core/gateway/records/list-and-count.ts';
+import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
+import { listUsedModels } from '#core/gateway/records/usage.ts';
 import { describeControls } from './describe-controls.ts';
 import { columnsOf, describeRows } from './describe-row.ts';
 import {
@@ -67,10 +69,7 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
   const now = host.now();
   const filter = filterOf(query, await whoseRequests(query, request), now);
   const records = mayBeLate(query) ? host.database.records : host.database;
-  const [page, counted] = await Promise.all([
-    listRequests(records, filter, { limit: pageSize, before: query.before || undefined }),
-    countRequests(records, filter),
-  ]);
+  const [page, counted] = await listAndCount(records, filter, { limit: pageSize, before: query.before || undefined });
   const routes = routeNamesFor(request);
   const ids = page.records.map(({ account_id: id }) => id);
   const accounts = query.path === operatorRequestsPath ? await readAccountNames(host.database, ids, t) : undefined;
@@ -107,8 +106,8 @@ async function whoseRequests({ path, account }: RequestsQuery, request: PageRequ
   }
 }
 
-/** Id that no account has. */
-const unknownAccount = '00000000-0000-0000-0000-000000000000';
+/** Not an id, so that PostgreSQL looks at no record. */
+const unknownAccount = 'unknown';
 
 function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: RequestsQuery, t: PageRequest['t']) {
   const paths = {
@@ -153,8 +152,13 @@ function numberOf({ count, isCapped }: RequestCount, { format, t }: PageRequest)
 
 /** Models for the form: the catalog's, and others used in the last 30 days. */
 async function usedModels({ path }: RequestsQuery, { host, account }: PageRequest): Promise<string[]> {
-  const since = startOfRange('30d', host.now()) ?? 0;
-  const accountId = path === requestsPath ? account?.id : undefined;
-  const used = await listUsedModels(host.database.records, { accountId, since });
+  const used = path === requestsPath ? await readUsedModels(host, account?.id) : await modelsOfAll(host).get();
   return [...new Set([...host.catalog.models.map(({ publicName }) => publicName), ...used])];
 }
+
+function readUsedModels({ database, now }: Host, accountId?: string): Promise<string[]> {
+  return listUsedModels(database.records, { accountId, since: startOfRange('30d', now()) ?? 0 });
+}
+
+/** Only former models become known late. */
+const modelsOfAll = sharedReading({ maxAge: 60_000, staleFor: 600_000, deadline: 5_000 }, readUsedModels);

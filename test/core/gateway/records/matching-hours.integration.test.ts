@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { removeUsage } from '#core/gateway/records/fold-usage.ts';
 import { findMatchingHours } from '#core/gateway/records/matching-hours.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -40,8 +41,28 @@ it('such pages follow each other, newest first, and end with the time of the fil
   expect(await listed({ model: 'unknown' })).toEqual([]);
 });
 
-it('cached requests of all accounts are found alike, and errors by their index', async () => {
+it('cached requests of all accounts are found alike, and what is rare where all counters count it', async () => {
   expect(await listed({ isCached: true })).toEqual([rare[2]]);
-  expect(await findMatchingHours(database, { errors: true }, 3, undefined)).toBeUndefined();
-  expect(await findMatchingHours(database, { accountId: 'any', model: 'rare' }, 3, undefined)).toBeUndefined();
+  expect(await findMatchingHours(database, { isCached: true, status: [200, 299] }, 1, undefined)).toEqual([
+    today + hour,
+  ]);
+  expect(await findMatchingHours(database, { isCached: true, errors: true }, 3, undefined)).toEqual([]);
+  expect(await findMatchingHours(database, { isCached: true, model: 'gpt-6-sol' }, 3, undefined)).toEqual([]);
+});
+
+it('hours are not asked for what an index has: all requests, a status, or one of the properties of an account', async () => {
+  for (const filter of [
+    {},
+    { status: [404, 404] },
+    { accountId: 'any', model: 'rare' },
+    { accountId: 'any', errors: true },
+  ])
+    expect(await findMatchingHours(database, filter as RequestFilter, 3, undefined)).toBeUndefined();
+});
+
+it('records of a deleted account are found without usage of its own', async () => {
+  const book = new RecordBook(database);
+  const [id] = await book.write({ started_at: today, model: 'rare', cache: 'hit' });
+  await removeUsage(database, book.accountId);
+  expect(await listed({ accountId: book.accountId, model: 'rare', isCached: true })).toEqual([id]);
 });

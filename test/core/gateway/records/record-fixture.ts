@@ -42,14 +42,16 @@ export class RecordBook {
   }
 }
 
-/** The plan of a statement. */
+/** The plan of a statement: of the last one that matches; the others run. */
 export async function explain(
   database: Database,
   run: (database: Pick<Database, 'query'>) => unknown,
+  matching = /(?:)/,
 ): Promise<string> {
   let plan = '';
   const explaining: Pick<Database, 'query'> = {
     async query(sql, parameters) {
+      if (!matching.test(sql)) return database.query(sql, parameters);
       const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, parameters);
       plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       return [];
@@ -57,6 +59,23 @@ export async function explain(
   };
   await run(explaining);
   return plan;
+}
+
+/** How many records were read that statements do not return, because they did not match. */
+export async function countMisread(
+  database: Database,
+  run: (database: Pick<Database, 'query'>) => unknown,
+): Promise<number> {
+  let misread = 0;
+  await run({
+    async query<Row>(sql: string, parameters?: readonly unknown[]) {
+      if (!sql.includes('FROM request_log')) return database.query<Row>(sql, parameters);
+      const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${sql}`, parameters);
+      for (const row of rows) misread += Number(/Rows Removed by .*: (\d+)/.exec(row['QUERY PLAN'])?.[1] ?? 0);
+      return database.query<Row>(sql, parameters);
+    },
+  });
+  return misread;
 }
 
 /** The partitions of `request_log` that PostgreSQL would read for a statement. */

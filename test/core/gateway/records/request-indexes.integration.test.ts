@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { listAndCount } from '#core/gateway/records/list-and-count.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { createTestDatabase } from '../../../support/database.ts';
-import { day, explain, RecordBook, today } from './record-fixture.ts';
+import { countMisread, day, explain, RecordBook, today } from './record-fixture.ts';
 
 let database: Database;
 let accountId: string;
@@ -45,7 +46,7 @@ describe('a page of requests', () => {
     ['of a status that no request has', { status: [300, 399] }, 'request_log_status'],
   ])('%s is found by an index for it', async (_, filter, index) => {
     const whole = { accountId, since: today, until: today + day, ...filter };
-    const plan = await explain(database, (explaining) => listRequests(explaining, whole));
+    const plan = await explain(database, (explaining) => listRequests(explaining, whole), ofRecords);
     expect(await parentsOf(plan)).toEqual([index]);
   });
 });
@@ -53,16 +54,42 @@ describe('a page of requests', () => {
 describe('a page of requests of all accounts', () => {
   it.each<[string, RequestFilter, string]>([
     ['of any', {}, 'request_log_pkey'],
-    ['of errors', { errors: true }, 'request_log_notable'],
-    ['of failovers', { hasFailover: true }, 'request_log_notable'],
-    ['of requests whose clients left', { outcome: 'aborted' }, 'request_log_notable'],
+    ['of errors', { errors: true }, 'request_log_rare'],
+    ['of failovers', { hasFailover: true }, 'request_log_rare'],
+    ['of requests whose clients left', { outcome: 'aborted' }, 'request_log_rare'],
   ])('%s is found by an index for it', async (_, filter, index) => {
-    const plan = await explain(database, (explaining) =>
-      listRequests(explaining, { since: today + day, until: today + 2 * day, ...filter }),
+    const plan = await explain(
+      database,
+      (explaining) => listRequests(explaining, { since: today + day, until: today + 2 * day, ...filter }),
+      ofRecords,
     );
     expect(await parentsOf(plan)).toEqual([index]);
   });
+
+  it.each<[string, RequestFilter]>([
+    ['of errors of a route', { status: [500, 599], route: 'no/such' }],
+    ['of errors of a model', { status: [500, 599], model: 'dp/none' }],
+    ['of failures that were answered in the end', { hasFailover: true, status: [500, 599] }],
+    ['of failovers whose clients left', { hasFailover: true, outcome: 'aborted' }],
+    ['of errors from the cache', { isCached: true, errors: true }],
+    ['of the end of a process', { outcome: 'interrupted' }],
+    ['of a status that no request has', { status: [404, 404] }],
+  ])('%s reads no record in vain, and neither does their count', async (_, filter) => {
+    const whole = { since: today + day, until: today + 2 * day, ...filter };
+    expect(
+      await countMisread(database, (reading) => listAndCount(reading, whole, { limit: 25, before: undefined })),
+    ).toBe(0);
+  });
 });
+
+it('a page of a model and a route of an account, which go together in no hour, reads no record', async () => {
+  const reading = { query: vi.fn<Database['query']>((...given) => database.query(...given)) };
+  const filter = { accountId, model: 'dp/usual', route: 'no/such', since: today, until: today + day };
+  expect((await listRequests(reading as never, filter)).records).toEqual([]);
+  expect(reading.query.mock.calls.filter(([sql]) => ofRecords.test(sql))).toEqual([]);
+});
+
+const ofRecords = /FROM request_log/;
 
 /** The indexes of `request_log` whose parts a plan uses. */
 async function parentsOf(plan: string): Promise<string[]> {

@@ -43,6 +43,7 @@ export async function serveRequests(database: Database, settings: RequestsHost =
   const base = pageHost({ operators: settings.operators ?? [] });
   const host = pageHost({
     database,
+    monotonic: () => performance.now(),
     catalog: hostOf([modelOf('gpt-6-sol', ['chat'], { routes })]).catalog,
     section: ((section: Section) =>
       section.name === dashboardSection.name

@@ -58,17 +58,23 @@ async function* exportTable(
   condition: string,
   accountId: string,
 ): AsyncGenerator<string> {
-  const { columns, key } = await readShape(database, table);
+  const { columns, key, types } = await readShape(database, table);
   yield `"${table}": [`;
-  for (let offset = 0; ; offset += pageSize) {
-    // Not jsonb, which rejects some texts that JSON allows.
-    const rows = await database.query<{ row: string }>(
-      `select row_to_json(t)::text as row from (
-         select ${columns} from "${table}" where ${condition} order by ${key} limit ? offset ?
-       ) t`,
-      [accountId, pageSize, offset],
+  let count = 0;
+  let last: readonly string[] | undefined;
+  for (;;) {
+    // The first comparison lets PostgreSQL prune partitions. Not jsonb, which rejects some texts that JSON allows.
+    const values = types.map((type) => `?::${type}`);
+    const after =
+      last === undefined ? '' : `and ${key[0]} >= ${values[0]} and (${key.join(', ')}) > (${values.join(', ')})`;
+    const rows = await database.query<{ key: readonly string[]; row: string }>(
+      `select array[${key.map((name) => `${name}::text`).join(', ')}] as key,
+         (select row_to_json(r) from (select ${columns}) r)::text as row
+       from "${table}" t where ${condition} ${after} order by ${key.join(', ')} limit ?`,
+      [accountId, ...(last === undefined ? [] : [last[0], ...last]), pageSize],
     );
-    for (const [index, { row }] of rows.entries()) yield (offset + index > 0 ? ',' : '') + row;
+    for (const { row } of rows) yield (count++ > 0 ? ',' : '') + row;
+    last = rows.at(-1)?.key;
     if (rows.length < pageSize) break;
   }
   yield ']';
@@ -76,16 +82,20 @@ async function* exportTable(
 
 interface TableShape {
   readonly columns: string;
-  readonly key: string;
+  /** Columns by which rows are ordered, and their types: of the primary key, or the place of a row where there is none. */
+  readonly key: readonly string[];
+  readonly types: readonly string[];
 }
 
 async function readShape(database: Queries, table: string): Promise<TableShape> {
-  const [shape] = await database.query<{ columns: string; key: string | null }>(
+  const isKey = 'filter (where a.attnum = any(i.indkey))';
+  const [shape] = await database.query<{ [Name in keyof TableShape]: TableShape[Name] | null }>(
     `select string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.atttypid <> 'bytea'::regtype) as columns,
-       string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attnum = any(i.indkey)) as key
+       array_agg(quote_ident(a.attname) order by array_position(i.indkey::int2[], a.attnum)) ${isKey} as key,
+       array_agg(format_type(a.atttypid, a.atttypmod) order by array_position(i.indkey::int2[], a.attnum)) ${isKey} as types
      from pg_attribute a left join pg_index i on i.indrelid = a.attrelid and i.indisprimary
      where a.attrelid = ?::regclass and a.attnum > 0 and not a.attisdropped`,
     [table],
   );
-  return { columns: shape?.columns ?? '*', key: shape?.key ?? 'ctid' };
+  return { columns: shape?.columns ?? '*', key: shape?.key ?? ['ctid'], types: shape?.types ?? ['tid'] };
 }

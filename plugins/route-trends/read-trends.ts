@@ -109,11 +109,14 @@ export async function readCourse(
        FROM (SELECT hour, route, streamed_tokens, streamed_ms FROM usage_total UNION ALL
          SELECT hour, route, streamed_tokens, streamed_ms FROM usage_delta) AS streamed WHERE ${where}
        UNION ALL
-       SELECT ${at}, NULL, NULL, NULL, NULL, bucket, requests
-       FROM usage_total, unnest(first_content_buckets, first_content_counts) AS latency (bucket, requests) WHERE ${where}
-       UNION ALL
-       SELECT ${at}, NULL, NULL, NULL, NULL, first_content_bucket, answered
-       FROM usage_delta WHERE ${where} AND first_content_bucket IS NOT NULL
+       SELECT at, NULL, NULL, NULL, NULL, bucket, sum(requests)::integer FROM (
+         SELECT at, bucket, requests
+         FROM (SELECT ${at} AS at, first_content_buckets, first_content_counts FROM usage_total WHERE ${where} OFFSET 0) AS of_hour,
+           unnest(first_content_buckets, first_content_counts) AS latency (bucket, requests)
+         UNION ALL
+         SELECT ${at}, first_content_bucket, answered
+         FROM usage_delta WHERE ${where} AND first_content_bucket IS NOT NULL
+       ) AS timed GROUP BY at, bucket
      ) AS parts GROUP BY at ORDER BY at DESC`,
     Array.from({ length: 4 }, () => [timestamp(since), route]).flat(),
   );
@@ -121,13 +124,6 @@ export async function readCourse(
     ...rest,
     streamedTokens: tokens,
     streamedMs: ms,
-    firstContent: mergeEqual(latency ?? []),
+    firstContent: latency ?? [],
   }));
-}
-
-/** Merges the histograms of a day's hours into one pair per bucket. */
-function mergeEqual(pairs: LatencyHistogram): LatencyHistogram {
-  const sums = new Map<number, number>();
-  for (const [bucket, requests] of pairs) sums.set(bucket, (sums.get(bucket) ?? 0) + requests);
-  return [...sums].toSorted(([one], [other]) => one - other);
 }

@@ -20,6 +20,7 @@ const gateway = 'instance="one:9080",job="daypass"';
 const healthy: Readonly<Record<string, string>> = {
   [`up{${gateway}}`]: '1x2000',
   [`daypass_process_start_time_seconds{${gateway}}`]: '1000x2000',
+  [`daypass_build_info{${gateway},version="0.6.0",node="26.12.1"}`]: '1x2000',
   [`daypass_requests_total{${gateway},model="gpt-6-sol",outcome="answered",status="200"}`]: '0+60x2000',
   [`daypass_requests_total{${gateway},model="gpt-6-sol",outcome="failed",status="502"}`]: '0+1x2000',
   [`daypass_requests_total{${gateway},model="none",outcome="refused",status="401"}`]: '0+60x2000',
@@ -164,7 +165,13 @@ export function ruleTests(job: string): Readonly<Record<string, readonly RuleTes
   return {
     'are silent while everything works': ['30m', '7h', '30h'].map((at) => evaluation(at, {}, [])),
     'say that a gateway is down when service discovery finds no instance any more': [
-      evaluation('20m', { up: '1x5' }, ['DaypassDown']),
+      evaluation('20m', { up: '1x5', daypass_build_info: '1x5' }, ['DaypassDown']),
+    ],
+    'are silent about instances that nothing scrapes while their metrics arrive by OTLP': [
+      evaluation('30m', { up: '_x2000' }, []),
+    ],
+    'say that a gateway is down when none of those that nothing scrapes reports any more': [
+      evaluation('20m', { up: '_x2000', daypass_build_info: '1x5' }, ['DaypassDown']),
     ],
     'know an instance by the job that the ServiceMonitor sets, not by that of its service': [
       { ...down, input_series: [...down.input_series, { series: monitored, values: '1x20 0x2000' }] },

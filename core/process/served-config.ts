@@ -217,8 +217,8 @@ export class ServedConfig {
     const { connections, listener } = assembly;
     const section = this.#config.get(listen);
     const headerTimeout = section.header_timeout;
-    const most = section.max_connections;
-    connections.apply(most === undefined ? undefined : Math.ceil(most / (worker?.count ?? 1)));
+    const maxConnections = section.max_connections;
+    connections.apply(maxConnections === undefined ? undefined : Math.ceil(maxConnections / (worker?.count ?? 1)));
     limitListener(listener, {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,

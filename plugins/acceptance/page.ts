@@ -9,7 +9,7 @@ import { readDocument, type StoredDocument } from './store.ts';
 const { description: _, ...look } = markdownLook; // without a description, search engines skip the page
 
 /** Number of texts kept as pages, so that each is rendered only once. */
-const mostKept = 20;
+const maxKept = 20;
 
 /** `/accepted/{digest}`: a permanent copy of a version of the terms or the refund policy, as it was shown. */
 export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): Page => ({
@@ -64,7 +64,7 @@ function keptTexts({ keep }: PageRequest['host'], digest: string, stored: Stored
   const texts = Object.fromEntries(
     Object.entries(stored).map(([language, text]) => [language, { ...parsePageText('', ''), ...text }]),
   );
-  if (kept.size >= mostKept) kept.clear();
+  if (kept.size >= maxKept) kept.clear();
   kept.set(digest, texts);
   return texts;
 }

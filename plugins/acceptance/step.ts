@@ -11,12 +11,12 @@ import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
 /** Maximum length of the field: twice the length of two texts. */
-const mostSent = 200;
+const maxSent = 200;
 
 /** Buyers accept the terms by paying: the checkout shows a sentence with links and stores a record. There is no checkbox. */
 export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>): CheckoutStep => ({
   name: 'acceptance',
-  fields: { accepted: mostSent },
+  fields: { accepted: maxSent },
   async show(request) {
     const documents = documentsFor(request, gateway.siteLinksReader);
     if (documents.length === 0) return undefined;

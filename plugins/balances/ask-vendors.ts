@@ -7,9 +7,9 @@ import { balancesSection } from './section.ts';
 import { endpointOf, type ReportedBalance } from './vendor-balances.ts';
 
 /** Maximum bytes of a response. */
-const longestAnswer = 65_536;
+const maxAnswerBytes = 65_536;
 /** Maximum number of keys that one run looks up. */
-const mostKeys = 200;
+const maxKeys = 200;
 /** Concurrent look-ups. */
 const atOnce = 4;
 const keptDays = 60;
@@ -26,7 +26,7 @@ export function askedKeys({ catalog }: Pick<Host, 'catalog'>): AskedKey[] {
   const asked = catalog.upstreams
     .filter((upstream) => upstream.isEnabled && !upstream.isDemo && endpointOf(upstream) !== undefined)
     .flatMap((upstream) => upstream.apiKeys.map((key) => ({ digest: keyDigest(upstream, key), key, upstream })));
-  return [...new Map(asked.map((one) => [one.digest, one])).values()].slice(0, mostKeys);
+  return [...new Map(asked.map((one) => [one.digest, one])).values()].slice(0, maxKeys);
 }
 
 type AskingHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
@@ -62,7 +62,7 @@ async function ask(host: AskingHost, { digest, key, upstream }: AskedKey): Promi
   if (endpoint === undefined) return;
   try {
     // All these endpoints take a bearer token, even if model calls send the key in another header.
-    const answer = await lookUp({ ...upstream, auth: 'bearer' }, key, endpoint.path, longestAnswer);
+    const answer = await lookUp({ ...upstream, auth: 'bearer' }, key, endpoint.path, maxAnswerBytes);
     const balance = endpoint.read(answer, new URL(upstream.baseUrl).hostname);
     await (balance === undefined ? store({}, 'no balance for this key') : store(balance));
   } catch (error) {

@@ -21,7 +21,7 @@ interface ProviderBooks {
 }
 
 /** Maximum number of list entries read. */
-const mostMovements = 200_000;
+const maxMovements = 200_000;
 /** Number of charges whose status is read concurrently. */
 const atOnce = 4;
 
@@ -62,8 +62,8 @@ async function readList(
       { urgency: 'books' },
     );
     movements.push(...(page?.movements ?? []));
-    if (movements.length > mostMovements)
-      throw new PaymentError('rejected', `${provider} lists more than ${mostMovements} entries`);
+    if (movements.length > maxMovements)
+      throw new PaymentError('rejected', `${provider} lists more than ${maxMovements} entries`);
     if (page?.next !== undefined && page.next === cursor)
       throw new PaymentError('rejected', `${provider} repeats a page of its list`);
     cursor = page?.next;

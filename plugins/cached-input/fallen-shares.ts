@@ -5,7 +5,7 @@ import { countUsage, sharesOfCache, startOfHours, type UsageCounts, usageHour } 
 /** Both periods need at least this much for a fall to be reported. */
 const least = { calls: 200, inputTokens: 2_000_000 };
 /** Minimum fall of the share, as a fraction of the input. */
-const leastFall = 0.15;
+const minFall = 0.15;
 
 const dayHours = 24;
 const weekHours = 7 * dayHours;
@@ -57,7 +57,7 @@ function fallenBy(of: FallenShare['of'], week: readonly CallCounts[], day: reado
   const before = sumBy(of, week);
   return [...sumBy(of, day)].flatMap(([name, counts]) => {
     const [earlier, now] = [shareOf(before.get(name)), shareOf(counts)];
-    if (earlier === undefined || now === undefined || earlier - now < leastFall) return [];
+    if (earlier === undefined || now === undefined || earlier - now < minFall) return [];
     return [{ of, name, before: earlier, now, lostTokens: Math.round((earlier - now) * counts.inputTokens) }];
   });
 }

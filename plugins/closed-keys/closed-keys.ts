@@ -19,7 +19,7 @@ export const closedKeyChannel = 'daypass_closed_key';
 const retryDays = 1;
 /** Days since the last possible attempt, after which a key that is not in gateway.yaml is forgotten. */
 const forgottenAfterDays = 7;
-const longestWords = 300;
+const maxWordsLength = 300;
 
 /** A stored closure of a key. */
 interface StoredClosure {
@@ -105,7 +105,7 @@ export function storeClosure(
         upstream,
         closing.vendor,
         closing.part,
-        words.replaceAll('\0', '').slice(0, longestWords),
+        words.replaceAll('\0', '').slice(0, maxWordsLength),
         closing.source,
         retryDays,
       ],

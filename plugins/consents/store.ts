@@ -10,7 +10,7 @@ import type { Consent, ConsentWords } from './section.ts';
 type Queries = Pick<Database, 'query'>;
 
 /** Number of withdrawn consents kept as proof per account and name. */
-const mostWithdrawn = 20;
+const maxWithdrawn = 20;
 
 const columns = ['id', 'name', 'label', 'digest', 'language', 'place', 'given_at', 'withdrawn_at'] as const;
 
@@ -67,7 +67,7 @@ export async function withdraw(database: Pick<Database, 'fork'>, accountId: stri
       `delete from consent where id in (
          select id from consent where account_id = ? and name = ? and withdrawn_at is not null order by id desc offset ?
        )`,
-      [accountId, name, mostWithdrawn],
+      [accountId, name, maxWithdrawn],
     );
   });
 }

@@ -47,10 +47,10 @@ type RequestKind = DataRequest['kind'];
 const read = `select ${selected(columns)} from data_request`;
 
 /** Maximum open requests per account: each needs manual work. */
-const mostOpen = 5;
+const maxOpen = 5;
 
 /** Maximum pauses per account in 24 hours: each is kept for years. */
-const mostPauses = 5;
+const maxPauses = 5;
 
 interface NewRequest {
   readonly kind: RequestKind;
@@ -105,8 +105,8 @@ async function requireFewOpen(transaction: EntityManager, accountId: string): Pr
     'select count(*)::float8 as count from data_request where account_id = ? and answered_at is null',
     [accountId],
   );
-  if ((open?.count ?? 0) >= mostOpen)
-    throw new AccountError('too_many', `The account has ${mostOpen} requests that wait for an answer.`);
+  if ((open?.count ?? 0) >= maxOpen)
+    throw new AccountError('too_many', `The account has ${maxOpen} requests that wait for an answer.`);
 }
 
 /** Pauses an account at once and records it as an answered request. @throws AccountError `blocked`, `too_many` */
@@ -141,8 +141,8 @@ async function requireFewPauses(transaction: EntityManager, accountId: string, a
        and received_at > ?::timestamptz - interval '24 hours'`,
     [accountId, at],
   );
-  if ((pauses?.count ?? 0) >= mostPauses)
-    throw new AccountError('too_many', `The account was paused ${mostPauses} times in a day.`);
+  if ((pauses?.count ?? 0) >= maxPauses)
+    throw new AccountError('too_many', `The account was paused ${maxPauses} times in a day.`);
 }
 
 async function pause(transaction: EntityManager, accountId: string, requestId: string): Promise<boolean> {

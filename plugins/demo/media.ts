@@ -39,12 +39,12 @@ function chunk(type: string, data: Buffer): Buffer {
 
 const sampleRate = 16_000;
 const toneSeconds = 0.12;
-const longestText = 200; // words
+const maxSpokenWords = 200; // words
 
 /** Writes a WAV recording with a tone for each word. Source: Microsoft, "Multimedia Programming Interface". */
 export function playWav(words: readonly string[]): Buffer {
   const perTone = Math.floor(sampleRate * toneSeconds);
-  const heard = words.slice(0, longestText);
+  const heard = words.slice(0, maxSpokenWords);
   const samples = Buffer.alloc(heard.length * perTone * 2);
   heard.forEach((word, index) => {
     const pitch = 220 + (word.length % 12) * 40;

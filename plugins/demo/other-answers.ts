@@ -58,11 +58,11 @@ function usageOf(input: number, output: number) {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
-const mostDimensions = 4_096;
+const maxDimensions = 4_096;
 
 function embed({ model, input, dimensions, encoding_format: encoding }: JsonObject): OtherAnswer {
   const texts = requireTexts(input, 'input');
-  const length = Math.min(Math.max(Math.trunc(numberIn(dimensions) ?? 256), 1), mostDimensions);
+  const length = Math.min(Math.max(Math.trunc(numberIn(dimensions) ?? 256), 1), maxDimensions);
   const data = texts.map((text, index) => {
     const vector = vectorOf(text, length);
     const embedding = encoding === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector];

@@ -4,9 +4,9 @@ import { ImportError } from './members.ts';
 import { readCsv } from './read-csv.ts';
 
 /** Maximum file size in bytes: a table of 100,000 users takes about 30 MB. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 /** YAML has a lower limit: it is written by hand and parsed at only a few MB per second. */
-const mostYamlBytes = 4 * 1024 * 1024;
+const maxYamlBytes = 4 * 1024 * 1024;
 
 /**
  * Reads a UTF-8 text file of bounded size.
@@ -19,7 +19,7 @@ export async function readText(path: string): Promise<string> {
   });
   const stat = await file.stat();
   if (!stat.isFile()) throw new ImportError('is not a file');
-  if (stat.size > mostBytes) throw new ImportError(`is larger than ${mostBytes / 1024 / 1024} MB`);
+  if (stat.size > maxBytes) throw new ImportError(`is larger than ${maxBytes / 1024 / 1024} MB`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
   } catch {
@@ -63,8 +63,8 @@ function withoutComments(text: string): string {
 }
 
 function parseYaml(text: string, format: string): unknown {
-  if (text.length > mostYamlBytes)
-    throw new ImportError(`is not valid JSON, or is ${format} of more than ${mostYamlBytes / 1024 / 1024} MB`);
+  if (text.length > maxYamlBytes)
+    throw new ImportError(`is not valid JSON, or is ${format} of more than ${maxYamlBytes / 1024 / 1024} MB`);
   const document = readDocument(text);
   const [error] = document.errors;
   if (error !== undefined) {
@@ -85,7 +85,7 @@ function readDocument(text: string, lineCounter = new LineCounter()): Document {
 
 /** Returns the prefix for messages: `line 12: ` for a path in the file; '' if the line is unknown. */
 export function lineOf(text: string, path: string | undefined): string {
-  if (path === undefined || text.length > mostYamlBytes) return '';
+  if (path === undefined || text.length > maxYamlBytes) return '';
   const lines = new LineCounter();
   try {
     const document = readDocument(text, lines);

@@ -6,7 +6,7 @@ import { readTypedAmount } from '#core/business/payments/amount.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { formatExact } from './beside-use.ts';
 
-const highestPrice = 999_999_999_999;
+const maxPrice = 999_999_999_999;
 
 /** Earnings of a span's plans at other prices for the same sales; prices are in the unit of gateway.yaml. */
 export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
@@ -43,7 +43,7 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
 /** Undefined for an invalid price. */
 function askedPrice({ query }: PageRequest, plan: string): number | undefined {
   const price = readTypedAmount(query[`price_${plan}`] ?? '') ?? 0;
-  return price > 0 && price <= highestPrice ? price : undefined;
+  return price > 0 && price <= maxPrice ? price : undefined;
 }
 
 function lastPrice(earnings: readonly Earning[], currency: string): number {

@@ -239,12 +239,12 @@ async function secondsOwed(
     [accountIds],
   );
   const [creditedOf, paidOf] = [spansOf(spans), spansOf(periods)];
-  const most = section(outagesSection).max_minutes_per_day * 60_000;
+  const maxMsPerDay = section(outagesSection).max_minutes_per_day * 60_000;
   const zone = section(service).time_zone;
   const owedTo = (accountId: string): number => {
     const [credited, paid] = [creditedOf.get(accountId) ?? [], paidOf.get(accountId) ?? []];
-    const all = creditedTime([...credited, [from.getTime(), until.getTime()]], paid, most, zone);
-    return Math.max(0, Math.floor((all - creditedTime(credited, paid, most, zone)) / 1_000));
+    const all = creditedTime([...credited, [from.getTime(), until.getTime()]], paid, maxMsPerDay, zone);
+    return Math.max(0, Math.floor((all - creditedTime(credited, paid, maxMsPerDay, zone)) / 1_000));
   };
   return new Map(accountIds.map((accountId) => [accountId, owedTo(accountId)]));
 }

@@ -10,7 +10,7 @@ const oldest = `interval '3 days'`;
 /** Time before the incident was seen, which contains the failures that revealed it. */
 const before = `interval '10 minutes'`;
 /** Minimum number of failing accounts without a probe: odd requests of a single account earn no credit. */
-const leastAccounts = 2;
+const minAccounts = 2;
 
 /**
  * Finds the outages of ended incidents, once: from the first to the last failed request between two that a route answered, so all routes
@@ -50,10 +50,10 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
          bool_or(is_probe) or (
            select count(*) from unnest(array_agg(distinct account_id)) as felt (account_id)
            where account_id is not null and not ${hadFailed('felt.account_id', 'runs.model', 'runs.opened_at')}
-         ) >= ${leastAccounts} as is_confirmed
+         ) >= ${minAccounts} as is_confirmed
        from runs where is_failed group by id, model, opened_at, run
        having max(at) - min(at) >= make_interval(mins => ?)
-         and (count(distinct account_id) >= ${leastAccounts} or bool_or(is_probe))`,
+         and (count(distinct account_id) >= ${minAccounts} or bool_or(is_probe))`,
       [minutes],
     );
     for (const { incident_id: incidentId, model, from_at: from, until_at: until, is_confirmed: isConfirmed } of found)

@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { LookupFailed } from '#core/gateway/model-call/vendor-lookup.ts';
 import { readRetirements, uniqueRoutes } from './retirements.ts';
 import { retirementsSection } from './section.ts';
-import { digestsOf, findListed, type KeyList, latestOfFamily, mostKeys, readVendorLists } from './vendor-list.ts';
+import { digestsOf, findListed, type KeyList, latestOfFamily, maxKeys, readVendorLists } from './vendor-list.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
@@ -58,7 +58,7 @@ async function note(
   const latest = lists.map((list) => latestOfFamily(list, model)).find((name) => name !== undefined);
   const successor = entry?.successor ?? latest ?? null;
   const keys = digestsOf(upstream);
-  const isNowhere = keys.slice(0, mostKeys).every((key) => lacking.includes(key));
+  const isNowhere = keys.slice(0, maxKeys).every((key) => lacking.includes(key));
   const at = new Date(now());
   await database.query(
     `insert into retirement_route as known (route, checked_at, listed_at, listed_for, ends_on, successor) values (?, ?, ?, ?, ?, ?)

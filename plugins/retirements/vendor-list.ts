@@ -22,7 +22,7 @@ interface VendorList {
 }
 
 /** Maximum bytes of a list. */
-const longestList = 8_388_608;
+const maxListBytes = 8_388_608;
 
 /** Members of an entry that hold the end of a model and its successor, by vendor. */
 const endMembers = [
@@ -61,7 +61,7 @@ export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyLi
   let failure: LookupFailed | undefined;
   let isAnswered = false;
   for (const key of keysOf(upstream).slice(0, mostKeys)) {
-    const answer = await lookUp(upstream, key, pathOf(upstream), longestList).catch((error: unknown) => {
+    const answer = await lookUp(upstream, key, pathOf(upstream), maxListBytes).catch((error: unknown) => {
       if (!(error instanceof LookupFailed)) throw error;
       failure = error;
     });

@@ -15,12 +15,12 @@ interface FeedSource {
 }
 
 /** Maximum entries of a feed. */
-const longestFeed = 50;
+const maxFeedEntries = 50;
 
 /** Returns `/status.atom` (RFC 4287): one entry per incident, updated when the incident ends. */
 export function toAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
   const page = `${baseUrl}/status`;
-  const entries = incidents.slice(0, longestFeed);
+  const entries = incidents.slice(0, maxFeedEntries);
   // Without entries the feed changes at most once a day, so feed readers need not download it again.
   const updated = Math.max(...entries.map(updatedAt), entries.length > 0 ? 0 : startOfDay(at));
   return [

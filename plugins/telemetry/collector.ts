@@ -25,7 +25,7 @@ const compress = promisify(gzip);
 /** Source: OTLP/HTTP, "Retryable Response Codes". */
 const retryable = new Set([429, 502, 503, 504]);
 /** Maximum ms to wait, even if the collector asks for longer. */
-const longestWait = 60_000;
+const maxRetryAfterMs = 60_000;
 /** Bytes of a response that are read to find a reason. */
 const answerLength = 4_096;
 /** Characters of a reason. */
@@ -90,7 +90,7 @@ function readAnswer({ ok, status, headers }: Response, bytes: Buffer): Sent {
   const reason = message === '' ? `status ${status}` : `status ${status}: ${message}`;
   if (!retryable.has(status)) return { kind: 'refused', reason };
   const seconds = Number(headers.get('retry-after') ?? 0);
-  return { kind: 'later', reason, after: Number.isFinite(seconds) ? Math.min(seconds * 1000, longestWait) : 0 };
+  return { kind: 'later', reason, after: Number.isFinite(seconds) ? Math.min(seconds * 1000, maxRetryAfterMs) : 0 };
 }
 
 interface PartialSuccess {

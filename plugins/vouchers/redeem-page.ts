@@ -7,10 +7,10 @@ import { hasOpenVouchers } from './voucher-batches.ts';
 import { redeemVoucher, VoucherError } from './vouchers.ts';
 
 /** Maximum input length; a code has 16 characters, but may be pasted with text around it. */
-const longestInput = 100;
+const maxInputLength = 100;
 
 const redeemForm = defineForm({
-  fields: object(['code'], { code: string({ minLength: 1, maxLength: longestInput }) }),
+  fields: object(['code'], { code: string({ minLength: 1, maxLength: maxInputLength }) }),
   async submit({ code }, request) {
     const { host, format, t, address } = request;
     try {
@@ -65,7 +65,7 @@ export const redeemPage: Page = {
   },
   template: 'vouchers/redeem.eta',
   show: ({ form, query }) => ({
-    code: form.values['code'] ?? (query['code'] ?? '').slice(0, longestInput),
+    code: form.values['code'] ?? (query['code'] ?? '').slice(0, maxInputLength),
     redeemed: undefined,
   }),
   forms: [redeemForm],

@@ -11,7 +11,7 @@ const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
 const staleForMs = 600_000;
 /** Days for which answers are counted and incidents are listed. */
 export const historyDays = 90;
-const longestList = 200;
+const maxIncidents = 200;
 const deadlineMs = 2_000;
 const patience = 1_000; // ms that a page waits for a reading
 const knownForMs = 3_600_000; // incidents and history stay visible this long while the database is down
@@ -64,7 +64,7 @@ function createReadings(host: Host): HealthReadings {
     incidents: new FreshValue({
       ...current,
       knownFor: knownForMs,
-      read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: longestList }),
+      read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: maxIncidents }),
     }),
     current: new FreshValue({
       ...current,

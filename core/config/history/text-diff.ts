@@ -31,11 +31,11 @@ function same(lines: readonly string[]): Line[] {
 /** Skips common lines at both ends, because the comparison takes quadratic time. */
 function linesOf(before: string, after: string): Line[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
-  const most = Math.min(old.length, now.length);
+  const maxLength = Math.min(old.length, now.length);
   let head = 0;
-  while (head < most && old[head] === now[head]) head++;
+  while (head < maxLength && old[head] === now[head]) head++;
   let tail = 0;
-  while (tail < most - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  while (tail < maxLength - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
   const [gone, come] = [old.slice(head, old.length - tail), now.slice(head, now.length - tail)];
   // `diff` does not accept an empty list.
   const isOneSided = gone.length === 0 || come.length === 0;

@@ -134,10 +134,10 @@ function modelNotices(name: string, model: ModelValue): string[] {
   const inputs = own.map((route) => route?.max_input_tokens);
   const outputs = own.map((route) => route?.quirks?.max_output_tokens ?? quirks?.max_output_tokens);
   const compare = (option: string, promised: number | undefined, limits: (number | undefined)[]) => {
-    const most = Math.max(...limits.map((limit) => limit ?? Infinity));
-    return promised === undefined || promised <= most
+    const maxOutput = Math.max(...limits.map((limit) => limit ?? Infinity));
+    return promised === undefined || promised <= maxOutput
       ? []
-      : [`models.${name}.${option} is ${promised}, and none of its routes takes more than ${most}`];
+      : [`models.${name}.${option} is ${promised}, and none of its routes takes more than ${maxOutput}`];
   };
   return [...compare('max_input_tokens', input, inputs), ...compare('max_tokens', output, outputs)];
 }

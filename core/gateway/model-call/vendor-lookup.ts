@@ -7,7 +7,7 @@ import { authHeaders, secretsOf } from './upstream-credentials.ts';
 import { readRefusal, withoutSecrets } from './upstream-error.ts';
 
 const lookupTimeoutMs = 10_000;
-const longestMessage = 200;
+const maxMessageLength = 200;
 
 /** A vendor did not provide the requested data. The message contains no secrets. */
 export class LookupFailed extends Error {
@@ -50,13 +50,13 @@ export async function lookUp(upstream: Asked, key: string, path: string, maxByte
   } catch (error) {
     if (error instanceof LookupFailed) throw error;
     const reason = describeFailure(reasonOf(error));
-    throw new LookupFailed(withoutSecrets(reason, longestMessage, secrets), undefined, { cause: error });
+    throw new LookupFailed(withoutSecrets(reason, maxMessageLength, secrets), undefined, { cause: error });
   }
 }
 
 function refusal(status: number, text: string, secrets: readonly string[]): LookupFailed {
   const { message = '' } = readRefusal(parseObject(text));
-  const words = withoutSecrets(message.replace(/[\s\0]+/g, ' ').trim(), longestMessage, secrets);
+  const words = withoutSecrets(message.replace(/[\s\0]+/g, ' ').trim(), maxMessageLength, secrets);
   return new LookupFailed(words === '' ? `status ${status}` : `status ${status}: ${words}`, status);
 }
 

@@ -26,7 +26,7 @@ export function isMonth(text: string): boolean {
 
 /** Creating a formatter takes a millisecond, using it a microsecond. Zones come from gateway.yaml and commands, so there are few. */
 const formats = new Map<string, Intl.DateTimeFormat>();
-const mostFormats = 32;
+const maxFormats = 32;
 
 /** Formats a time in a zone for spreadsheets: `2026-11-22` and `13:05:00`. */
 export function localTime(time: Date, timeZone: string): { readonly day: string; readonly clock: string } {
@@ -37,7 +37,7 @@ export function localTime(time: Date, timeZone: string): { readonly day: string;
 
 function addFormat(timeZone: string): Intl.DateTimeFormat {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  if (formats.size >= mostFormats) formats.clear();
+  if (formats.size >= maxFormats) formats.clear();
   formats.set(timeZone, format);
   return format;
 }

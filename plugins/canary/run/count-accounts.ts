@@ -4,7 +4,7 @@ import type { ComparedAccount, Counts } from './counts.ts';
 import { takesAccount } from './share.ts';
 
 /** Minimum ms before a canary that give an account's baseline. */
-const shortestPast = 3_600_000;
+const minPastMs = 3_600_000;
 /** Ms after its start at which nearly every request is recorded. Later records count at the next look. */
 const settleTime = 300_000;
 /** Epoch ms later than any request. */
@@ -74,7 +74,7 @@ async function countBefore(
   { startedAt, until }: Pick<Canary, 'startedAt' | 'until'>,
 ): Promise<ReadonlyMap<string, Counts>> {
   const start = startedAt.getTime();
-  const rows = await count(database, start - Math.max(shortestPast, until.getTime() - start), start, 0);
+  const rows = await count(database, start - Math.max(minPastMs, until.getTime() - start), start, 0);
   return new Map(rows.map((row) => [row.account, row]));
 }
 

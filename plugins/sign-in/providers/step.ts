@@ -13,7 +13,7 @@ interface StartedSignIn {
 }
 
 /** Maximum characters of `next` and `link`, which are stored in a cookie of at most 4 KB. */
-const longestValue = 1_000;
+const maxValueLength = 1_000;
 
 type Query = Readonly<Record<string, string>>;
 
@@ -49,7 +49,7 @@ function withQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<
 /** Ms between two log lines about a provider's refusals. */
 const logInterval = 10_000;
 /** Maximum characters logged of a provider's message. */
-const longestReason = 200;
+const maxReasonLength = 200;
 
 /** Logs refusals, which often show a configuration mistake. Requires a sign-in cookie: otherwise anyone could write to the log. */
 function logRefusal(request: Request, cookie: string, { error = '', error_description: text = '' }: Query): void {
@@ -58,7 +58,7 @@ function logRefusal(request: Request, cookie: string, { error = '', error_descri
   const provider = request.path.split('/').at(-1) ?? '';
   if (!host.keep(`sign-in/refusals/${provider}`, () => new Throttle(logInterval)).pass()) return;
   const said = text === '' ? error : `${error}, ${text}`;
-  const reason = said.replace(/[^ -~]+/g, '?').slice(0, longestReason);
+  const reason = said.replace(/[^ -~]+/g, '?').slice(0, maxReasonLength);
   host.log.warn(`${provider} refused the sign-in: ${reason}, request ${request.info.id}`);
 }
 
@@ -94,7 +94,7 @@ function singleValues(query: Readonly<Record<string, unknown>>): Record<string, 
 function pick(query: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
   const entries = names.flatMap((name) => {
     const value = query[name];
-    const isLong = value !== undefined && (name === 'next' || name === 'link') && value.length > longestValue;
+    const isLong = value !== undefined && (name === 'next' || name === 'link') && value.length > maxValueLength;
     return value === undefined || isLong ? [] : [[name, value] as const];
   });
   return Object.fromEntries(entries);

@@ -287,6 +287,15 @@ describe('a request of the client’s own format', () => {
     });
   });
 
+  it('leaves out members of its own that the route does not know, even null ones', () => {
+    const to = routeAt('http://127.0.0.1:1/v1', { quirks: { reasoning: 'none', seed_name: 'random_seed' } });
+    const chat = sent('chat', { messages: [], reasoning_effort: null, seed: null }, to);
+    expect(Object.keys(chat.body).filter((name) => ['reasoning_effort', 'seed'].includes(name))).toEqual([]);
+    const messages = sent('messages', { messages: [], max_tokens: 5, thinking: null }, to);
+    expect(messages.body).not.toHaveProperty('thinking');
+    expect([...chat.notes, ...messages.notes]).toEqual([]);
+  });
+
   it('says system where only newer models know developer', () => {
     const messages = [{ role: 'developer', content: 'x' }];
     expect(sent('chat', { messages }).body['messages']).toEqual([{ role: 'system', content: 'x' }]);

@@ -90,7 +90,7 @@ async function describePanel(gateway: Gateway, request: PageRequest) {
   if (setupCommand === undefined && toolSteps === undefined) return { isEmpty: true };
   return {
     isEmpty: false,
-    one: setupCommand,
+    setupCommand,
     tool: toolSteps,
     allPath: linkTo(allTools, reader),
     addresses: describeUrls(request),

@@ -3,7 +3,7 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 
 /** Years, the default of `seller.keep_years`; applies if no receipts are stored. */
 const defaultYears = 10;
-/** Days after which the acceptance of an unpaid order that can no longer be paid is deleted. */
+/** Retention of the acceptance of an order that can no longer be paid, days. */
 const unpaidDays = 90;
 
 /**

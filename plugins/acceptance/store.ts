@@ -15,7 +15,7 @@ import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.
 
 type Queries = Pick<Database, 'query'>;
 
-/** Ms after which a text that is still shown is recorded as shown again. */
+/** Interval at which a text that is still shown is recorded again, ms. */
 const noteEvery = 600_000;
 /** Minutes since a replaced text was last recorded as shown in which it can still be accepted: at least an hour for a buyer. */
 const acceptMinutes = 60 + noteEvery / 60_000;

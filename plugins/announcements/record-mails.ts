@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { eventChannel } from '#core/business/accounts/account-events.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
-/** Days within which an account must have used a model to get a mail about it. */
+/** Accounts that used a model in the last days, this many, get a mail about it. */
 const usedWithin = 30;
 
 /**

@@ -14,7 +14,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { describeActive, describeCanary, describeEnd } from './run/describe.ts';
 import { startCanary } from './run/start-canary.ts';
 
-/** Ms for which the command waits for an instance that cannot serve the canary. */
+/** Maximum wait of the command for an instance that cannot serve the canary, ms. */
 const settleTime = 3_000;
 const settleTick = 250;
 /** Seconds before a canary may be promoted automatically. */

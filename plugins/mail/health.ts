@@ -8,9 +8,9 @@ import { inBackground } from '#core/platform/background.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 
-/** Ms for which a state is cached, since every instance checks its health every few seconds. */
+/** Cache lifetime of the state, ms, because every instance checks its health every few seconds. */
 const maxAgeMs = 30_000;
-/** Ms after which a waiting mail is a failure, as in the alert `DaypassMailFailing`. */
+/** Maximum wait of a mail before it counts as a failure, ms, as in the alert `DaypassMailFailing`. */
 const maxWaitMs = 15 * 60_000;
 
 /** Times are epoch ms. */

@@ -12,7 +12,7 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
-/** Ms after which a reading is refreshed, while the old one is shown. */
+/** Age at which a reading is refreshed, ms; the old one is shown meanwhile. */
 const maxAge = 60_000;
 const staleFor = 600_000;
 /** Ms after which usage from before yesterday is read again: records may arrive late, and periods may be changed afterwards. */

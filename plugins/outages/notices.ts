@@ -5,7 +5,7 @@ import { outagesSection } from './section.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Days for which a credit is explained. */
+/** How long a credit is explained, days. */
 const creditDays = 30;
 
 /** Notice on the home page of accounts with recent credits. */

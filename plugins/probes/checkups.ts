@@ -3,7 +3,7 @@ import { sharedReading } from '#core/gateway/host/host.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
-/** Ms for which a checkup is cached: routes are probed only once a day. */
+/** Cache lifetime of a checkup, ms: routes are probed only once a day. */
 const checkupAge = 60_000;
 
 const checkupReading = sharedReading({ maxAge: checkupAge, deadline: 2_000, patience: 1_000 }, async (host) =>

@@ -7,9 +7,9 @@ import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
 
-/** Ms after which an unfinished check is attributed to a killed process. */
+/** Timeout of a check, ms: an older unfinished one belongs to a killed process. */
 const abandonedAfter = 20 * 60_000;
-/** Ms for which spent tokens count against the budget. */
+/** Period of the token budget, ms. */
 const budgetPeriod = 24 * 3_600_000;
 /** Retention of results; baselines are kept. */
 const retentionDays = 60;

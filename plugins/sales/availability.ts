@@ -8,7 +8,7 @@ import { placesOf } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { hasLimits, placeLimits } from './section.ts';
 
-/** Ms for which pages show cached counts; orders always use exact counts. */
+/** Maximum age of the counts on pages, ms; orders always use exact counts. */
 const maxAge = 5_000;
 const deadline = 5_000;
 /** Ms that a page waits for a fresh count. */

@@ -4,7 +4,7 @@ import { readFormToken } from '#core/web/sessions/form-token.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 
-/** Seconds within which the reader must return from the provider. */
+/** Time for the reader to return from the provider, seconds. */
 const lifetime = 10 * 60;
 
 /** Returns the purpose of the token for an intent. */

@@ -11,14 +11,14 @@ import { toJson } from './json.ts';
 import { pageFor, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
-/** Seconds for which caches may store a feed. */
+/** Lifetime of a feed in caches, seconds. */
 const maxAge = 10;
 
 type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>;
 
 const translator = new Translator([statusTexts]);
 
-/** Ms for which all clients get the same text, and deadline for creating it. */
+/** Lifetime of the text that all clients get, and deadline for creating it, ms. */
 const ages = { json: 1_000, deadline: 10_000 };
 /** Cached texts, one per language and page; a text has at most half a megabyte. */
 const keptTexts = 20;

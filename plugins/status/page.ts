@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
 
-/** Seconds after which an open page is updated even without new data. */
+/** Update interval of an open page without new data, seconds. */
 const interval = 5;
 
 /** Creates `/status`: a public page. */

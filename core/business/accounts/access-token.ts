@@ -15,7 +15,7 @@ interface AccessClaims {
   readonly sessionId: string;
 }
 
-/** Ms for which a token is valid. */
+/** Token lifetime, ms. */
 export const accessTokenLifetime = 10 * 60 * 1_000;
 
 const clockToleranceMs = 60_000; // between two instances

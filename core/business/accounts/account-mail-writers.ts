@@ -108,7 +108,7 @@ export const keyRotated: MailWriter<'key.rotated'> = {
   },
 };
 
-/** Goes to the former address, because its owner may not have asked for the change. */
+/** Is sent to the previous address, because its owner may not have asked for the change. */
 export const emailChanged: MailWriter<'account.email_changed'> = {
   async recipient({ database }: Host, accountId) {
     const [row] = await database.query<Row<typeof Account, 'former_email'>>(

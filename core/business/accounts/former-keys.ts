@@ -11,7 +11,7 @@ const deadlineMs = 1_000; // a caller whose key is rejected waits no longer for 
 
 const knownForMs = 60_000; // tools repeat a rejected request
 
-/** Finds when keys were replaced. Only the holder of a former key can ask for it. */
+/** Finds when keys were replaced. Only the holder of an old key can ask for it. */
 export class FormerKeys {
   readonly #replacedAt: BatchLoader<Date>;
   /** By digest; false if the key was not replaced. */

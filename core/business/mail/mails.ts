@@ -6,7 +6,7 @@ import type { MailMessage, mailStates } from './entities.ts';
 /** Events whose mails are about money: a customer needs them, and no other message replaces them. */
 export const moneyEvents = ['order.paid', 'payment.refunded'] as const satisfies readonly EventName[];
 
-/** Days for which an undelivered mail is listed as needing an operator. */
+/** How long an undelivered mail is listed as needing an operator, days. */
 export const undeliveredDays = 7;
 
 type Queries = Pick<Database, 'query'>;

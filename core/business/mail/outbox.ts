@@ -23,7 +23,7 @@ const longestAge = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
 /** SQL: when the message was requested, by its event or by an operator who resends it. */
 const askedAt = 'coalesce(m.asked_at, e.created_at)';
-/** Seconds after which a sender counts as dead. Longer than a run with a mail that takes the maximum time (`smtpTimeouts`). */
+/** Timeout of a sender, seconds. Longer than a run with a mail that takes the maximum time (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
 const lease = `make_interval(secs => ${leaseSeconds})`;
 /** Tries of a mail about money while its delivery is uncertain; then an operator decides. */

@@ -9,7 +9,7 @@ import { readRecentTraffic } from './recent-traffic.ts';
 const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
 /** Slow readings are served stale while they are refreshed: no visitor waits for 90 days of usage. */
 const staleForMs = 600_000;
-/** Days for which answers are counted and incidents are listed. */
+/** Period of counted answers and listed incidents, days. */
 export const historyDays = 90;
 const maxIncidents = 200;
 const deadlineMs = 2_000;

@@ -49,7 +49,7 @@ export async function readRecentTraffic(
   return byModel;
 }
 
-/** Adds requests under a former name to those under the current one; the median with more responses wins. */
+/** Adds requests under a previous name to the current name's; the median with more responses wins. */
 function add(sum: RecentTraffic | undefined, added: RecentTraffic): RecentTraffic {
   if (sum === undefined) return added;
   const lastFailedAt = latest(sum.lastFailedAt, added.lastFailedAt);

@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
 
-/** Ms after which a reported but unconfirmed payment is a problem: the provider's retries take less. */
+/** Age at which a reported but unconfirmed payment is a problem, ms: the provider's retries take less. */
 export const longestUnconfirmed = 600_000;
 
 export interface CheckCounts {

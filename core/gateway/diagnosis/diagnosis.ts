@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts';
 export interface DiagnosticCheck {
   /** Distinguishes several: an upstream, a provider. */
   readonly subject?: string;
-  /** Seconds after which it counts as failed, where it may take longer than others. */
+  /** Timeout in seconds, if it may take longer than others. */
   readonly timeout?: number;
   /** Requested by a separate option, so it runs in addition to those of `--only`. */
   readonly isAsked?: true;

@@ -43,7 +43,7 @@ export interface EventTypes {
   'place.reserved': { readonly accountId: string; readonly entryId: string };
   /** The account was credited time for an outage, and gets a mail about it. */
   'outage.credited': { readonly accountId: string; readonly outageId: string };
-  /** The account's e-mail address has changed; the account has the former one. */
+  /** The account's e-mail address has changed; the account keeps the previous one. */
   'account.email_changed': { readonly accountId: string };
   /** Someone has signed in to the account. */
   'session.created': { readonly accountId: string; readonly sessionId: string };

@@ -10,7 +10,7 @@ import type { Outcome } from '../pipeline/stage.ts';
 import type { Serving } from './open-exchange.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
-/** Ms for which the rest of a rejected body is read and discarded, so that the client reads the response. */
+/** Time to read and discard the rest of a rejected body, ms, so that the client reads the response. */
 const discardTimeMs = 5_000;
 
 /** Delivers a reply to the client. */

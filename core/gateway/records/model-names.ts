@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** Finds the recorded name of a model: of the catalog, by any of its names, or of a former one with usage. */
+/** Finds the recorded name of a model: of the catalog, by any of its names, or of a previous model with usage. */
 export async function findModelName(
   { catalog, database }: Pick<Host, 'catalog' | 'database'>,
   name: string,

@@ -9,7 +9,7 @@ type Queries = Pick<Database, 'query'>;
 /** Ms. */
 export const usageHour = 3_600_000;
 
-/** Days for which usage is kept, longer than the records themselves. */
+/** Retention of usage in days, longer than of the records themselves. */
 export const usageDays = 400;
 
 /** Restricts which requests are counted. Omitted members restrict nothing. */

@@ -55,7 +55,7 @@ const connectionOptions = {
 };
 /** In case the URL points to the primary by mistake. */
 const readOnly = { default_transaction_read_only: 'on' };
-/** Ms after which PostgreSQL ends statements, lock waits and idle transactions. */
+/** PostgreSQL's timeouts of statements, lock waits and idle transactions, ms. */
 const sessionSettings = {
   ...expectedSettings,
   statement_timeout: deadlines.query,

@@ -49,7 +49,7 @@ interface MemoryRefusals {
   request: number;
 }
 
-/** Ms for which the health check reports a rejection. */
+/** How long the health check reports a rejection, ms. */
 export const refusalReportMs = 60_000;
 
 /** Shares up to this size may use the reserve and are not counted for their owner. */

@@ -1,7 +1,7 @@
 import type { ScriptedRedis } from './redis-client.ts';
 
 const lifetimeSeconds = 15;
-/** Ms within which every instance reconnects or sends a heartbeat after Redis lost its data. */
+/** Time for every instance to reconnect or send a heartbeat after Redis lost its data, ms. */
 const reappearanceMs = 7_500;
 
 /** Number of instances that use one server, counted by their heartbeats. */

@@ -10,7 +10,7 @@ import { PageError } from '../pages/page-error.ts';
  * The reasons for checking this in addition to fetch metadata are in docs/decisions/.
  */
 
-/** Seconds for which a form can be sent. */
+/** Form lifetime, seconds. */
 export const formLifetime = 24 * 60 * 60;
 
 /** Name of the hidden field. */

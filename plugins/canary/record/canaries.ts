@@ -7,7 +7,7 @@ import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/h
 
 /** Number of canaries kept; older ones are deleted. */
 const keptCanaries = 100;
-/** Seconds after which another instance may judge a canary if the claiming instance has not finished. */
+/** Lifetime of an instance's claim to evaluate a canary, seconds. */
 const judgeLease = 60;
 /** Seconds without a judgement after which an overdue canary counts as abandoned. */
 const abandonedAfter = 600;

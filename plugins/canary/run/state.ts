@@ -3,7 +3,7 @@ import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Ms for which operators see the result of an ended canary. */
+/** How long operators see the result of an ended canary, ms. */
 export const toldFor = 86_400_000;
 
 /** Returns the state on this instance: the running canary, or else the last ended one; undefined if there is none. */

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { eventChannel } from '#core/business/accounts/account-events.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
-/** Accounts that used a model in the last days, this many, get a mail about it. */
+/** Period of use, days: accounts that used the model in it get a mail about it. */
 const usedWithin = 30;
 
 /**

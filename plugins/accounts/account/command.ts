@@ -30,7 +30,7 @@ const account: CommandSubject<AccountDetails> = {
   help: 'ACCOUNT is an account id, e-mail address, name, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).',
   exitCodes,
   read: async (host, handle) => readAccountDetails(host, await findAccountByHandle(host, handle)),
-  // `account` is the former name of `id`, until 0.7.
+  // `account` is a deprecated alias of `id`, removed in 0.7.
   write: (details) => ({ account: details.record.id, ...(toOperatorJson(writeAccount(details)) as object) }),
   describe: describeAccount,
 };

@@ -35,7 +35,7 @@ const endMembers = [
 ] as const;
 
 /** Maximum number of keys to ask a vendor with: a key may be refused, or see other models. */
-export const mostKeys = 3;
+export const maxKeys = 3;
 
 function keysOf({ apiKeys }: Upstream): string[] {
   return apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
@@ -60,7 +60,7 @@ export interface KeyList extends VendorList {
 export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyList> {
   let failure: LookupFailed | undefined;
   let isAnswered = false;
-  for (const key of keysOf(upstream).slice(0, mostKeys)) {
+  for (const key of keysOf(upstream).slice(0, maxKeys)) {
     const answer = await lookUp(upstream, key, pathOf(upstream), maxListBytes).catch((error: unknown) => {
       if (!(error instanceof LookupFailed)) throw error;
       failure = error;

@@ -35,7 +35,7 @@ const input = object(required, members);
 
 type AnnouncementInput = InputOf<typeof input>;
 
-function wordsOf({ text_en: en, text_id: id, ...words }: AnnouncementInput) {
+function inputOf({ text_en: en, text_id: id, ...words }: AnnouncementInput) {
   return { model: undefined, ...words, text: { en: en.trim(), id: id.trim() } };
 }
 
@@ -76,8 +76,8 @@ export const createAction = defineAction({
   tells: { ...tells, mail: whether('operator.told.mail') },
   async perform(host, _id, { mail: isMailed = false, ...words }, operator) {
     const { createAnnouncement } = await announcements();
-    const { id, mails } = await createAnnouncement(host, wordsOf(words), operator.name, isMailed);
-    return { announcement: id, mails };
+    const { id, mailCount } = await createAnnouncement(host, inputOf(words), { createdBy: operator.name, isMailed });
+    return { announcement: id, mails: mailCount };
   },
 });
 
@@ -88,7 +88,7 @@ export const changeAction = defineAction({
   input,
   tells,
   async perform(host, id, words) {
-    await (await announcements()).changeAnnouncement(host, id, wordsOf(words));
+    await (await announcements()).changeAnnouncement(host, id, inputOf(words));
   },
 });
 

@@ -51,9 +51,8 @@ export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> 
 export async function createAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
   input: AnnouncementInput,
-  createdBy: string,
-  isMailed: boolean,
-): Promise<{ readonly id: string; readonly mails: number }> {
+  { createdBy, isMailed }: { readonly createdBy: string; readonly isMailed: boolean },
+): Promise<{ readonly id: string; readonly mailCount: number }> {
   const id = randomUUIDv7();
   const { kind, audience, text } = input;
   const { from, until, model } = await parseInput(host, input);
@@ -62,7 +61,7 @@ export async function createAnnouncement(
       'no_mail',
       'Mail is not set up: set mail.smtp in gateway.yaml, or announce it without mail.',
     );
-  const mails = await host.database.fork().transactional(async (transaction) => {
+  const mailCount = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute(
       `insert into announcement (id, kind, audience, model, text_en, text_id, starts_at, ends_at, created_by)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -70,7 +69,7 @@ export async function createAnnouncement(
     );
     return isMailed ? recordMails(transaction, id, model) : 0;
   });
-  return { id, mails };
+  return { id, mailCount };
 }
 
 /**

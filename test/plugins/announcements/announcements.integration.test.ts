@@ -48,7 +48,7 @@ let mail = { smtp: 'smtp://localhost:2525' };
 const section = (() => mail) as unknown as Host['section'];
 const host = () => ({ database, catalog, section, now: () => Date.now() });
 const announce = (change: Partial<AnnouncementInput> = {}, isMailed = false) =>
-  createAnnouncement(host(), words(change), 'ops@example.com', isMailed);
+  createAnnouncement(host(), words(change), { createdBy: 'ops@example.com', isMailed });
 const openTexts = async () => (await listOpenAnnouncements(database)).map(({ text }) => text.en);
 
 async function customer(days: number | undefined, email: string | undefined = `${randomUUID()}@example.com`) {
@@ -98,7 +98,7 @@ it('an announcement is refused with mail where no mail is set up, and says what 
   mail = { smtp: '' };
   await expect(announce({}, true)).rejects.toThrow('set mail.smtp in gateway.yaml');
   expect(await listAnnouncements(database, 10)).toEqual([]);
-  expect((await announce()).mails).toBe(0);
+  expect((await announce()).mailCount).toBe(0);
 });
 
 it('changes until it ends, which it does once', async () => {
@@ -117,10 +117,10 @@ it('an announcement is mailed once to each account with an address and paid time
   await customer(undefined);
   const blocked = await customer(7);
   await blockAccount(database, blocked, 'abuse');
-  const { id, mails } = await announce({}, true);
-  expect([mails, await mailed(id)]).toEqual([1, [paying]]);
+  const { id, mailCount } = await announce({}, true);
+  expect([mailCount, await mailed(id)]).toEqual([1, [paying]]);
   const silent = await announce();
-  expect([silent.mails, await mailed(silent.id)]).toEqual([0, []]);
+  expect([silent.mailCount, await mailed(silent.id)]).toEqual([0, []]);
 });
 
 it('about a model is mailed to those that used it', async () => {

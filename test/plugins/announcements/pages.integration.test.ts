@@ -51,8 +51,7 @@ const announce = () =>
       since: '2040-01-01T00:00Z',
       until: '2040-01-02T00:00Z',
     },
-    operator,
-    false,
+    { createdBy: operator, isMailed: false },
   );
 const lateAnnouncement = [{ ...announced, until: '2039-12-31T00:00' }, 'Must be later than the beginning'] as const;
 

@@ -61,13 +61,13 @@ export async function dryStart({
   for (const { definition, options, path } of config.stages) {
     if (!registry.foreignStages.has(definition.name)) continue;
     const what = `the stage ${definition.name}`;
-    const failure = await failureOf(() => createOnce({ definition, options }, host));
+    const failure = await catchFailure(() => createOnce({ definition, options }, host));
     if (failure instanceof NotOpen) notes.push(noteOf(what, failure));
     else if (failure !== undefined) mistakes.push(failed(path, `cannot be created: ${explainFailure(failure)}`));
   }
   const foreign = [...registry.foreignPlugins.keys()];
   for (const { plugin, hook } of registry.configuredHooks) {
-    const failure = await failureOf(() => runHook(hook, server, host));
+    const failure = await catchFailure(() => runHook(hook, server, host));
     const index = foreign.indexOf(plugin);
     // Hooks of the gateway's own plugins use the database; the rules of their sections report the same mistakes.
     if (index === -1 || failure === undefined) continue;
@@ -97,7 +97,7 @@ function noteOf(what: string, { message }: NotOpen): string {
 }
 
 /** The plugin's own error, unwrapped; NotOpen wherever it is in the chain. */
-async function failureOf(work: () => Promise<void>): Promise<unknown> {
+async function catchFailure(work: () => Promise<void>): Promise<unknown> {
   try {
     await work();
     return undefined;

@@ -30,7 +30,7 @@ export async function cacheKey(exchange: Exchange, catalog: Catalog, accountId: 
   const models = [inPath, inBody].map((requested) => identify(requested, catalog));
   const address = [endpoint.path, otherParams, query.toString()];
   const head = [storedVersion, accountId, address, format?.name, versions, models];
-  return hashOf(canonical([head, otherMembers]));
+  return computeHash(canonical([head, otherMembers]));
 }
 
 async function exactBody({ body }: Exchange): Promise<JsonObject> {
@@ -63,7 +63,7 @@ function identify(requested: unknown, catalog: Catalog): unknown {
 
 const sliceLength = 4 * 1024 * 1024;
 
-async function hashOf(text: string): Promise<string> {
+async function computeHash(text: string): Promise<string> {
   const hash = createHash('sha256');
   for (let begin = 0; begin < text.length; begin += sliceLength) {
     if (begin > 0) await nextTurn();

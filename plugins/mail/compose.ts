@@ -51,7 +51,7 @@ export async function composeMail(
   if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(to)) return mailReason('mail.reason.invalid_address');
   const refused = await refusal(host, kind, mail);
   if (refused !== undefined) return refused;
-  const language = await languageOf(host, 'id', mail.accountId);
+  const language = await readLanguage(host, 'id', mail.accountId);
   const draft = await writer.write(contextOf(host, kind, { ...mail, account, language }));
   return typeof draft === 'string' ? draft : finishDraft(host, draft, { to, account, language, kind });
 }
@@ -131,7 +131,7 @@ export async function composeAlertMail(
   claimed: ClaimedAlert,
 ): Promise<ComposedMail | string> {
   const to = host.section(alertsSection).mail ?? '';
-  const language = await languageOf(host, 'email', to);
+  const language = await readLanguage(host, 'email', to);
   const alert = await composeAlert(host, gateway, claimed, language);
   if (typeof alert === 'string') return alert;
   const t = mailTexts.in(language);
@@ -149,7 +149,7 @@ export async function composeAlertMail(
   return { to, content };
 }
 
-async function languageOf({ database }: Host, field: 'id' | 'email', value: string): Promise<Language> {
+async function readLanguage({ database }: Host, field: 'id' | 'email', value: string): Promise<Language> {
   const where = field === 'id' ? 'id = ?' : 'lower(email collate "C") = lower(?::text collate "C")';
   const [row] = await database.query<Row<typeof Account, 'language'>>(`select language from account where ${where}`, [
     value,

@@ -78,7 +78,7 @@ export class Trials implements AsyncDisposable {
     this.#pipeline.begin(exchange);
     try {
       const reply = await this.#pipeline.answer(exchange);
-      return read(exchange, reply, await textOf(reply));
+      return read(exchange, reply, await collectText(reply));
     } finally {
       clearTimeout(timer);
       exchange.memory.release();
@@ -123,7 +123,7 @@ export class Trials implements AsyncDisposable {
 }
 
 /** Text of an answer, and the error that interrupted it. */
-async function textOf(reply: Reply): Promise<{ readonly text: string; readonly broken: unknown }> {
+async function collectText(reply: Reply): Promise<{ readonly text: string; readonly broken: unknown }> {
   const { body } = reply;
   if (!(body instanceof Readable)) return { text: String(body ?? ''), broken: undefined };
   const chunks: Buffer[] = [];

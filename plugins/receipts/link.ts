@@ -17,7 +17,7 @@ export async function signedUrl(
   receiptId: string,
 ): Promise<string> {
   const subject = `${receiptId}.${Math.floor((now() + validMs) / 1000)}`;
-  return `${service.baseUrl}${signedPath}/${subject}.${await signatureOf(database, subject)}`;
+  return `${service.baseUrl}${signedPath}/${subject}.${await computeSignature(database, subject)}`;
 }
 
 /**
@@ -32,11 +32,11 @@ export async function readToken(
 ): Promise<string | undefined> {
   const [id = '', until = '', signature = ''] = token.split('.');
   if (!uuid.test(id) || !/^\d{1,12}$/.test(until) || Number(until) * 1000 <= now) return undefined;
-  const [given, ours] = [Buffer.from(signature), Buffer.from(await signatureOf(database, `${id}.${until}`))];
+  const [given, ours] = [Buffer.from(signature), Buffer.from(await computeSignature(database, `${id}.${until}`))];
   return given.length === ours.length && timingSafeEqual(given, ours) ? id : undefined;
 }
 
-async function signatureOf(database: Pick<Database, 'query'>, subject: string): Promise<string> {
+async function computeSignature(database: Pick<Database, 'query'>, subject: string): Promise<string> {
   return createHmac('sha256', await readSecret(database, secretName))
     .update(subject)
     .digest('base64url');

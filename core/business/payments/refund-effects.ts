@@ -56,7 +56,7 @@ export async function finishRefund(
   raw: unknown,
   { at, isAsked = true }: { readonly at?: Date | undefined; readonly isAsked?: boolean } = {},
 ): Promise<void> {
-  if (!(await lockOrderOf(transaction, key))) return;
+  if (!(await lockOrder(transaction, key))) return;
   const time = isAsked ? statedTime('clock_timestamp()', { earliest: askedAt }) : statedTime('clock_timestamp()');
   const [finished] = await transaction.execute<Finished[]>(
     `with finished as (
@@ -146,7 +146,7 @@ export async function failRefund(
   raw: unknown,
   { isFlagged = true }: { readonly isFlagged?: boolean } = {},
 ): Promise<void> {
-  if (!(await lockOrderOf(transaction, key))) return;
+  if (!(await lockOrder(transaction, key))) return;
   const [failed] = await transaction.execute<{ orderId: string; accountId: string }[]>(
     `update refund r set state = 'failed', raw = ?::json, next_check_at = null, finished_at = clock_timestamp()
      from plan_order o where r.key = ? and r.state in ('asked', 'sent') and o.id = r.order_id
@@ -161,7 +161,7 @@ export async function failRefund(
 
 /** Stops asking about a refund that the provider has neither confirmed nor refused for too long, and notifies the operator. */
 export async function leaveRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
-  if (!(await lockOrderOf(transaction, key))) return;
+  if (!(await lockOrder(transaction, key))) return;
   const [left] = await transaction.execute<{ orderId: string; accountId: string }[]>(
     `update refund r set raw = ?::json, next_check_at = null
      from plan_order o where r.key = ? and r.state in ('asked', 'sent') and o.id = r.order_id
@@ -176,7 +176,7 @@ export async function leaveRefund(transaction: EntityManager, key: string, raw: 
  *
  * @returns false if there is no such refund
  */
-async function lockOrderOf(transaction: EntityManager, key: string): Promise<boolean> {
+async function lockOrder(transaction: EntityManager, key: string): Promise<boolean> {
   const locked = await transaction.execute<unknown[]>(
     'select 1 from plan_order where id = (select order_id from refund where key = ?) for no key update',
     [key],

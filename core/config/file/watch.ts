@@ -57,7 +57,7 @@ export function watchFiles(
       watcher.close();
       watchers.delete(folder);
     }
-    const now = new Map(await Promise.all(watched.map(async (file) => [file, await digestOf(file)] as const)));
+    const now = new Map(await Promise.all(watched.map(async (file) => [file, await readDigest(file)] as const)));
     const known = digests;
     // A newly named file was read together with the file that names it.
     const hasChanged =
@@ -85,7 +85,7 @@ export function watchFiles(
 }
 
 /** Digest of a file's content, so that no secrets stay in memory, or of a folder's names; undefined if it is unreadable. */
-async function digestOf(file: string): Promise<string | undefined> {
+async function readDigest(file: string): Promise<string | undefined> {
   const content = await readFile(file)
     .catch(() => readdir(file).then((names) => names.toSorted().join('\0')))
     .catch(() => undefined);

@@ -88,7 +88,7 @@ export function addActionCommand(
           const handle = hasSubject ? String(given[0] ?? '') : '';
           const wish = (await wording.wish?.(host, handle, input)) ?? { handle, input };
           if (output.json !== true) for (const line of wish.facts ?? []) context.print(line);
-          if (asks && output.yes !== true) await confirm(await questionOf(host, action, about, wish, output));
+          if (asks && output.yes !== true) await confirm(await composeQuestion(host, action, about, wish, output));
           const print = (shown: string) => about !== undefined && printOne(context, host, about, shown, output);
           const done = await runAction(host, commandOperator(), action, wish.handle, wish.input).catch(
             async (error: unknown) => {
@@ -105,7 +105,7 @@ export function addActionCommand(
     );
 }
 
-async function questionOf(
+async function composeQuestion(
   host: Host,
   { name, subject, summary }: ActionKind,
   about: CommandSubject | undefined,

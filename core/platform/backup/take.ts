@@ -89,7 +89,7 @@ async function requireSpace(client: pg.Client, { to, minFreeBytes }: BackupOptio
     'select pg_database_size(current_database())::float8 as bytes',
   );
   const latest = (await listBackups(to)).at(-1);
-  const lastBytes = latest === undefined ? undefined : await sizeOf(join(to, latest));
+  const lastBytes = latest === undefined ? undefined : await readFileSize(join(to, latest));
   const expectedBytes = lastBytes === undefined ? (rows[0]?.bytes ?? 0) * usualRatio : lastBytes * growth;
   const { bavail, bsize } = await statfs(to);
   const free = bavail * bsize;
@@ -103,7 +103,7 @@ function megabytes(bytes: number): number {
   return Math.ceil(bytes / 1_000_000);
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
+async function readFileSize(path: string): Promise<number | undefined> {
   try {
     await using file = await open(path);
     return (await file.stat()).size;

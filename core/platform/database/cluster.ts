@@ -97,7 +97,7 @@ function untilStuck(folder: string, { look, stall }: InitLimits, over: AbortSign
     while (!over.aborted && !stuck.signal.aborted) {
       await wait(look, over);
       const before = size;
-      size = await sizeOf(folder);
+      size = await measureFolder(folder);
       if (size !== before) grownAt = performance.now();
       else if (performance.now() - grownAt >= stall) stuck.abort();
     }
@@ -106,7 +106,7 @@ function untilStuck(folder: string, { look, stall }: InitLimits, over: AbortSign
   return stuck.signal;
 }
 
-async function sizeOf(folder: string): Promise<number> {
+async function measureFolder(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true });
   const sizes = names.map((name) =>
     stat(join(folder, name)).then(

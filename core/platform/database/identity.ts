@@ -24,7 +24,7 @@ const run = promisify(execFile);
  */
 export async function serverIdentity(folder: string): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const owner = await ownerOf(folder);
+  const owner = await readFileOwner(folder);
   if (owner !== undefined && owner.uid !== 0) return owner;
   for (const name of candidates) {
     const identity = await lookUp(name);
@@ -36,7 +36,7 @@ export async function serverIdentity(folder: string): Promise<Identity | undefin
   );
 }
 
-async function ownerOf(path: string): Promise<Identity | undefined> {
+async function readFileOwner(path: string): Promise<Identity | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   const { uid, gid } = found;
@@ -54,7 +54,7 @@ export async function requireReadable(dataFolder: string, paths: readonly string
   for (const path of paths) {
     const error = await access(path, constants.R_OK).catch((failure: NodeJS.ErrnoException) => failure);
     if (error?.code !== 'EACCES') continue;
-    const { name } = (await ownerOf(path)) ?? (await ownerOf(dataFolder)) ?? { name: 'another user' };
+    const { name } = (await readFileOwner(path)) ?? (await readFileOwner(dataFolder)) ?? { name: 'another user' };
     const username = ownName();
     throw new StartRefused(
       `${path} belongs to the user ${name}, and ${username} may not read it. Start the gateway as ${name}, or give it the files: chown -R ${username} ${dataFolder}.`,

@@ -14,7 +14,7 @@ export async function findPooler(url: string): Promise<PoolerMode | undefined> {
   const [first, second] = clients as [pg.Client, pg.Client];
   try {
     await first.connect();
-    const idle = await backendOf(first);
+    const idle = await readBackendPid(first);
     // The protocol reports the process id for cancellations: with a pooler, the pooler's.
     const { processID } = first as unknown as { readonly processID: number | null };
     if (idle === processID) return undefined;
@@ -22,7 +22,7 @@ export async function findPooler(url: string): Promise<PoolerMode | undefined> {
     const begun = await second.query('BEGIN').catch((error: unknown) => error);
     if (begun instanceof Error) return /statement pooling/.test(begun.message) ? 'statement' : undefined;
     // In session mode, a client keeps its server process between transactions; in transaction mode, others can get it.
-    return (await backendOf(second)) === idle ? 'transaction' : 'session';
+    return (await readBackendPid(second)) === idle ? 'transaction' : 'session';
   } catch {
     return undefined;
   } finally {
@@ -30,7 +30,7 @@ export async function findPooler(url: string): Promise<PoolerMode | undefined> {
   }
 }
 
-async function backendOf(client: pg.Client): Promise<number | undefined> {
+async function readBackendPid(client: pg.Client): Promise<number | undefined> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   return rows[0]?.pid;
 }

@@ -33,7 +33,7 @@ export async function checkTableNames({ name, entities }: PluginTables): Promise
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`tables "${name}": the name must be snake_case`);
   if (typeof entities === 'function') return;
   for (const entity of entities) {
-    const table = await tableOf(entity);
+    const table = await readTableName(entity);
     if (table === undefined)
       throw new Error(
         `tables "${name}": ${nameOf(entity)} must be a result of defineEntity, or a class set on one with setClass`,
@@ -43,7 +43,7 @@ export async function checkTableNames({ name, entities }: PluginTables): Promise
   }
 }
 
-async function tableOf(entity: Entities[number]): Promise<string | undefined> {
+async function readTableName(entity: Entities[number]): Promise<string | undefined> {
   const { EntitySchema } = await import('@mikro-orm/core');
   if (EntitySchema.is(entity)) return entity.tableName;
   return EntitySchema.REGISTRY.get(entity as never)?.tableName;

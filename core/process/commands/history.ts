@@ -53,7 +53,7 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
         const [last] = await history.list(1);
         const after = to === undefined ? last : await requireServed(history, to);
         if (after === undefined) throw nothing();
-        const before = from === undefined ? await beforeOf(history, after) : await requireServed(history, from);
+        const before = from === undefined ? await findPrevious(history, after) : await requireServed(history, from);
         const lines = diffLines(before.text, after.text);
         context.print(`from ${before.id} to ${after.id}`);
         for (const line of lines.length === 0 ? ['nothing'] : lines) context.print(line);
@@ -149,7 +149,7 @@ async function requireServed(history: ConfigHistory, id: number): Promise<Served
   return found;
 }
 
-async function beforeOf(history: ConfigHistory, { id, digest }: Served): Promise<Served> {
+async function findPrevious(history: ConfigHistory, { id, digest }: Served): Promise<Served> {
   const before = (await history.list(1, id)).find((one) => one.digest !== digest);
   if (before === undefined) throw nothing();
   return before;

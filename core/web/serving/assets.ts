@@ -29,7 +29,7 @@ export class AssetTable {
   static async load(sources: Iterable<AssetSource>): Promise<AssetTable> {
     const assets = new Map<string, Asset>();
     for (const source of sources) {
-      for (const { name, file } of await filesOf(source)) {
+      for (const { name, file } of await listFiles(source)) {
         if (assets.has(name)) throw new Error(`asset "${name}" is registered twice`);
         const content = await readFile(file);
         assets.set(name, { content, version: hash('sha256', content, 'base64url').slice(0, 12) });
@@ -50,7 +50,7 @@ export class AssetTable {
   }
 }
 
-async function filesOf({ name, path }: AssetSource): Promise<{ name: string; file: string }[]> {
+async function listFiles({ name, path }: AssetSource): Promise<{ name: string; file: string }[]> {
   if (!(await stat(path)).isDirectory()) return [{ name, file: path }];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const files = entries

@@ -15,7 +15,7 @@ export async function unsubscribeUrl(
   { database, service }: Pick<Host, 'database' | 'service'>,
   accountId: string,
 ): Promise<string> {
-  return `${service.baseUrl}${unsubscribePath}/${accountId}.${await signatureOf(database, accountId)}`;
+  return `${service.baseUrl}${unsubscribePath}/${accountId}.${await computeSignature(database, accountId)}`;
 }
 
 /**
@@ -26,11 +26,11 @@ export async function unsubscribeUrl(
 export async function readToken(database: Pick<Database, 'query'>, token: string): Promise<string | undefined> {
   const [accountId = '', signature = ''] = token.split('.');
   if (!uuid.test(accountId)) return undefined;
-  const [given, ours] = [Buffer.from(signature), Buffer.from(await signatureOf(database, accountId.toLowerCase()))];
+  const [given, ours] = [Buffer.from(signature), Buffer.from(await computeSignature(database, accountId.toLowerCase()))];
   return given.length === ours.length && timingSafeEqual(given, ours) ? accountId.toLowerCase() : undefined;
 }
 
-async function signatureOf(database: Pick<Database, 'query'>, accountId: string): Promise<string> {
+async function computeSignature(database: Pick<Database, 'query'>, accountId: string): Promise<string> {
   return createHmac('sha256', await readSecret(database, secretName))
     .update(accountId)
     .digest('base64url');

@@ -45,7 +45,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     sandbox: order.provider === 'sandbox' && attempt !== undefined ? `/sandbox/${attempt.reference}` : '',
     days: planOf(order, request),
     again: `/buy?days=${order.days}${order.isGift ? '&gift=1' : ''}`,
-    starts: order.isGift ? t('payments.buy.starts_gift') : await startOf(order, request),
+    starts: order.isGift ? t('payments.buy.starts_gift') : await describeStart(order, request),
     ways: receiver === undefined ? [] : waysToPay(receiver.name, total, request),
     ...describeTime(order, request),
     checked: isOpenView(view) ? describeCheck(order, request) : undefined,
@@ -90,7 +90,7 @@ function drawQr(payload: string) {
 }
 
 /** Describes when the days begin if the order is paid now. */
-async function startOf({ accountId }: Order, { host, t, format }: PageRequest): Promise<string> {
+async function describeStart({ accountId }: Order, { host, t, format }: PageRequest): Promise<string> {
   const [account] = await readAccounts(host.database, 'id', [accountId]);
   const end = account?.periods
     .map(({ endsAt }) => endsAt)

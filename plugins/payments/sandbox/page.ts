@@ -15,13 +15,13 @@ export function sandboxPage(server: Server): Page {
     layout: 'plain',
     title: 'payments.sandbox.title',
     template: 'payments/sandbox.eta',
-    show: async (request) => describe(await chargeOf(request), request),
+    show: async (request) => describe(await readCharge(request), request),
     forms: [
       defineForm({
         path,
         fields: object(['action'], { action: string({ enum: sandboxActions }) }),
         async submit({ action }, request) {
-          const charge = await chargeOf(request);
+          const charge = await readCharge(request);
           const done = await perform(request, charge, action as SandboxAction, sendInside(server));
           return new Redirect(`/sandbox/${charge.reference}?done=${done}`);
         },
@@ -30,7 +30,7 @@ export function sandboxPage(server: Server): Page {
   };
 }
 
-async function chargeOf({ host, params }: PageRequest): Promise<SandboxCharge> {
+async function readCharge({ host, params }: PageRequest): Promise<SandboxCharge> {
   const charge = host.isProduction ? undefined : await findCharge(host.database, params['reference'] ?? '');
   if (charge === undefined) throw new PageError(404, 'payments.sandbox.unknown');
   return charge;

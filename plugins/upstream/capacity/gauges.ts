@@ -3,7 +3,7 @@ import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CapacityPool, Place } from './pool.ts';
 
-async function poolsOf(host: Host): Promise<(readonly [Upstream, CapacityPool])[]> {
+async function listPools(host: Host): Promise<(readonly [Upstream, CapacityPool])[]> {
   const limited = host.catalog.upstreams.filter(({ capacity }) => capacity !== undefined);
   if (limited.length === 0) return [];
   const { slotPoolsOf } = await import('./slot-pools.ts');
@@ -25,7 +25,7 @@ export const capacityGauges: readonly Gauge[] = [
     description: 'Slots of an upstream with a declared capacity that requests of this instance use.',
     labels: ['upstream'],
     read: async (host) =>
-      (await poolsOf(host)).map(([{ name }, pool]) => ({
+      (await listPools(host)).map(([{ name }, pool]) => ({
         value: placesIn(pool, 'running').length,
         labels: { upstream: name },
       })),
@@ -35,7 +35,7 @@ export const capacityGauges: readonly Gauge[] = [
     description: 'Requests of this instance that wait for a free slot of an upstream, by model.',
     labels: ['model'],
     async read(host): Promise<Reading[]> {
-      const waiting = (await poolsOf(host)).flatMap(([, pool]) => placesIn(pool, 'waiting'));
+      const waiting = (await listPools(host)).flatMap(([, pool]) => placesIn(pool, 'waiting'));
       const limited = host.catalog.models.filter(({ routes }) => routes.some(({ upstream }) => upstream.capacity));
       return limited.map(({ id }) => ({
         value: waiting.filter(({ model }) => model === id).length,

@@ -211,7 +211,7 @@ describe('daypass doctor', () => {
     await writeFile(file, yamlOf({}));
     const { code, errors } = await runCommand(['--config', file, 'doctor', '--only', 'databse']);
     expect(code).toBe(2);
-    expect(errors).toMatch(/no check "databse"\. Checks: configuration, .*database/);
+    expect(errors).toMatch(/Check "databse" not found\. Checks: configuration, .*database/);
   });
 
   it('sends the mail that --mail asks for, also where --only names other checks', async () => {

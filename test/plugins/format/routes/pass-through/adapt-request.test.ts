@@ -293,7 +293,7 @@ describe('a request of the client’s own format', () => {
     expect(Object.keys(chat.body).filter((name) => ['reasoning_effort', 'seed'].includes(name))).toEqual([]);
     const messages = sent('messages', { messages: [], max_tokens: 5, thinking: null }, to);
     expect(messages.body).not.toHaveProperty('thinking');
-    expect([...chat.notes, ...messages.notes]).toEqual([]);
+    expect([chat.notes, messages.notes]).toEqual([[], []]);
   });
 
   it('says system where only newer models know developer', () => {

@@ -26,7 +26,10 @@ export async function unsubscribeUrl(
 export async function readToken(database: Pick<Database, 'query'>, token: string): Promise<string | undefined> {
   const [accountId = '', signature = ''] = token.split('.');
   if (!uuid.test(accountId)) return undefined;
-  const [given, ours] = [Buffer.from(signature), Buffer.from(await computeSignature(database, accountId.toLowerCase()))];
+  const [given, ours] = [
+    Buffer.from(signature),
+    Buffer.from(await computeSignature(database, accountId.toLowerCase())),
+  ];
   return given.length === ours.length && timingSafeEqual(given, ours) ? accountId.toLowerCase() : undefined;
 }
 

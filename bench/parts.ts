@@ -93,8 +93,8 @@ function readProfile({ nodes, samples, timeDeltas }: Profile): { busy: number; i
   const inFiles = new Map<string, number>(files.map((file) => [file, 0]));
   let busy = 0;
   for (const [index, id] of samples.entries()) {
-    // A sample stands for the time until the next one.
-    const time = timeDeltas[index + 1] ?? 0;
+    // A sample stands for the time until the next one, without that of other processes: one that waits for a core has no samples.
+    const time = Math.min(timeDeltas[index + 1] ?? 0, 2 * interval);
     if (byId.get(id)?.callFrame.functionName === idle) continue;
     busy += time;
     const file = fileOf.get(id);

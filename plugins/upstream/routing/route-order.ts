@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
@@ -43,9 +42,8 @@ export function widerThan(
 
 /** Picks the candidate for a session; stays the same for most sessions when candidates are added or removed. */
 export function pickBySession<T>(candidates: readonly T[], nameOf: (candidate: T) => string, session: string): T {
-  return candidates.reduce((best, candidate) =>
-    scoreOf(nameOf(candidate), 1, session) > scoreOf(nameOf(best), 1, session) ? candidate : best,
-  );
+  const scores = candidates.map((candidate) => drawOf(nameOf(candidate), session));
+  return candidates[scores.indexOf(Math.max(...scores))] as T;
 }
 
 /** Weighted rendezvous hashing: each name draws a number, and the highest wins. Random without a session. */
@@ -54,8 +52,12 @@ function scoreOf(name: string, weight: number, session: string | undefined): num
   return -weight / Math.log(session === undefined ? 1 - Math.random() : drawOf(name, session));
 }
 
-/** Number in (0, 1), stable for the same name and session. */
+/** Number in (0, 1), stable for the same name and session: FNV-1a with the finalizer of MurmurHash3. */
 function drawOf(name: string, session: string): number {
-  const digest = hash('sha256', `${session}\n${name}`, 'buffer');
-  return (digest.readUIntBE(0, 6) + 1) / (2 ** 48 + 1);
+  const text = `${session}\n${name}`;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (((hash ^ (hash >>> 16)) >>> 0) + 1) / (2 ** 32 + 1);
 }

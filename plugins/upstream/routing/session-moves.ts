@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
 import { isJsonObject, parseObject } from '#core/platform/json.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
@@ -56,9 +55,4 @@ export class SessionMoves implements AsyncDisposable {
     const isPlace = typeof routeId === 'string' && typeof key === 'string';
     this.onMove({ session, place: isPlace ? { routeId, key } : undefined, seconds });
   }
-}
-
-/** Returns the digest that identifies a session in messages and memory. */
-export function sessionDigest(id: string): string {
-  return hash('sha256', id, 'base64url').slice(0, 22);
 }

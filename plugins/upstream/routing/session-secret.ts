@@ -8,7 +8,7 @@ const secretName = 'session';
 /** How long startup waits for the secret. Without it, unnamed sessions are only spread over the routes. */
 const startTimeoutMs = 2_000;
 
-/** Secret for hashing unnamed sessions, shared by all instances of a database. */
+/** Secret for digests of sessions, shared by all instances of a database. */
 export class SessionSecret implements Disposable {
   value: string | undefined;
   readonly #read: Promise<void>;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { adapter } from '#core/gateway/facts.ts';
@@ -6,7 +7,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import { accountOf, accountSession } from './conversation.ts';
 import { orderRoutes, pickBySession } from './route-order.ts';
-import { sessionDigest, type SessionMove, type SessionMoves } from './session-moves.ts';
+import type { SessionMove, SessionMoves } from './session-moves.ts';
 
 /** Documented idle time after which vendors drop a cached prompt; `usual` is the shortest of Anthropic and OpenAI. */
 const cachedForSeconds = { usual: 300, byVendor: new Map([['deepseek', 3_600]]) } as const;
@@ -32,7 +33,7 @@ interface SessionsParts {
 
 /**
  * Sessions of requests: all turns of a conversation share one, and go to the same route and key, where the vendor cached their prompt. A
- * client may name the session; otherwise it is a keyed hash of account, model and first user message, the same on all instances.
+ * client may name the session; otherwise it is a checksum of the first user message, the same on all instances.
  *
  * Order and key are derived from the name. Only deviations are stored: in this process, sessions with a request in flight, whose further
  * requests are spread; on all instances, sessions that were served elsewhere, which stay there while their prompt is probably cached.
@@ -57,17 +58,16 @@ export class CallSessions {
   find(exchange: Exchange): SessionSeat | undefined {
     const { model, isConversation, isBound = false } = exchange.get(adapter);
     if (isConversation !== true || !hasChoice(model)) return undefined;
-    return this.#seat(accountSession(exchange), model, isBound) ?? this.#seat(this.#derive(exchange, model), model);
+    return this.#seat(accountSession(exchange), model, isBound) ?? this.#seat(this.#derive(exchange), model);
   }
 
   /** Recent place of a session, if it differs from the derived one. */
-  placeOf(id: string, routes: readonly Route[]): SessionPlace | undefined {
+  placeOf(seat: SessionSeat, routes: readonly Route[]): SessionPlace | undefined {
     if (this.#moved.size === 0) return undefined;
-    const session = sessionDigest(id);
-    const moved = this.#moved.get(session);
+    const moved = this.#moved.get(seat.digest);
     if (moved === undefined) return undefined;
     if (moved.until <= this.#parts.monotonic()) {
-      this.#moved.delete(session);
+      this.#moved.delete(seat.digest);
       return undefined;
     }
     const route = routes.find((candidate) => candidate.id === moved.routeId);
@@ -77,11 +77,11 @@ export class CallSessions {
   }
 
   /** Records which route and key served a session. */
-  note(id: string, { session, order }: SessionSeat, route: Route, key: string): void {
+  note(seat: SessionSeat, route: Route, key: string): void {
     const isUsual =
-      order[0]?.id === route.id && pickBySession(keysOf(route), (candidate) => candidate, session) === key;
+      seat.order[0]?.id === route.id && pickBySession(keysOf(route), (candidate) => candidate, seat.session) === key;
     if (isUsual && this.#moved.size === 0) return;
-    const digest = sessionDigest(id);
+    const { digest } = seat;
     const previous = this.#moved.get(digest);
     this.#moved.delete(digest);
     const seconds = cachedForSeconds.byVendor.get(route.upstream.vendor ?? '') ?? cachedForSeconds.usual;
@@ -127,13 +127,16 @@ export class CallSessions {
     return isRunning && !isBound ? undefined : new SessionSeat(this, id, session, model);
   }
 
-  #derive(exchange: Exchange, { id }: Model): string | undefined {
-    const secret = this.#parts.secret();
-    if (secret === undefined) return undefined;
+  /** A checksum is enough: two openings with the same one only share their place. */
+  #derive(exchange: Exchange): string | undefined {
+    if (this.#parts.secret() === undefined) return undefined;
     const { opening } = exchange.get(adapter);
-    // Nested like an HMAC, whose setup takes ten times as long as these two hashes.
-    const inner = hash('sha256', `${secret}\n${JSON.stringify([accountOf(exchange), id])}\n${opening}`);
-    return hash('sha256', `${secret}\n${inner}`, 'base64url');
+    return `${accountOf(exchange)}/${opening.length}-${crc32(opening)}`;
+  }
+
+  /** Identifies a session in messages and memory. */
+  digestOf(id: string): string {
+    return hash('sha256', `${this.#parts.secret() ?? ''}\n${id}`, 'base64url').slice(0, 22);
   }
 }
 
@@ -141,6 +144,7 @@ export class CallSessions {
 export class SessionSeat {
   readonly #sessions: CallSessions;
   readonly #id: string;
+  #digest: string | undefined;
   /** Determines order and key. */
   readonly session: string;
   /** Routes of the model in the order of the session. */
@@ -154,7 +158,12 @@ export class SessionSeat {
     this.#id = id;
     this.session = session;
     this.order = orderRoutes(model.routes, session);
-    this.place = sessions.placeOf(id, model.routes);
+    this.place = sessions.placeOf(this, model.routes);
+  }
+
+  /** Computed on first use, because most sessions never move. */
+  get digest(): string {
+    return (this.#digest ??= this.#sessions.digestOf(this.#id));
   }
 
   /** False once the answer is complete: its client may send the next turn before the upstream closes the stream. */
@@ -165,7 +174,7 @@ export class SessionSeat {
   /** The first content of the answer arrived. */
   serve(route: Route, key: string, answer: { readonly isFinished: boolean }): void {
     this.#answer = answer;
-    this.#sessions.note(this.#id, this, route, key);
+    this.#sessions.note(this, route, key);
   }
 
   /** The request is being sent: others of the session are spread until `leave`. */

@@ -13,19 +13,20 @@ let messages: string[];
 let routes: Route[];
 let one: CallSessions;
 let other: CallSessions;
+let foreign: CallSessions;
 beforeEach(async () => {
   now = 1_000;
   messages = [];
   const { events } = new MemoryShared();
   await events.subscribe('upstream/sessions', (message) => void messages.push(message));
-  const instance = (name: string) => {
+  const instance = (name: string, secret = 'secret') => {
     const host = { instance: name, shared: { kind: 'redis', events }, log: console } as unknown as Host;
-    return new CallSessions({ secret: () => 'secret', monotonic: () => now, moves: new SessionMoves(host) });
+    return new CallSessions({ secret: () => secret, monotonic: () => now, moves: new SessionMoves(host) });
   };
   routes = ['a', 'b', 'c'].map((name) =>
     routeTo(upstreamAt(`http://${name}`, { name, apiKeys: [`${name}-key-1`, `${name}-key-2`] }), { priority: 0 }),
   );
-  [one, other] = [instance('one'), instance('other')];
+  [one, other, foreign] = [instance('one'), instance('other'), instance('foreign', 'another secret')];
   await Promise.resolve();
 });
 
@@ -44,6 +45,12 @@ it('a conversation that one instance has moved goes to the same route and key at
   seatAt(one).serve(moved, moved.upstream.apiKeys[1] as string, answer);
   expect(seatAt(other).place).toEqual({ routeId: moved.id, key: moved.upstream.apiKeys[1] });
   expect(seatAt(other).place).toEqual(seatAt(one).place);
+});
+
+it('one with another secret cannot tell which conversation has moved', () => {
+  const moved = backup();
+  seatAt(one).serve(moved, moved.upstream.apiKeys[0] as string, answer);
+  expect([foreign.moved, seatAt(foreign).place]).toEqual([1, undefined]);
 });
 
 it('it goes back at all of them once one has served it where its name says, and when its prompt is forgotten', () => {

@@ -63,7 +63,7 @@ function hasManyDigits(text: string): boolean {
 
 /** Like JSON.parse, for values that are only serialized again. */
 export function parseExact(text: string): unknown {
-  return runToEnd(exactSteps(text));
+  return mayHoldLongNumbers(text) ? runToEnd(parse(text, true)) : JSON.parse(text);
 }
 
 /** Like JSON.parse for the body of a request, a reply or an event; data of calls and tools is preserved exactly. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Ids accepted by Anthropic and by every other format. */
 const plain = /^[A-Za-z0-9_-]+$/;
@@ -18,7 +18,7 @@ export function numberedId(id: string, number: number): string {
 }
 
 function hashed(id: string): string {
-  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+  return `call_${hash('sha256', id).slice(0, 24)}`;
 }
 
 /** Rules for the ids that a format or vendor accepts. */

@@ -56,16 +56,19 @@ export function normalizeCalls(items: readonly Item[]): Item[] {
 function identifyCalls(items: readonly Item[]): { identified: Item[]; results: Map<string, ToolResult> } {
   const ids = new CallIds();
   const results = new Map<string, ToolResult>();
-  const identified = items.flatMap((item): Item[] => {
-    if (item.type === 'tool_call') return [withId(item, ids.call(item.id, item.name))];
+  const identified: Item[] = [];
+  for (const item of items) {
     if (item.type === 'message' && item.role !== 'assistant') ids.endTurn();
-    if (item.type !== 'tool_result') return [item];
-    const id = ids.result(item.id);
-    if (id === undefined) return orphan(item);
-    const result = withId(item, id);
-    if (!results.has(id)) results.set(id, result);
-    return [result];
-  });
+    const id = item.type === 'tool_result' ? ids.result(item.id) : undefined;
+    if (item.type === 'tool_call') identified.push(withId(item, ids.call(item.id, item.name)));
+    else if (item.type !== 'tool_result') identified.push(item);
+    else if (id === undefined) identified.push(...orphan(item));
+    else {
+      const result = withId(item, id);
+      if (!results.has(id)) results.set(id, result);
+      identified.push(result);
+    }
+  }
   return { identified, results };
 }
 
@@ -130,11 +133,12 @@ export function resultText({ parts, isError }: ToolResult): string {
 
 /** Splits an assistant's turn by kind of item, for formats with one member per kind. */
 export function splitAnswer({ items }: AssistantTurn) {
+  const reasoning = items.filter((item) => item.type === 'reasoning');
   return {
     parts: items.flatMap((item) => (item.type === 'message' ? item.parts : [])),
     calls: items.filter((item) => item.type === 'tool_call'),
-    thoughts: items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : [])),
-    hasReasoning: items.some(({ type }) => type === 'reasoning'),
+    thoughts: reasoning.map(({ text }) => text).filter((text) => text !== ''),
+    hasReasoning: reasoning.length > 0,
   };
 }
 
@@ -151,7 +155,8 @@ export function asReminder(text: string): string {
 
 /** Joins the text and refusal parts; media are skipped. */
 export function textOf(parts: readonly Part[]): string {
-  return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n\n');
+  const texts = parts.filter((part) => !isMedia(part));
+  return texts.map(({ text }) => text).join('\n\n');
 }
 
 /**

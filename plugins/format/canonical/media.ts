@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { invalid } from '../wire/read.ts';
+import { invalid, type Placed } from '../wire/read.ts';
 import type {
   AudioPart,
   FilePart,
@@ -18,8 +18,8 @@ import type { Notes } from './notes.ts';
 const paths = new WeakMap<Part, string>();
 
 /** Records the path of parts that do not have a more specific one yet. */
-export function placeParts(parts: Part[], path: string): Part[] {
-  for (const part of parts) if (part.type !== 'text' && !paths.has(part)) paths.set(part, path);
+export function placeParts(parts: Part[], from: Pick<Placed, 'path'>): Part[] {
+  for (const part of parts) if (part.type !== 'text' && !paths.has(part)) paths.set(part, from.path);
   return parts;
 }
 
@@ -107,11 +107,8 @@ export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPar
 
 /** The text parts of an assistant message; media are dropped and noted. */
 export function assistantText(parts: readonly Part[], notes: Notes): (TextPart | RefusalPart)[] {
-  return parts.flatMap((part) => {
-    if (!isMedia(part)) return [part];
-    notes.drop(`${part.type} in assistant message`);
-    return [];
-  });
+  for (const part of parts) if (isMedia(part)) notes.drop(`${part.type} in assistant message`);
+  return parts.filter((part) => !isMedia(part));
 }
 
 /**
@@ -120,7 +117,8 @@ export function assistantText(parts: readonly Part[], notes: Notes): (TextPart |
  * @param isBreakpoint true to cache the prompt up to here
  */
 export function textPart(text: string, isBreakpoint = false): Part[] {
-  return text === '' ? [] : [{ type: 'text', text, ...(isBreakpoint && { isBreakpoint }) }];
+  if (text === '') return [];
+  return isBreakpoint ? [{ type: 'text', text, isBreakpoint }] : [{ type: 'text', text }];
 }
 
 /** The content of a data URL; undefined for any other URL, and for data that is not base64. */

@@ -77,6 +77,7 @@ export class Notes {
 
   /** Notes are sent in a header: only visible ASCII is allowed, without the separating semicolon. */
   #add(entry: string): void {
+    if (this.#entries.has(entry)) return;
     const plain = entry
       .replace(/[^\x20-\x7e]/g, '?')
       .replaceAll(';', ',')

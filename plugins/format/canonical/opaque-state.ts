@@ -18,7 +18,7 @@ const letters: Readonly<Record<StateKind, string>> = {
   none: 'n',
 };
 const kinds = new Map(Object.entries(letters).map(([kind, letter]) => [letter, kind as StateKind]));
-const tagPattern = /^dps1([sxetn])([0-9a-f]{8})\./;
+const tagPattern = /^dps1[sxetn][0-9a-f]{8}\./;
 const headLength = prefix.length + 1 + 8 + 1;
 
 /** Eight hex digits derived from an upstream's name and URL: another account of the same vendor is a different origin. */
@@ -41,8 +41,6 @@ export function tagState({ kind, origin, data }: OpaqueState): string {
 
 /** Undefined if the text does not have the gateway's tag. */
 export function readTaggedState(text: string): OpaqueState | undefined {
-  const match = tagPattern.exec(text);
-  const kind = kinds.get(match?.[1] ?? '');
-  if (match === null || kind === undefined) return undefined;
-  return { kind, origin: match[2] as string, data: text.slice(headLength) };
+  const kind = tagPattern.test(text) ? kinds.get(text.charAt(prefix.length)) : undefined;
+  return kind && { kind, origin: text.slice(prefix.length + 1, headLength - 1), data: text.slice(headLength) };
 }

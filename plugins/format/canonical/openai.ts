@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { invalid, Placed } from '../wire/read.ts';
+import { invalid, isMissing, type Placed } from '../wire/read.ts';
 import type { EncodeTarget } from './codec.ts';
 import { textOf } from './dialogue.ts';
 import type { Notes } from './notes.ts';
@@ -49,13 +49,13 @@ export function readContentParts<T extends object>(
   readPart: (part: Placed) => Part[],
 ): Part[] {
   const value = holder.get(member);
-  if (holder.isMissing(member)) return [];
   if (typeof value === 'string') return textPart(value);
+  if (isMissing(value)) return [];
   if (!Array.isArray(value)) throw invalid(holder.at(member), 'a string or a list of parts');
   return value.flatMap((part, index) => {
     if (typeof part === 'string') return textPart(part);
-    const placed = Placed.of(part, `${holder.at(member)}[${index}]`);
-    return placeParts(readPart(placed), placed.path);
+    const placed = holder.place(member, part, index);
+    return placeParts(readPart(placed), placed);
   });
 }
 
@@ -163,16 +163,12 @@ export const maxIdLength = 64;
 
 /** Replaces an id that is too long by its hash. */
 export function shortenId(id: string): string {
-  return id.length <= maxIdLength ? id : hash(id);
+  return id.length <= maxIdLength ? id : hash('sha256', id);
 }
 
 /** Call id for vendors that require exactly nine letters or digits. */
 export function nineCharacters(id: string): string {
-  return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9);
-}
-
-function hash(id: string): string {
-  return createHash('sha256').update(id).digest('hex');
+  return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash('sha256', id).slice(0, 9);
 }
 
 /** The requested cache retention; undefined if the model does not accept the value. */

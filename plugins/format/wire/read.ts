@@ -45,12 +45,6 @@ export class Placed<T extends object = JsonObject> {
     this.#index = index;
   }
 
-  /** @throws GatewayError `invalid_request` if the value is not an object, as do all readers of this class */
-  static of<U extends object = JsonObject>(value: Value, path: string): Placed<U> {
-    if (!isJsonObject(value)) throw invalid(path, 'an object');
-    return new Placed(value as U, path);
-  }
-
   get path(): string {
     if (this.#holder === undefined) return this.#key;
     const path = this.#holder.at(this.#key);
@@ -103,12 +97,12 @@ export class Placed<T extends object = JsonObject> {
   }
 
   object<U extends object = JsonObject>(name: keyof T & string): Placed<U> {
-    return place(this.get(name), this, name);
+    return this.place(name, this.get(name));
   }
 
   maybeObject<U extends object = JsonObject>(name: keyof T & string): Placed<U> | undefined {
     const value = this.get(name);
-    return isMissing(value) ? undefined : place(value, this, name);
+    return isMissing(value) ? undefined : this.place(name, value);
   }
 
   list(name: keyof T & string): readonly JsonValue[] {
@@ -120,6 +114,12 @@ export class Placed<T extends object = JsonObject> {
   /** The entries of a list, each checked when it is reached; empty if the list is missing. */
   objects<U extends object = JsonObject>(name: keyof T & string): IteratorObject<Placed<U>> {
     return new Entries<U>(this, name, this.isMissing(name) ? [] : this.list(name));
+  }
+
+  /** A value in the place of a member, or of an entry of a list. */
+  place<U extends object = JsonObject>(name: keyof T & string, value: Value, index?: number): Placed<U> {
+    if (isJsonObject(value)) return new Placed(value as U, name, this, index);
+    throw invalid(new Placed({}, name, this, index).path, 'an object');
   }
 
   /** A string or a list of strings; empty if it is missing. */
@@ -137,31 +137,31 @@ export class Placed<T extends object = JsonObject> {
 /** An object that knows the path of its members. */
 interface Holder {
   at(name: string): string;
-}
-
-/** @param index position of the entry, if the member is a list */
-function place<U extends object>(value: Value, holder: Holder, name: string, index?: number): Placed<U> {
-  if (isJsonObject(value)) return new Placed(value as U, name, holder, index);
-  throw invalid(new Placed({}, name, holder, index).path, 'an object');
+  place<U extends object>(name: string, value: Value, index: number): Placed<U>;
 }
 
 /** An iterator class instead of a generator, whose cost shows in histories of hundreds of messages. */
-class Entries<U extends object> extends Iterator<Placed<U>> {
+export class Entries<U extends object> extends Iterator<Placed<U>> {
   readonly #holder: Holder;
   readonly #name: string;
   readonly #list: readonly JsonValue[];
+  readonly #read: ((entry: Value) => Value) | undefined;
   #index = 0;
 
-  constructor(holder: Holder, name: string, list: readonly JsonValue[]) {
+  /** @param read reads an entry when it is reached; by default, it is taken as it is */
+  constructor(holder: Holder, name: string, list: readonly JsonValue[], read?: (entry: Value) => Value) {
     super();
     this.#holder = holder;
     this.#name = name;
     this.#list = list;
+    this.#read = read;
   }
 
   next(): IteratorResult<Placed<U>, undefined> {
     const index = this.#index++;
     if (index >= this.#list.length) return { done: true, value: undefined };
-    return { done: false, value: place(this.#list[index], this.#holder, this.#name, index) };
+    const entry = this.#list[index];
+    const value = this.#read === undefined ? entry : this.#read(entry);
+    return { done: false, value: this.#holder.place(this.#name, value, index) };
   }
 }

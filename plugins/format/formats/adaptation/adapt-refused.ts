@@ -70,7 +70,8 @@ function withoutRefused(value: JsonValue, rules: MemberRules, path: string, note
   // A raw number is also an object but has no members.
   if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
   let kept = value;
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member = value[name];
     if (member === undefined) continue;
     if (rules.refuses(name)) {
       const { [name]: _, ...others } = kept;

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { camelName, fieldsOf, readMany } from '../../wire/gemini-fields.ts';
+import { Placed } from '../../wire/read.ts';
 import { member } from '../../wire/members.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { mapEntries, mapMembers, isSet, without } from '../adaptation/adapt-members.ts';
@@ -93,7 +94,7 @@ const outputWording: OutputWording = {
       : { parts: typeof system === 'string' ? [{ text: system }] : [] };
     return {
       ...body,
-      [name]: { ...instructions, parts: [...readMany(instructions.parts, `${name}.parts`), { text }] },
+      [name]: { ...instructions, parts: [...readMany(new Placed(instructions, name), 'parts'), { text }] },
     };
   },
 };

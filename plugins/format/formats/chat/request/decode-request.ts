@@ -35,12 +35,14 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
 
 /** Reads a mark outside the format that OpenRouter and LiteLLM pass on to Anthropic. */
 function readCacheLife({ messages, tools }: ChatRequest): '1h' | undefined {
-  const said = asList(messages).flatMap((message) => [message, ...asList(member<ChatMessage>(message, 'content'))]);
-  const declared = asList(tools).flatMap((tool) => [tool, member<ChatTool>(tool, 'function') ?? null]);
-  return [...said, ...declared].some(isLongLived) ? '1h' : undefined;
+  const isMarked =
+    asList(messages).some(
+      (said) => isLongLived(said) || asList(member<ChatMessage>(said, 'content')).some(isLongLived),
+    ) || asList(tools).some((tool) => isLongLived(tool) || isLongLived(member<ChatTool>(tool, 'function')));
+  return isMarked ? '1h' : undefined;
 }
 
-function isLongLived(marked: JsonValue): boolean {
+function isLongLived(marked: JsonValue | undefined): boolean {
   return member(member<ChatPart>(marked, 'cache_control'), 'ttl') === '1h';
 }
 

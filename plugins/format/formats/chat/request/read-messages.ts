@@ -72,8 +72,8 @@ export class ChatHistoryReader {
    */
   #parts(message: Placed<ChatMessage>): Part[] {
     const parts = readContentParts(message, 'content', (part) => readPart(part, this.#notes));
-    const last = parts.findLastIndex(({ type }) => type === 'text');
-    const part = hasBreakpoint(message.value) ? parts[last] : undefined;
+    const last = hasBreakpoint(message.value) ? parts.findLastIndex(({ type }) => type === 'text') : -1;
+    const part = parts[last];
     return part?.type === 'text' ? parts.with(last, { ...part, isBreakpoint: true }) : parts;
   }
 
@@ -90,7 +90,7 @@ export class ChatHistoryReader {
     this.items.push(...readReasoning(message, this.#notes));
     const parts = this.#parts(message);
     // Generated images, in the form in which the gateway sent them.
-    for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image.path));
+    for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image));
     this.#say('assistant', [...parts, ...refusalPart(message.maybeText('refusal'))]);
     if (!message.isMissing('audio')) this.#notes.drop('audio of assistant messages');
     const count = this.items.length;
@@ -104,9 +104,10 @@ export class ChatHistoryReader {
     if (type !== 'function' && type !== 'custom') return this.#notes.drop(`tool call ${type}`);
     const id = call.text('id');
     const body = call.object<ChatCallBody>(type);
-    const head = { type: 'tool_call', id, name: readName(body), namespace: undefined } as const;
-    if (type === 'function') this.items.push({ ...head, form: 'function', input: body.maybeText('arguments') || '{}' });
-    else this.items.push({ ...head, form: 'freeform', input: body.maybeText('input') ?? '' });
+    const name = readName(body);
+    const input = type === 'function' ? body.maybeText('arguments') || '{}' : (body.maybeText('input') ?? '');
+    const form = type === 'function' ? type : 'freeform';
+    this.items.push({ type: 'tool_call', id, name, namespace: undefined, form, input });
   }
 
   /** @param calls calls of the same message: some servers write a call in both forms */

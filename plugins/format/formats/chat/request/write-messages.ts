@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { FilePart, ImagePart, Item, Part, ToolCall, VideoPart } from '../../../canonical/conversation.ts';
 import { resultText } from '../../../canonical/dialogue.ts';
@@ -11,6 +11,7 @@ import { placeThoughts, takesReasoning } from './place-thoughts.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { isRaw } from './write-tools.ts';
 import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /**
  * Writes the dialogue as messages. Source: OpenAI API reference, "Create chat completion", `messages`; which reasoning
@@ -30,11 +31,8 @@ export function writeMessages(items: readonly Item[], target: EncodeTarget): Cha
 function writeAssistant({ text, calls, thoughts, hasReasoning }: WrittenAnswer, target: EncodeTarget): ChatMessage {
   const replayed = replay(thoughts, calls.length > 0, target);
   if (replayed === undefined && hasReasoning) target.notes.drop('reasoning of earlier turns');
-  const message: ChatMessage = {
-    role: 'assistant',
-    content: text === '' ? null : text,
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, target)) }),
-  };
+  const message: Editable<ChatMessage> = { role: 'assistant', content: text === '' ? null : text };
+  if (calls.length > 0) message.tool_calls = calls.map((call) => writeCall(call, target));
   return replayed === undefined ? message : placeThoughts(message, replayed, target.profile);
 }
 
@@ -57,7 +55,7 @@ function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
 
 /** The id of a call on the wire; deterministic, so that prompt caches hit. */
 function wireId(id: string): string {
-  return id.length <= longestCallId ? id : createHash('sha256').update(id).digest('hex').slice(0, longestCallId);
+  return id.length <= longestCallId ? id : hash('sha256', id).slice(0, longestCallId);
 }
 
 /** Values of `detail`; `original` exists only in Responses. Other values are rejected. */

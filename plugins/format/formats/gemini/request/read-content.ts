@@ -15,7 +15,7 @@ const besides: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'vi
  * @throws GatewayError `invalid_request`
  */
 export function readPart(part: Placed<GeminiPart>, notes: Notes): Part[] {
-  return placeParts(readShown(part, notes), part.path);
+  return placeParts(readShown(part, notes), part);
 }
 
 function readShown(part: Placed<GeminiPart>, notes: Notes): Part[] {

@@ -3,8 +3,8 @@ import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts
 import { CallMatcher } from '../../../canonical/call-matcher.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
-import { manyIn, maybeFields, readFields } from '../../../wire/gemini-fields.ts';
-import { invalid, Placed } from '../../../wire/read.ts';
+import { inCamelCase, manyIn, maybeFields, readFields, readMany } from '../../../wire/gemini-fields.ts';
+import { invalid, type Placed } from '../../../wire/read.ts';
 import { readPart } from './read-content.ts';
 import { decodeSignature, skipValidation } from './thought-signature.ts';
 import type { GeminiCall, GeminiContent, GeminiPart, GeminiRequest, GeminiResult } from '../../../wire/gemini.ts';
@@ -24,8 +24,10 @@ export function readInstructions(request: Placed<GeminiRequest>, notes: Notes): 
   if (typeof given === 'string') return given === '' ? [] : [given];
   const content = maybeFields<GeminiContent, GeminiRequest>(request, 'systemInstruction');
   const instructions: string[] = [];
-  for (const [entry, path] of content === undefined ? [] : manyIn(content, 'parts')) {
-    const part = typeof entry === 'string' ? new Placed<GeminiPart>({ text: entry }, path) : readFields(entry, path);
+  if (content === undefined) return instructions;
+  for (const [index, entry] of readMany(content, 'parts').entries()) {
+    const fields = typeof entry === 'string' ? { text: entry } : inCamelCase(entry);
+    const part = content.place<GeminiPart>('parts', fields, index);
     for (const read of readPart(part, notes)) {
       if (read.type === 'text') instructions.push(read.text);
       else notes.drop(`${read.type} in systemInstruction`);
@@ -54,16 +56,16 @@ export class ContentReader {
 
   /** @throws GatewayError `invalid_request` */
   readContents(request: Placed<GeminiRequest>): void {
-    let last: string | undefined;
+    let last: Placed<GeminiContent> | undefined;
     let count = 0;
-    for (const [entry, path] of manyIn(request, 'contents')) {
-      last = path;
+    for (const content of manyIn<GeminiContent, GeminiRequest>(request, 'contents')) {
+      last = content;
       count = this.items.length;
-      this.#readContent(readFields(entry, path));
+      this.#readContent(content);
     }
     if (last === undefined) throw invalid('contents', 'a list of at least one content');
     this.#endTurn('assistant');
-    if (this.items.length === count) refuseUnread(last, this.#notes);
+    if (this.items.length === count) refuseUnread(last.path, this.#notes);
   }
 
   #readContent(content: Placed<GeminiContent>): void {
@@ -71,7 +73,7 @@ export class ContentReader {
     if (side === undefined) throw invalid(content.at('role'), 'user or model');
     // Clients keep each chunk of a stream as a separate content: the answer continues until a user's content.
     if (side === 'user') this.#endTurn('assistant');
-    for (const [entry, path] of manyIn(content, 'parts')) this.#readPart(side, readFields(entry, path));
+    for (const part of manyIn<GeminiPart, GeminiContent>(content, 'parts')) this.#readPart(side, part);
     if (side !== 'user') return;
     this.#endTurn('user');
     this.#calls.endTurn();
@@ -88,9 +90,8 @@ export class ContentReader {
     if (thought === true) this.#thought += part.maybeText('text') ?? '';
     if (signature !== '' || thought !== true) this.#closeThought(side, signature);
     if (thought === true) return;
-    if (functionCall !== undefined) this.#readCall(side, readFields(functionCall, part.at('functionCall')));
-    else if (functionResponse !== undefined)
-      this.#readResult(side, readFields(functionResponse, part.at('functionResponse')));
+    if (functionCall !== undefined) this.#readCall(side, readFields(part, 'functionCall'));
+    else if (functionResponse !== undefined) this.#readResult(side, readFields(part, 'functionResponse'));
     else for (const shown of readPart(part, this.#notes)) this.#show(side, shown);
   }
 
@@ -145,7 +146,7 @@ export class ContentReader {
     const id = result.maybeText('id') || undefined;
     const { text, isError } = readResponse(result.maybeObject('response')?.value ?? {});
     const parts: Part[] = text === '' ? [] : [{ type: 'text', text }];
-    for (const [entry, path] of manyIn(result, 'parts')) parts.push(...readPart(readFields(entry, path), this.#notes));
+    for (const part of manyIn<GeminiPart, GeminiResult>(result, 'parts')) parts.push(...readPart(part, this.#notes));
     this.#flush(side);
     this.items.push({ type: 'tool_result', id: this.#calls.result(name, id), parts, isError });
   }

@@ -27,16 +27,16 @@ const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWe
  */
 export function readTools(request: Placed<GeminiRequest>, notes: Notes): Tool[] {
   const tools = new ToolSet();
-  for (const [entry, path] of manyIn(request, 'tools')) readEntry(readFields(entry, path), tools, notes);
+  for (const entry of manyIn<GeminiTool, GeminiRequest>(request, 'tools')) readEntry(entry, tools, notes);
   return tools.list;
 }
 
 function readEntry(entry: Placed<GeminiTool>, tools: ToolSet, notes: Notes): void {
-  for (const [declared, path] of manyIn(entry, 'functionDeclarations'))
-    tools.add(readDeclaration(readFields(declared, path), notes));
-  for (const [name, tool] of Object.entries(entry.value)) {
-    if (name === 'functionDeclarations' || isMissing(tool)) continue;
-    if (searches.has(name)) tools.add(readSearch(readFields(tool, `${entry.path}.${name}`).value, notes));
+  for (const declared of manyIn<GeminiFunction, GeminiTool>(entry, 'functionDeclarations'))
+    tools.add(readDeclaration(declared, notes));
+  for (const name of Object.keys(entry.value) as (keyof GeminiTool & string)[]) {
+    if (name === 'functionDeclarations' || entry.isMissing(name)) continue;
+    if (searches.has(name)) tools.add(readSearch(readFields<JsonObject, GeminiTool>(entry, name).value, notes));
     else notes.drop(`tool ${name}`);
   }
 }

@@ -61,13 +61,8 @@ function idMember(id: string, { quirks }: Profile): GeminiCall {
 
 function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: GeminiCall): GeminiPart {
   const text = textOf(parts);
-  return {
-    functionResponse: {
-      ...head,
-      response: isError ? { error: text === '' ? 'Error without a message.' : text } : { result: text },
-      ...(inner.length > 0 && { parts: inner }),
-    },
-  };
+  const response = isError ? { error: text === '' ? 'Error without a message.' : text } : { result: text };
+  return { functionResponse: inner.length === 0 ? { ...head, response } : { ...head, response, parts: inner } };
 }
 
 /**

@@ -14,9 +14,7 @@ const foreign = new Set(['propertyOrdering', 'nullable', 'example']);
  */
 export function readSchema(schema: JsonObject): JsonObject {
   const fields: GeminiSchema = camelFields(schema);
-  const members = Object.entries(fields)
-    .filter(([name, value]) => !foreign.has(name) && !(name === 'format' && value === 'enum'))
-    .map(([name, value]) => [name, readMember(name, value)] as const);
+  const members = Object.entries(fields).map(([name, value]) => [name, readMember(name, value)] as const);
   const read = inOrder(Object.fromEntries(members.filter(([, value]) => value !== undefined)), fields);
   return fields.nullable === true ? asNullable(read) : read;
 }
@@ -31,6 +29,7 @@ function inOrder(schema: JsonObject, { propertyOrdering: order }: GeminiSchema):
 }
 
 function readMember(name: string, value: JsonValue | undefined): JsonValue | undefined {
+  if (foreign.has(name) || (name === 'format' && value === 'enum')) return undefined;
   if (name === 'type') return readType(value);
   if (counts.has(name) && typeof value === 'string') return Number.isInteger(Number(value)) ? Number(value) : undefined;
   if (name === 'properties' && isJsonObject(value)) {

@@ -2,7 +2,7 @@ import type { Part, Source } from '../../../canonical/conversation.ts';
 import { mediaPart, standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { member } from '../../../wire/members.ts';
-import { invalid, Placed } from '../../../wire/read.ts';
+import { invalid, isMissing, Placed } from '../../../wire/read.ts';
 import { isToolChange } from './tool-changes.ts';
 import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 
@@ -15,7 +15,7 @@ type PlacedBlock = Placed<MessagesBlock>;
  */
 export function readBlocks<T extends object>(holder: Placed<T>, name: keyof T & string): PlacedBlock[] {
   const value = holder.get(name);
-  if (holder.isMissing(name)) return [];
+  if (isMissing(value)) return [];
   if (typeof value === 'string') return [new Placed({ type: 'text', text: value }, holder.at(name))];
   if (!Array.isArray(value)) throw invalid(holder.at(name), 'a string or a list of blocks');
   const blocks: PlacedBlock[] = [];
@@ -36,7 +36,7 @@ export function readParts<T extends object>(holder: Placed<T>, name: keyof T & s
  * Source: Anthropic API reference, "Messages", content blocks.
  */
 export function readPart(block: PlacedBlock, notes: Notes): Part[] {
-  return placeParts(readShown(block, notes), block.path);
+  return placeParts(readShown(block, notes), block);
 }
 
 /** The text form of a result of a tool search. */

@@ -15,6 +15,7 @@ import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { objectInput } from '../../../canonical/tools.ts';
 import { writeAlternating } from '../../../canonical/write-turns.ts';
 import { placeBreakpoint } from './cache-breakpoints.ts';
+import type { Editable } from '../../../wire/loose.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
 
 /**
@@ -65,16 +66,13 @@ function writeCall(call: ToolCall, { names, notes }: EncodeTarget): MessagesBloc
 
 function writeResult(result: ToolResult, moved: readonly Part[], target: EncodeTarget): MessagesBlock {
   const { id, parts, isError } = result;
-  const held = parts.filter((part) => !moved.includes(part));
+  const held = moved.length === 0 ? parts : parts.filter((part) => !moved.includes(part));
   const content = writeInput(held, target);
   if (content.length === 0 && moved.length > 0) content.push(...writeText('What this tool has shown follows.'));
   if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
-  const block = {
-    type: 'tool_result',
-    tool_use_id: plainId(id),
-    ...(content.length > 0 && { content }),
-    ...(isError && { is_error: true }),
-  };
+  const block: Editable<MessagesBlock> = { type: 'tool_result', tool_use_id: plainId(id) };
+  if (content.length > 0) block.content = content;
+  if (isError) block.is_error = true;
   return parts.reduce<MessagesBlock>(placeBreakpoint, block);
 }
 

@@ -140,7 +140,7 @@ export class ItemReader {
     if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', item.path);
     const mediaType = mediaTypeIn(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
     const source = { type: 'base64', mediaType, data: standardBase64(data, item.at('result')) } as const;
-    this.#say('assistant', placeParts([{ type: 'image', source, detail: undefined }], item.path));
+    this.#say('assistant', placeParts([{ type: 'image', source, detail: undefined }], item));
   }
 
   #reasoning(item: Placed<ResponsesItem>): void {
@@ -210,8 +210,9 @@ function readRole(item: Placed<ResponsesItem>): Message['role'] {
 }
 
 function readTexts(item: Placed<ResponsesItem>, name: 'summary' | 'content'): string[] {
-  const texts = item.objects<ResponsesPart>(name).map((part) => part.maybeText('text') ?? '');
-  return texts.filter((text) => text !== '').toArray();
+  const texts: string[] = [];
+  for (const part of item.objects<ResponsesPart>(name)) texts.push(part.maybeText('text') ?? '');
+  return texts.filter((text) => text !== '');
 }
 
 /**

@@ -15,6 +15,7 @@ import { showMadeImages } from '../../../canonical/made-images.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { shortenId, writeAudio } from '../../../canonical/openai.ts';
 import { supportsFreeformTools, wireName } from './write-tools.ts';
+import type { Editable } from '../../../wire/loose.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import {
   writeDataUrl,
@@ -97,18 +98,16 @@ class ItemWriter {
 
   #call(call: ToolCall): ResponsesItem {
     this.#forms.set(call.id, call.form);
-    const head = { call_id: shortenId(call.id), name: wireName(call, this.#target) };
+    const [call_id, name] = [shortenId(call.id), wireName(call, this.#target)];
     const isNative = supportsFreeformTools(this.#target);
-    const group = isNative && call.namespace !== undefined ? { namespace: call.namespace } : {};
-    if (call.form === 'function') return { type: 'function_call', ...head, ...group, arguments: filled(call.input) };
-    if (call.form === 'freeform') {
-      return isNative
-        ? { type: 'custom_tool_call', ...head, ...group, input: call.input }
-        : { type: 'function_call', ...head, arguments: JSON.stringify({ input: call.input }) };
-    }
-    if (!isNative) return { type: 'function_call', ...head, arguments: filled(call.input) };
-    const wanted = parseInput(call.input) ?? {};
-    return { type: 'tool_search_call', call_id: head.call_id, execution: 'client', arguments: wanted };
+    if (isNative && call.form === 'tool_search')
+      return { type: 'tool_search_call', call_id, execution: 'client', arguments: parseInput(call.input) ?? {} };
+    const isCustom = isNative && call.form === 'freeform';
+    const item: Editable<ResponsesItem> = { type: isCustom ? 'custom_tool_call' : 'function_call', call_id, name };
+    if (isNative && call.namespace !== undefined) item.namespace = call.namespace;
+    if (isCustom) item.input = call.input;
+    else item.arguments = call.form === 'freeform' ? JSON.stringify({ input: call.input }) : filled(call.input);
+    return item;
   }
 
   #result(result: ToolResult): ResponsesItem {

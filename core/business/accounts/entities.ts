@@ -88,6 +88,7 @@ export const PlanPeriodSchema = defineEntity({
   indexes: [
     { name: 'plan_period_account', properties: ['account', 'endsAt'] },
     { name: 'plan_period_end', properties: 'endsAt' },
+    { name: 'plan_period_order', properties: 'orderId', where: 'order_id is not null' },
   ],
   uniques: [
     { name: 'plan_period_activates_once', properties: 'orderId', where: `reason in ('order', 'gift')` },

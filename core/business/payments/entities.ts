@@ -108,7 +108,7 @@ export const Payment = defineEntity({
   properties: {
     id: p.uuid().primary(),
     order: () => p.manyToOne(PlanOrder).index('payment_order'),
-    attempt: () => p.manyToOne(PaymentAttempt).fieldName('reference'),
+    attempt: () => p.manyToOne(PaymentAttempt).fieldName('reference').index('payment_reference'),
     provider: impersonal(p.text()),
     /** The provider's reference of its charge, if it differs from the attempt's. */
     providerReference: impersonal(p.text().nullable()),

@@ -10,7 +10,7 @@ import { isDay, localTime } from '#core/platform/timing/time-zone.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { act } from '#core/web/actions/action-page.ts';
-import { actionTable } from '#core/web/actions/action-table.ts';
+import { actionTable } from '#core/web/resources/action-table.ts';
 import { reconcileAction } from './actions.ts';
 import type { Reconciliation } from './reconcile.ts';
 

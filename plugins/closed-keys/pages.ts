@@ -1,5 +1,5 @@
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { actionTable } from '#core/web/actions/action-table.ts';
+import { actionTable } from '#core/web/resources/action-table.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import { fieldTable } from '#core/web/resources/field.ts';

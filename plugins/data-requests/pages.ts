@@ -1,5 +1,5 @@
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { actionTable } from '#core/web/actions/action-table.ts';
+import { actionTable } from '#core/web/resources/action-table.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';

@@ -1,3 +1,4 @@
+import { fullName } from '#core/business/accounts/shown-names.ts';
 import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { printable } from '#core/platform/logger.ts';
@@ -79,7 +80,7 @@ export function renderFields({ record, key }: ShownAccount): string[] {
   const fields: [string, string | undefined][] = [
     ['key', key === undefined ? (record.key?.hint ?? 'none') : `${key}   (shown only once)`],
     ['account', id],
-    ['name', email === undefined ? name : `${name} <${email}>`],
+    ['name', fullName(name, email)],
     ['created', createdAt.toISOString()],
     ['rotated', record.key?.rotatedAt?.toISOString()],
     ['plan', describePlan(record)],

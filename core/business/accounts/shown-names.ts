@@ -1,6 +1,11 @@
 /** Name of a deleted account. */
 export const deletedName = 'Deleted account';
 
+/** `NAME <ADDRESS>`, for operators. */
+export function fullName(name: string, email: string | null | undefined): string {
+  return email === null || email === undefined ? name : `${name} <${email}>`;
+}
+
 /** Display names of the providers that @hapi/bell supports. A list, so that checking gateway.yaml does not load bell. */
 export const providerTitles: Readonly<Record<string, string>> = {
   arcgisonline: 'ArcGIS Online',

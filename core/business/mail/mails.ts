@@ -6,6 +6,10 @@ import type { MailMessage, mailStates } from './entities.ts';
 /** Events whose mails are about money: a customer needs them, and no other message replaces them. */
 export const moneyEvents = ['order.paid', 'payment.refunded'] as const satisfies readonly EventName[];
 
+export function concernsMoney(event: EventName): boolean {
+  return moneyEvents.some((moneyEvent) => moneyEvent === event);
+}
+
 /** How long an undelivered mail is listed as needing an operator, days. */
 export const undeliveredDays = 7;
 

@@ -4,7 +4,7 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage } from './entities.ts';
-import { moneyEvents } from './mails.ts';
+import { concernsMoney, moneyEvents } from './mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -146,7 +146,7 @@ export async function finishMessage(
   error?: string,
 ): Promise<MailState | undefined> {
   const isUncertain = outcome === 'uncertain';
-  const isRepeated = channel !== 'customer' || (isAboutMoney(event) && before + 1 < uncertainTries);
+  const isRepeated = channel !== 'customer' || (concernsMoney(event) && before + 1 < uncertainTries);
   const state = isUncertain && isRepeated ? 'waiting' : outcome;
   const [row] = await database.query<{ readonly state: MailState }>(
     `with ended as (
@@ -192,10 +192,6 @@ export async function closeAbandoned(database: Queries, reason: string): Promise
 interface AbandonedMail {
   readonly eventId: string;
   readonly isRepeated: boolean;
-}
-
-function isAboutMoney(event: EventName): boolean {
-  return moneyEvents.some((moneyEvent) => moneyEvent === event);
 }
 
 interface MessageCounts {

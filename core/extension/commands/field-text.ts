@@ -1,8 +1,6 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
-import { recordedActions } from '#core/web/actions/action-table.ts';
-import type { FieldValues, ShownField } from '#core/web/resources/field.ts';
+import type { EntryTable, FieldValues, ShownField } from '#core/web/resources/field.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import {
   formatFields,
@@ -37,9 +35,11 @@ export function formatEntries<Entry>(
   );
 }
 
-/** Formats operators' actions below a heading. */
-export function formatActions(actions: readonly RecordedAction[], text: FieldText): string[] {
-  return formatSection('actions', formatEntries(actions, recordedActions.text, text, { longest: 500 }));
+/** Formats tables below their headings. */
+export function formatTables(tables: readonly EntryTable[], text: FieldText): string[] {
+  return tables.flatMap(({ name, entries, view }) =>
+    formatSection(name, formatEntries(entries, view.text, text, { longest: 500 })),
+  );
 }
 
 /** Formats one entry as lines of names and values, without empty fields. @param more lines appended below */
@@ -79,6 +79,7 @@ function printField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, n
   const value = field.value(entry, now);
   if (value === undefined) return '';
   if (value instanceof Date) return formatTime(value, timeZone, field.isExact);
+  if (field.type === 'count') return format.number(Number(value));
   if (field.type === 'duration') return plain(format.duration(Number(value)).text);
   if (field.type === 'person') return names?.get(String(value)) ?? String(value);
   if (typeof value !== 'object') return String(value);

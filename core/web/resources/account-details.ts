@@ -8,11 +8,14 @@ import { countUsage, startOfHours, type UsageCounts, type UsageKeys } from '#cor
 import { type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { SessionRecord } from '../sessions/sessions.ts';
 import { sessionsOf } from '../sessions/sign-in.ts';
+import { fullName } from '#core/business/accounts/shown-names.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { signInName } from '#core/business/operator-actions/telling.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { nameOfPerson } from '../pages/account-name.ts';
-import { defineView, type FieldReader, type TextReader } from './field.ts';
+import { actionsOfOne } from './action-table.ts';
+import { defineView, type EntryTable, type FieldReader, type TextReader } from './field.ts';
+import { ledger as ledgerView } from './ledger.ts';
 
 /** Number of operators' actions to read, newest first. */
 const listedActions = 100;
@@ -55,7 +58,7 @@ export const accountFacts = defineView<AccountDetails>()({
   account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },
   name: {
     type: 'text',
-    value: ({ record: { name, email } }) => (email === undefined ? name : `${name} <${email}>`),
+    value: ({ record }) => fullName(record.name, record.email),
     cell: ({ record }, { t }) => nameOfPerson(record.name, t),
   },
   language: { type: 'text', of: 'language' },
@@ -87,10 +90,15 @@ export const accountFacts = defineView<AccountDetails>()({
   },
 });
 
-/** An account as commands and the API output it. */
-export function writeAccount({ record, ledger, ...details }: AccountDetails) {
+/** Tables of an account, on its page and in the output of commands. */
+export const accountTables = ({ ledger, actions }: AccountDetails): EntryTable[] => [
+  { name: 'ledger', entries: ledger, view: ledgerView },
+  { name: 'actions', entries: actions, view: actionsOfOne },
+];
+
+/** Facts of an account as commands and the API output them. */
+export function writeFacts({ record, blockedReason, language }: AccountDetails) {
   const { id, name, email, createdAt, blockedAt, pausedAt, deletedAt, key, requestCount, readAt } = record;
-  const { blockedReason, language, identities, sessions, usage, actions } = details;
   return {
     id,
     name,
@@ -106,6 +114,14 @@ export function writeAccount({ record, ledger, ...details }: AccountDetails) {
     requestCount,
     active: activePeriod(record, readAt) !== undefined,
     endsAt: endOf(record),
+  };
+}
+
+/** An account as commands and the API output it. */
+export function writeAccount(details: AccountDetails) {
+  const { identities, sessions, ledger, usage, actions } = details;
+  return {
+    ...writeFacts(details),
     identities: identities.map(({ subject: _subject, ...entry }) => entry),
     sessions,
     // `in_force` is the former name of `is_in_force`, until 0.7.

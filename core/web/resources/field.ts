@@ -95,6 +95,14 @@ export interface EntryView<Entry, Name extends string = string> {
   pick(...names: readonly Name[]): ShownField<Entry>[];
 }
 
+/** A table below the facts of an entry, on its page and in the output of its command. */
+export interface EntryTable {
+  /** Its heading; on pages the key `operator.NAME`. */
+  readonly name: string;
+  readonly entries: readonly unknown[];
+  readonly view: Pick<EntryView<unknown>, 'page' | 'text'>;
+}
+
 /**
  * Describes entries once: their fields in the order of pages, and the names of those that commands print; default: all.
  *
@@ -144,6 +152,10 @@ export function fieldTable<Entry>(
     return { ...field, at, isNumber, label: labelOf(field), cell: (entry) => cellOf(field, entry, reader) };
   });
   return describeTable(reader, id, title, entries, columns);
+}
+
+export function entryTables(reader: FieldReader, tables: readonly EntryTable[]): TableSection[] {
+  return tables.map(({ name, entries, view }) => fieldTable(reader, name, `operator.${name}`, entries, view.page));
 }
 
 /** A name and a value on a page, formatted for its reader. */

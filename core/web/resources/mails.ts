@@ -1,8 +1,9 @@
-import type { CustomerMail } from '#core/business/mail/mails.ts';
+import { type CustomerMail, concernsMoney } from '#core/business/mail/mails.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
+import { actionsOf } from '#core/business/operator-actions/actions.ts';
 import { accountSubject, orderSubject } from '#core/business/operator-actions/subjects.ts';
 import { boolean, object } from '#core/platform/schema.ts';
-import { defineView } from './field.ts';
+import { defineView, type FieldReader } from './field.ts';
 import { afterEntry, defineResource, readPage } from './resource.ts';
 
 const kinds = {
@@ -24,26 +25,30 @@ export const mails = defineResource({
     undelivered: boolean('Only those of the last week that did not arrive, or perhaps did not.'),
     after: afterEntry('mail', '^\\d{1,18}$'),
   }),
-  view: defineView<CustomerMail>()({
-    mail: { type: 'id', of: 'id' },
-    created: { type: 'time', label: 'operator.time', at: 'note', of: 'createdAt' },
-    about: { type: 'state', label: 'operator.mail_about', at: 'title', texts: 'operator.mail', of: 'event' },
-    receiver: {
-      type: 'id',
-      label: 'operator.about',
-      heading: 'order or account',
-      fit: 'brief',
-      at: 'note-end',
-      value: ({ order, accountId }) => order ?? accountId,
-      cell: ({ order, accountId }, { t }) =>
-        order === undefined
-          ? { text: t('operator.account'), path: `/operator/accounts/${accountId}` }
-          : { text: order, path: `/operator/orders/${order}` },
+  view: defineView<CustomerMail>()(
+    {
+      mail: { type: 'id', of: 'id' },
+      created: { type: 'time', label: 'operator.time', at: 'note', of: 'createdAt' },
+      about: { type: 'state', label: 'operator.mail_about', at: 'title', texts: 'operator.mail', of: 'event' },
+      receiver: {
+        type: 'id',
+        label: 'operator.about',
+        heading: 'order or account',
+        fit: 'brief',
+        at: 'note-end',
+        value: ({ order, accountId }) => order ?? accountId,
+        cell: ({ order, accountId }, { t }) =>
+          order === undefined
+            ? { text: t('operator.account'), path: `/operator/accounts/${accountId}` }
+            : { text: order, path: `/operator/orders/${order}` },
+      },
+      state: { type: 'state', at: 'end', texts: 'operator.mail_state', kinds, of: 'state' },
+      tries: { type: 'count', at: 'hide', of: 'tries' },
+      error: { type: 'text', fit: 'text', at: 'below', isSentence: true, of: 'error' },
+      next_step: { type: 'link', at: 'hide', cell: nextStep },
     },
-    state: { type: 'state', at: 'end', texts: 'operator.mail_state', kinds, of: 'state' },
-    tries: { type: 'count', at: 'hide', of: 'tries' },
-    error: { type: 'text', fit: 'text', at: 'below', isSentence: true, of: 'error' },
-  }),
+    ['mail', 'created', 'about', 'receiver', 'state', 'tries', 'error'],
+  ),
   async list(host, { account, order, undelivered: isUndelivered = false, after }, { limit }) {
     const { listMails } = await import('#core/business/mail/mails.ts');
     const filter = {
@@ -56,3 +61,15 @@ export const mails = defineResource({
   },
   hasFormerNames: true,
 });
+
+/** Columns of the mails of one account or order. */
+export const mailsOfOne = mails.view.page
+  .filter(({ name }) => name !== 'receiver')
+  .map((field) => (field.name === 'next_step' ? { ...field, at: 'note-end' as const } : field));
+
+/** Link to send a mail again if that makes sense; of the delivered mails only those that a customer may ask for. */
+function nextStep({ id, state, event }: CustomerMail, { t, host }: FieldReader) {
+  if (!actionsOf(host).has('mail.send_again')) return undefined;
+  if (state === 'waiting' || state === 'sending' || (state === 'sent' && !concernsMoney(event))) return undefined;
+  return { text: t('operator.act.mail.send_again'), path: `/operator/mails/${id}/send-again`, isButton: true };
+}

@@ -19,7 +19,9 @@ import {
   refundable,
 } from '#core/business/payments/order-types.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
-import { defineView, type FieldReader } from './field.ts';
+import { actionsOfOne } from './action-table.ts';
+import { defineView, type EntryTable, type FieldReader } from './field.ts';
+import { ledger as ledgerView } from './ledger.ts';
 
 const outcomeOf = ({ outcome }: Payment, { t }: FieldReader) => t(`operator.payment_outcome.${outcome}`);
 
@@ -33,7 +35,7 @@ function aboutOf({ payments, refunds }: Order, subject: string, { t, format }: F
 }
 
 /** Flags of an order. */
-export const flagsOf = (order: Order) =>
+const flagsOf = (order: Order) =>
   defineView<OrderFlag>()(
     {
       flag: { type: 'id', of: 'id' },
@@ -104,7 +106,7 @@ export const paymentsOf = (order: Order) =>
 const refundKinds = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
 
 /** Refunds of an order. */
-export const refundsOf = ({ payments }: Order) =>
+const refundsOf = ({ payments }: Order) =>
   defineView<OrderRefund>()(
     {
       created: { type: 'time', at: 'note', of: 'createdAt' },
@@ -136,7 +138,7 @@ export const refundsOf = ({ payments }: Order) =>
 const statedKinds = { pending: 'waiting', paid: 'ok', refunded: 'info', disputed: 'bad', failed: 'bad' } as const;
 
 /** Attempts to have an order paid. */
-export const attempts = defineView<AttemptTrail>()(
+const attempts = defineView<AttemptTrail>()(
   {
     reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
     created: { type: 'time', at: 'note', of: 'createdAt' },
@@ -151,7 +153,7 @@ export const attempts = defineView<AttemptTrail>()(
 );
 
 /** A provider's notifications about an order. */
-export const notifications = defineView<NotificationTrail>()({
+const notifications = defineView<NotificationTrail>()({
   received: { type: 'time', at: 'note', of: 'receivedAt' },
   reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
   tries: { type: 'count', at: 'note-end', isNamed: true, of: 'tries' },
@@ -191,3 +193,14 @@ export async function readOrderDetails(database: Pick<Database, 'query'>, order:
   const owner = account && { name: account.name, email: account.email };
   return { order, owner, attempts: attemptTrail, notifications: notificationTrail, ledger, actions };
 }
+
+/** Tables of an order, on its page and in the output of commands. */
+export const orderTables = (details: OrderDetails): EntryTable[] => [
+  { name: 'flags', entries: details.order.flags, view: flagsOf(details.order) },
+  { name: 'payments', entries: details.order.payments, view: paymentsOf(details.order) },
+  { name: 'refunds', entries: details.order.refunds, view: refundsOf(details.order) },
+  { name: 'attempts', entries: details.attempts, view: attempts },
+  { name: 'notifications', entries: details.notifications, view: notifications },
+  { name: 'ledger', entries: details.ledger, view: ledgerView },
+  { name: 'actions', entries: details.actions, view: actionsOfOne },
+];

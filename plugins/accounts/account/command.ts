@@ -2,24 +2,25 @@ import type { Command as Parser } from 'commander';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { note } from '#core/business/operator-actions/action-kind.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
-import { formatActions, formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
-import { formatSection } from '#core/extension/commands/table-text.ts';
+import { formatEntry, formatTables } from '#core/extension/commands/field-text.ts';
 import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import {
   type AccountDetails,
   accountFacts,
+  accountTables,
   readAccountDetails,
   writeAccount,
+  writeFacts,
 } from '#core/web/resources/account-details.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
-import { ledger } from '#core/web/resources/ledger.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
@@ -35,12 +36,23 @@ const account: CommandSubject<AccountDetails> = {
   describe: describeAccount,
 };
 
+/** `GET /operator/api/accounts/{handle}`. */
+export const accountReading: OperatorReading = {
+  path: '/accounts/{handle}',
+  summary: 'read an account',
+  async read(host, handle) {
+    const details = await readAccountDetails(host, await findAccountByHandle(host, handle));
+    const written = writeAccount(details);
+    // `account` and `sign_ins` are former names, until 0.7.
+    return { account: writeFacts(details), signIns: written.identities, ...written };
+  },
+};
+
 function describeAccount(details: AccountDetails, timeZone: string): string[] {
   const text = { timeZone, now: details.record.readAt };
   return [
     ...formatEntry(details, accountFacts.text, text, [['times', timeZone]]),
-    ...formatSection('ledger', formatEntries(details.ledger, ledger.text, text)),
-    ...formatActions(details.actions, text),
+    ...formatTables(accountTables(details), text),
   ];
 }
 

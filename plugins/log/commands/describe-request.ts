@@ -1,19 +1,14 @@
-import type { Account } from '#core/business/accounts/entities.ts';
+import { fullName } from '#core/business/accounts/shown-names.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import {
-  formatFields,
-  formatSection,
-  formatTable,
-  formatTime,
-  paint,
-  plain,
-} from '#core/extension/commands/table-text.ts';
+import { formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
+import { formatSection, paint, plain } from '#core/extension/commands/table-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
-import type { Row } from '#core/platform/database/rows.ts';
 import { describeFacts, requestTexts } from '#core/web/requests/describe-facts.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { statusOf } from './requests.ts';
 
@@ -34,72 +29,71 @@ export async function readRequest({ database }: Pick<Host, 'database'>, id: stri
       'not_found',
       `Request ${id} not found. Requests are recorded about a second after they are over, and kept for the days of log.keep_days.`,
     );
-  const name = await nameOf(database, record.account_id);
-  return { record, describe: (timeZone) => describeRequest(record, name, timeZone) };
-}
-
-async function nameOf(database: Host['database'], accountId: string | null): Promise<string | undefined> {
-  const [row] = await database.query<Row<typeof Account, 'name' | 'email'>>(
-    'SELECT name, email FROM account WHERE id = ?',
-    [accountId],
+  const accounts = await readAccounts(database, 'id', record.account_id === null ? [] : [record.account_id]);
+  const names = new Map(
+    accounts.map(({ id: account, name, email }) => [account, `${account} ${fullName(name, email)}`]),
   );
-  return row && (row.email === null ? row.name : `${row.name} <${row.email}>`);
+  return { record, describe: (timeZone) => describeRequest(record, names, timeZone) };
 }
 
 const english = new Translator([requestTexts]).in('en');
 
-/** @param account its name, if any */
-function describeRequest(record: RequestRecord, account: string | undefined, timeZone: string): string[] {
+/** Printed before the facts that pages show too. */
+const own = defineView<RequestRecord>()({
+  request: { type: 'id', of: 'id' },
+  time: {
+    type: 'text',
+    print: ({ started_at: at }, { time, format }) =>
+      `${time(new Date(at), true)}.${String(at % 1000).padStart(3, '0')} ${format.timeZone}`,
+  },
+  account: { type: 'person', value: ({ account_id: id }) => id ?? 'none' },
+  endpoint: { type: 'text', value: ({ endpoint, method, path }) => `${endpoint} (${method} ${path})` },
+  model: { type: 'text', of: 'model' },
+  metered: { type: 'text', value: ({ is_metered: is }) => yesOrNo(is) },
+  status: { type: 'text', value: (record) => [statusOf(record), record.error_code].filter(Boolean).join(', ') },
+  route: { type: 'text', value: ({ cache, route }) => (cache === 'hit' ? 'none: from the cache' : route) },
+  failover: { type: 'text', value: ({ has_failover: has }) => yesOrNo(has) },
+  first_byte: { type: 'duration', of: 'first_byte_ms' },
+  first_token: { type: 'duration', of: 'first_content_ms' },
+  total: { type: 'duration', of: 'duration_ms' },
+});
+
+function describeRequest(record: RequestRecord, names: ReadonlyMap<string, string>, timeZone: string): string[] {
   const format = formatterFor('en', timeZone);
-  const took = (ms: number | null | undefined) => (ms == null ? undefined : plain(format.duration(ms).text));
-  const time = formatTime(new Date(record.started_at), timeZone, true);
+  const text = { timeZone, now: 0, names };
   const facts = describeFacts(record, { t: english, format }, { isForOperator: true, areRoutesNamed: true });
+  const more = facts.map(({ label, text: short, full = short }) => [label.toLowerCase(), plain(full)] as const);
+  const tried = record.attempts ?? [];
+  const options = { numbers: [5, 6], longest: Infinity };
   return [
-    ...formatFields([
-      ['request', record.id],
-      ['time', `${time}.${String(record.started_at % 1000).padStart(3, '0')} ${timeZone}`],
-      ['account', record.account_id === null ? 'none' : [record.account_id, account].filter(Boolean).join(' ')],
-      ['endpoint', `${record.endpoint} (${record.method} ${record.path})`],
-      ['model', record.model],
-      ['metered', yesOrNo(record.is_metered)],
-      ['status', [statusOf(record), record.error_code].filter(Boolean).join(', ')],
-      ['route', record.cache === 'hit' ? 'none: from the cache' : record.route],
-      ['failover', yesOrNo(record.has_failover)],
-      ['first byte', took(record.first_byte_ms)],
-      ['first token', took(record.first_content_ms)],
-      ['total', took(record.duration_ms)],
-      ...facts.map(({ label, text, full = text }) => [label.toLowerCase(), plain(full)] as const),
-    ]),
-    ...formatSection(paint('bold', 'attempts'), describeAttempts(record, took)),
+    ...formatEntry(record, own.text, text, more),
+    ...formatSection(paint('bold', 'attempts'), formatEntries(tried, attemptsOf(record, format).text, text, options)),
   ];
 }
 
-type Took = (ms: number | null | undefined) => string | undefined;
+type Attempt = NonNullable<RequestRecord['attempts']>[number];
 
 /** Attempts, each with its position on one time axis. */
-function describeAttempts({ attempts, duration_ms: total }: RequestRecord, took: Took): string[] {
-  if (attempts === null || attempts.length === 0) return [];
-  const ends = attempts.map(({ started_ms: start, duration_ms: length }) => (start ?? 0) + (length ?? 0));
+function attemptsOf({ attempts, duration_ms: total }: RequestRecord, format: Formatter) {
+  const tried = attempts ?? [];
+  const ends = tried.map(({ started_ms: start, duration_ms: length }) => (start ?? 0) + (length ?? 0));
   const end = Math.max(total ?? 0, ...ends, 1);
-  return formatTable(
-    ['', 'route', 'outcome', 'status', 'fault', 'started', 'took', `0 to ${took(end)}`.padEnd(axisLength), 'error'],
-    attempts.map((attempt, index) => {
-      const isFailed = attempt.outcome === 'failed';
-      const bar = barOf(attempt.started_ms ?? 0, attempt.duration_ms ?? 0, end);
-      return [
-        `${index + 1}`,
-        attempt.route ?? '',
-        isFailed ? { text: 'failed', style: 'red' } : (attempt.outcome ?? ''),
-        String(attempt.status ?? ''),
-        attempt.fault ?? '',
-        took(attempt.started_ms) ?? '',
-        took(attempt.duration_ms) ?? '',
-        { text: bar, style: isFailed ? 'red' : 'green' },
-        attempt.error ?? '',
-      ];
-    }),
-    { numbers: [5, 6], longest: Infinity },
-  );
+  return defineView<Attempt>()({
+    number: { type: 'id', heading: '', value: (attempt) => String(tried.indexOf(attempt) + 1) },
+    route: { type: 'text', of: 'route' },
+    outcome: { type: 'state', kinds: { failed: 'bad' }, of: 'outcome' },
+    status: { type: 'count', of: 'status' },
+    fault: { type: 'text', of: 'fault' },
+    started: { type: 'duration', of: 'started_ms' },
+    took: { type: 'duration', of: 'duration_ms' },
+    axis: {
+      type: 'text',
+      heading: `0 to ${plain(format.duration(end).text)}`.padEnd(axisLength),
+      kind: ({ outcome }) => (outcome === 'failed' ? 'bad' : 'ok'),
+      value: ({ started_ms: start, duration_ms: length }) => barOf(start ?? 0, length ?? 0, end),
+    },
+    error: { type: 'text', of: 'error' },
+  });
 }
 
 function barOf(start: number, length: number, end: number): string {

@@ -15,14 +15,17 @@ import {
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
 import { signInName } from '#core/business/operator-actions/telling.ts';
-import { nameAccounts } from '#core/web/actions/tell-action.ts';
-import { actionTable } from '#core/web/actions/action-table.ts';
-import { mailTable } from '../mail-table.ts';
+import { nameAccounts } from '#core/web/resources/tell-action.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
-import { accountFacts, readAccountDetails } from '#core/web/resources/account-details.ts';
+import {
+  type AccountDetails,
+  accountFacts,
+  accountTables,
+  readAccountDetails,
+} from '#core/web/resources/account-details.ts';
 import { accountKinds } from '#core/web/resources/accounts.ts';
-import { defineView, describeFacts, fieldTable } from '#core/web/resources/field.ts';
-import { ledger as ledgerView } from '#core/web/resources/ledger.ts';
+import { defineView, describeFacts, entryTables, fieldTable } from '#core/web/resources/field.ts';
+import { mailsOfOne } from '#core/web/resources/mails.ts';
 import { ordersOfOne } from '#core/web/resources/orders.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
@@ -60,21 +63,19 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
       gateway.costsReader?.beside(request, '30d'),
       listMails(database, { accountId: id }, listed.mails),
     ]);
-    const { identities, ledger, usage, actions } = details;
-    const names = await nameAccounts(request, actions);
+    const { identities, usage, actions } = details;
+    const reader = { t, format, host, language, names: await nameAccounts(request, actions) };
     const tiles = await describeAccountTiles(record, usage, costs?.ofAccount(id), request);
     const state = stateOf(record);
     const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
     return {
       account: nameOfAccount(record, t),
       heading: record.name === '' ? nameOfAccount(record, t) : nameOfPerson(record.name, t),
-      about: aboutOf(record, identities, request),
+      about: aboutOf(details, request),
+      key: record.key?.hint ?? '',
       status: { kind: accountKinds[state] ?? '', text: t(`operator.account_state.${state}`) },
       tiles,
-      story: describeStory(
-        { ...details, orders, others: others.flat(), hours },
-        { t, format, host, language, query, names },
-      ),
+      story: describeStory({ ...details, orders, others: others.flat(), hours }, { ...reader, query }),
       models: describeModels(byRequests, request),
       requestsPath: `/operator/requests?${new URLSearchParams({ account: id, time: '30d' }).toString()}`,
       notes: actions
@@ -94,9 +95,8 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
       sections: withRows([
         usageTable(byRequests, timed, costs && ((model) => costs.ofModel(id, model)), request),
         fieldTable(request, 'orders', 'operator.orders', orders, ordersOfOne),
-        fieldTable(request, 'ledger', 'operator.ledger', ledger, ledgerView.page),
-        mailTable(mails, request),
-        actionTable(actions, request, names),
+        ...entryTables(reader, accountTables(details)),
+        fieldTable(request, 'mails', 'operator.mails', mails, mailsOfOne),
       ]),
     };
   },
@@ -115,23 +115,14 @@ function stateOf({ deletedAt, pausedAt, blockedAt, periods, readAt }: AccountRec
   return (periods.at(-1)?.endsAt.getTime() ?? 0) > readAt ? 'active' : 'inactive';
 }
 
-type SignIn = { readonly provider: string; readonly email: string | undefined; readonly name: string };
-
-/** The line below the name: e-mail address, sign-in providers, start date and key. */
+/** The line below the name: e-mail address, sign-in providers and start date. */
 function aboutOf(
-  { name, email, createdAt, key }: AccountRecord,
-  signIns: readonly SignIn[],
+  { record: { name, email, createdAt }, identities }: AccountDetails,
   { t, format }: PageRequest,
-): { readonly text: string; readonly key: string } {
-  const providers = new Set(signIns.map(({ provider }) => provider));
-  return {
-    text: joinParts(
-      name === '' ? undefined : email,
-      ...[...providers].map((provider) => signInName(provider, t)),
-      t('operator.customer_since', { day: format.day(createdAt).text }),
-    ),
-    key: key?.hint ?? '',
-  };
+): string {
+  const providers = new Set(identities.map(({ provider }) => signInName(provider, t)));
+  const since = t('operator.customer_since', { day: format.day(createdAt).text });
+  return joinParts(name === '' ? undefined : email, ...providers, since);
 }
 
 /** The most used models, each with its requests relative to those of the most used model. */

@@ -8,7 +8,7 @@ import type { StoryEntry } from '#core/web/pages/account-story.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { AccountDetails } from '#core/web/resources/account-details.ts';
 import { ledgerNote } from '#core/web/resources/ledger.ts';
-import { tellAction, tellDone as tellThatDone } from '#core/web/actions/tell-action.ts';
+import { tellAction, tellDone as tellThatDone } from '#core/web/resources/tell-action.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 

@@ -5,7 +5,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { actionTable } from '#core/web/actions/action-table.ts';
+import { actionTable } from '#core/web/resources/action-table.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
 import { configurations, configurationsPath } from '#core/web/resources/configurations.ts';
 import { fieldTable, type ShownField } from '#core/web/resources/field.ts';
@@ -18,6 +18,7 @@ export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Pa
   path: configurationsPath,
   role: 'operator',
   title: 'operator.configurations',
+  within: '/operator/health',
   template: 'operator/configurations.eta',
   async show(request) {
     const { host, query, t } = request;

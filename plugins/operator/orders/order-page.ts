@@ -4,23 +4,14 @@ import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
-import { describeOrderLine, type OrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
+import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { receiptsOf } from '#core/business/payments/receipts.ts';
 import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import { isUnderWay } from '#core/business/payments/order-types.ts';
-import { actionTable } from '#core/web/actions/action-table.ts';
-import { mailTable } from '../mail-table.ts';
 import { withRows } from '#core/web/pages/table.ts';
-import { describeFacts, type EntryView, fieldTable, type PageFact } from '#core/web/resources/field.ts';
-import { ledger } from '#core/web/resources/ledger.ts';
-import {
-  attempts,
-  flagsOf,
-  notifications,
-  paymentsOf,
-  readOrderDetails,
-  refundsOf,
-} from '#core/web/resources/order-parts.ts';
+import { describeFacts, entryTables, fieldTable } from '#core/web/resources/field.ts';
+import { mailsOfOne } from '#core/web/resources/mails.ts';
+import { orderTables, readOrderDetails } from '#core/web/resources/order-parts.ts';
 import { orderFacts, orderView, stateCell } from '#core/web/resources/orders.ts';
 
 const listedMails = 50;
@@ -36,7 +27,7 @@ export const orderPage: Page = {
     const { host, t, format, language } = request;
     const order = await requireOrder(request);
     const { database } = host;
-    const { id, accountId, flags, payments, refunds } = order;
+    const { id, accountId } = order;
     const [details, names, mails, receipts = [], company, lines] = await Promise.all([
       readOrderDetails(database, order),
       readAccountNames(database, [accountId, redeemerOf(order) ?? null], t),
@@ -47,8 +38,6 @@ export const orderPage: Page = {
     ]);
     const reader = { host, t, format, language, names };
     const { text, kind } = stateCell(order, t);
-    const table = <Entry>(name: string, entries: readonly Entry[], { page }: Pick<EntryView<Entry>, 'page'>) =>
-      fieldTable(reader, name, `operator.${name}`, entries, page);
     return {
       order: order.code,
       heading: t('operator.order_heading', { order: order.code }),
@@ -64,18 +53,14 @@ export const orderPage: Page = {
           value: number ?? t('operator.fact.receipt_unnumbered'),
           path: operatorPath,
         })),
-        ...lines.map((line) => describeLine(line, language)),
+        ...lines
+          .map((line) => describeOrderLine(line, language))
+          .map(({ label, text: value, path }) => ({ name: label, value, path })),
       ],
       actions: actionsOf(order, request),
       sections: withRows([
-        table('flags', flags, flagsOf(order)),
-        table('payments', payments, paymentsOf(order)),
-        table('refunds', refunds, refundsOf(order)),
-        table('attempts', details.attempts, attempts),
-        table('notifications', details.notifications, notifications),
-        mailTable(mails, request),
-        table('ledger', details.ledger, ledger),
-        actionTable(details.actions, request),
+        ...entryTables(reader, orderTables(details)),
+        fieldTable(reader, 'mails', 'operator.mails', mails, mailsOfOne),
       ]),
     };
   },
@@ -86,12 +71,6 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
   return (
     (await readOrder(host.database, { code: params['code'] ?? '' })) ?? notFound('operator.order_unknown', listOfOrders)
   );
-}
-
-/** Formats a line that a plugin added when the order was placed. */
-function describeLine(line: OrderLine, language: PageRequest['language']): PageFact {
-  const { label, text, path } = describeOrderLine(line, language);
-  return { name: label, value: text, ...(path !== '' && { path }) };
 }
 
 const link = (path: string, label: string, isDanger = false) => ({ path, label, isDanger });

@@ -4,6 +4,8 @@ import { refundable } from '#core/business/payments/order.ts';
 import { isUnderWay } from '#core/business/payments/order-types.ts';
 import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { describeFacts } from '#core/web/resources/field.ts';
+import { paymentsOf } from '#core/web/resources/order-parts.ts';
 import { requireOrder } from './order-page.ts';
 
 /** `/operator/orders/{code}/refund/{payment}`: refunds one payment, in full or in part. */
@@ -32,11 +34,7 @@ async function findPayment(request: PageRequest): Promise<PageSubject> {
     path,
     question: t('operator.act.order.refund.question', { amount, order: order.code }),
     text: t(gaveDays ? 'operator.act.order.refund.text' : 'operator.refund_text_no_days'),
-    facts: [
-      { name: t('operator.outcome'), value: t(`operator.payment_outcome.${payment.outcome}`) },
-      { name: t('operator.fact.paid'), value: format.time(payment.paidAt).text },
-      { name: t('operator.payment'), value: payment.paymentId },
-    ],
+    facts: describeFacts(request, payment, paymentsOf(order).pick('outcome', 'paid', 'reference')),
     fields: {
       amount: { value: left, hint: t('operator.act.order.refund.amount_hint', { amount }) },
       days_back: gaveDays && {},

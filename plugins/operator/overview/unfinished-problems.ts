@@ -1,6 +1,6 @@
 import { listUnfinished, longestAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
-import { nameAccounts, readSubjects, tellDone } from '#core/web/actions/tell-action.ts';
+import { nameAccounts, readSubjects, tellDone } from '#core/web/resources/tell-action.ts';
 
 /** Maximum actions listed, and ms for which each is listed, so that the next operator sees those of a weekend. */
 const listed = 5;

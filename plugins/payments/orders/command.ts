@@ -1,6 +1,7 @@
 import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { findOrder } from '#core/business/operator-actions/subjects.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { refundable } from '#core/business/payments/order-types.ts';
@@ -22,6 +23,13 @@ const order: CommandSubject<OrderDetails> = {
   read: async (host, handle) => readOrderDetails(host.database, await findListed(host, handle)),
   write: (details) => toOperatorJson(details, true) as object,
   describe: describeOrder,
+};
+
+/** `GET /operator/api/orders/{handle}`. */
+export const orderReading: OperatorReading = {
+  path: '/orders/{handle}',
+  summary: 'read an order with its payments, refunds and flags',
+  read: async (host, handle) => readOrderDetails(host.database, await findOrder(host, handle)),
 };
 
 /** Returns undefined for money without an order, which has only its flag. */

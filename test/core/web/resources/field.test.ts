@@ -112,7 +112,7 @@ it('a command prints its own fields in its own order, and names the zone of the 
     'p1',
     '2026-11-29 14:59',
     'Rp 95.000',
-    '1200',
+    '1,200',
     'lost',
     'Ani',
     'to p1',

@@ -2,14 +2,14 @@ import { describeWords, text } from '#core/business/operator-actions/action-kind
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { TableCell, TableSection } from '../pages/table.ts';
 import { object } from '#core/platform/schema.ts';
-import { defineView, type FieldReader, fieldTable } from '../resources/field.ts';
-import { afterEntry, defineResource, readPage } from '../resources/resource.ts';
+import { defineView, type FieldReader, fieldTable } from './field.ts';
+import { afterEntry, defineResource, readPage } from './resource.ts';
 import { tellAction, tellDone } from './tell-action.ts';
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 
 /** Table of operators' actions. */
-export const recordedActions = defineView<RecordedAction>()(
+const recordedActions = defineView<RecordedAction>()(
   {
     time: { type: 'time', at: 'note', of: 'createdAt' },
     action: { type: 'id', at: 'title', of: 'action', cell: ({ action }, { t }) => tellDone(action, t) },
@@ -47,17 +47,22 @@ export const actions = defineResource({
   },
 });
 
-/** @param names account names by id @param subjects subject cells by id; undefined if the page is about the subject */
+/** Actions on one subject, or on those of a page that names them elsewhere. */
+export const actionsOfOne = {
+  page: recordedActions.page.filter(({ name }) => name !== 'about'),
+  text: recordedActions.text,
+};
+
+/** @param subjects subject cells by id; undefined if the page is about the subject */
 export function actionTable(
   done: readonly RecordedAction[],
-  { t, format, language, host }: FieldReader,
-  names: ReadonlyMap<string, string> = new Map(),
+  reader: FieldReader,
   subjects?: ReadonlyMap<string, TableCell>,
 ): TableSection {
-  const fields = recordedActions.page.flatMap((field) => {
-    if (field.name === 'about')
-      return subjects === undefined ? [] : [{ ...field, cell: ({ subject }: RecordedAction) => subjects.get(subject) }];
-    return subjects !== undefined && field.name === 'by' ? [{ ...field, at: 'hide' as const, isSpare: true }] : [field];
+  if (subjects === undefined) return fieldTable(reader, 'actions', 'operator.actions', done, actionsOfOne.page);
+  const fields = recordedActions.page.map((field) => {
+    if (field.name === 'about') return { ...field, cell: ({ subject }: RecordedAction) => subjects.get(subject) };
+    return field.name === 'by' ? { ...field, at: 'hide' as const, isSpare: true } : field;
   });
-  return fieldTable({ t, format, language, host, names }, 'actions', 'operator.actions', done, fields);
+  return fieldTable(reader, 'actions', 'operator.actions', done, fields);
 }

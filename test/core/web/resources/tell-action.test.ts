@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { keepActions } from '#core/business/operator-actions/actions.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { tellAction, tellDone } from '#core/web/actions/tell-action.ts';
+import { tellAction, tellDone } from '#core/web/resources/tell-action.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { findEnglish } from '../../../support/find-english.ts';

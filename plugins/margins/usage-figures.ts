@@ -1,8 +1,8 @@
 import { formatMoneyForTerminal } from '#core/business/accounts/plans.ts';
 import { toSmallest } from './exact-money.ts';
-import { groupMargins, type MarginGroup, readMargins, writeMargin } from './margins.ts';
+import { groupMargins, readMargins, writeMargin } from './margins.ts';
 import { type AddedTax, readPrices } from './prices.ts';
-import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
+import type { UsageFigures, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { startOfHour } from '#core/gateway/records/usage.ts';
 
 export const usageFigures: UsageFiguresReader = {
@@ -24,19 +24,19 @@ const read: UsageFiguresReader['read'] = async (host, { since, accountId, model,
   const groups = groupMargins(wanted, by);
   if (!hasCosts)
     return {
-      titles: [],
+      fields: [],
       legend: '',
       json: {},
-      groups: groups.map(({ key, counts }) => ({ key, counts, cells: [], json: {} })),
+      groups: groups.map(({ key, counts }) => ({ key, counts, values: [], json: {} })),
     };
   return {
-    titles: ['earned', 'cost', 'margin'],
+    fields: ['earned', 'cost', 'margin'].map((name, index) => fieldOf(name, index, currency)),
     legend: `cost: at the prices in gateway.yaml today${describeTaxes(taxes)}; earned: prices spread over the time of passes`,
     json: { taxes },
     groups: groups.map((group) => ({
       key: group.key,
       counts: group.counts,
-      cells: cellsOf(group, currency),
+      values: [group.earned, group.cost, group.earned - group.cost].map((money) => toSmallest(money, currency)),
       json: { ...writeMargin(group, currency), currency },
     })),
   };
@@ -48,9 +48,14 @@ function describeTaxes(taxes: readonly AddedTax[]): string {
   return `, with tax on top (${list.join('; ')})`;
 }
 
-function cellsOf({ cost, earned }: MarginGroup, currency: string) {
-  return [earned, cost, earned - cost].map((money) => {
-    const text = formatMoneyForTerminal(toSmallest(money, currency), currency);
-    return money < 0 ? ({ text, kind: 'bad' } as const) : { text };
-  });
+/** A column of money that can be typed into a search. */
+function fieldOf(name: string, index: number, currency: string): UsageFigures['fields'][number] {
+  return {
+    name,
+    type: 'count',
+    value: ({ figures }) => figures?.values[index],
+    print: ({ figures: { values = [] } = {} }) =>
+      values[index] === undefined ? '' : formatMoneyForTerminal(values[index], currency),
+    kind: ({ figures }) => ((figures?.values[index] ?? 0) < 0 ? 'bad' : undefined),
+  };
 }

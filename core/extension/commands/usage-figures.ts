@@ -1,23 +1,23 @@
 import type { UsageCounts, UsageFilter } from '#core/gateway/records/usage.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { TableCell } from '#core/web/pages/table.ts';
+import type { ShownField } from '#core/web/resources/field.ts';
 
 /** Usage of one group, with additional columns. */
 export interface FiguredUsage {
   /** Id of the account, days of the plan, name of the model or route; null if there is none. */
   readonly key: string | null;
   readonly counts: UsageCounts;
-  /** One cell for each title. */
-  readonly cells: readonly Pick<TableCell, 'text' | 'kind'>[];
+  /** Its values in the additional columns. */
+  readonly values: readonly number[];
   /** Additional members of the group in `--json`. */
   readonly json: object;
 }
 
 /** Additional columns of `daypass usage`. */
 export interface UsageFigures {
-  /** Titles of the additional columns; empty without any. */
-  readonly titles: readonly string[];
-  /** Legend of the titles. */
+  /** Additional columns, of lines with the figures of their group; empty without any. */
+  readonly fields: readonly ShownField<{ readonly figures?: FiguredUsage | undefined }>[];
+  /** Legend of the columns. */
   readonly legend: string;
   /** Additional members of the whole output of `--json`. */
   readonly json: object;

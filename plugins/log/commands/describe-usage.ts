@@ -32,11 +32,8 @@ export interface UsageTable {
   readonly since: number;
   /** Epoch ms from which usage is complete; undefined before the first request. */
   readonly reach: number | undefined;
-  readonly figures: Pick<UsageFigures, 'titles' | 'legend' | 'json'> | undefined;
+  readonly figures: Pick<UsageFigures, 'fields' | 'legend' | 'json'> | undefined;
 }
-
-const counted = (name: keyof UsageCounts) =>
-  ({ type: 'count', print: (line: UsageLine, { format }: TextReader) => format.number(line[name]) }) as const;
 
 const shareOf = (name: 'read' | 'written') =>
   ({
@@ -49,22 +46,22 @@ const shareOf = (name: 'read' | 'written') =>
 
 const columns = defineView<UsageLine>()({
   name: { type: 'text', of: 'account' },
-  requests: counted('requests'),
+  requests: { type: 'count', of: 'requests' },
   errors: { type: 'count', print: printErrors, kind: ({ failed }) => (failed > 0 ? 'warn' : undefined) },
-  failed: counted('failed'),
-  for_policy: counted('policyRefusals'),
-  failovers: counted('failovers'),
-  cached: counted('cached'),
-  tokens_in: counted('inputTokens'),
+  failed: { type: 'count', of: 'failed' },
+  for_policy: { type: 'count', of: 'policyRefusals' },
+  failovers: { type: 'count', of: 'failovers' },
+  cached: { type: 'count', of: 'cached' },
+  tokens_in: { type: 'count', of: 'inputTokens' },
   from_cache: shareOf('read'),
   to_cache: shareOf('written'),
-  tokens_out: counted('outputTokens'),
+  tokens_out: { type: 'count', of: 'outputTokens' },
   first_token: { type: 'duration', value: ({ firstContent }) => firstContent.median },
   slow: { type: 'duration', heading: '95 % below', value: ({ firstContent }) => firstContent.slow },
-  tries: { type: 'count', print: ({ attempts }, { format }) => attempts && format.number(attempts.attempts) },
+  tries: { type: 'count', value: ({ attempts }) => attempts?.attempts },
   failed_tries: {
     type: 'count',
-    print: ({ attempts }, { format }) => attempts && format.number(attempts.failed),
+    value: ({ attempts }) => attempts?.failed,
     kind: ({ attempts }) => (attempts !== undefined && attempts.failed > 0 ? 'bad' : undefined),
   },
   last_fault: { type: 'text', print: printLastFault },
@@ -89,15 +86,8 @@ function columnsOf({ by, figures }: UsageTable, timeZone: string): ShownField<Us
       print: (line: UsageLine) => keyOf(line, by, timeZone),
     },
   });
-  const more = (figures?.titles ?? []).map((title, index) => {
-    const cellOf = (line: UsageLine) => line.figures?.cells[index];
-    return [
-      title,
-      { type: 'count', print: (line: UsageLine) => cellOf(line)?.text, kind: (line: UsageLine) => cellOf(line)?.kind },
-    ] as const;
-  });
   const shown = columns.text.filter(({ name }) => only[name]?.includes(by) ?? true);
-  return [...key.text, ...shown, ...defineView<UsageLine>()(Object.fromEntries(more)).text];
+  return [...key.text, ...shown, ...(figures?.fields ?? [])];
 }
 
 /** Formats usage as a table, with the covered period below. */

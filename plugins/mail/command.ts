@@ -1,7 +1,7 @@
 import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import { mails } from '#core/web/resources/mails.ts';
+import { sendAgainAction } from './operator/actions.ts';
 
 /** `daypass mail …`: for the operator. Runs next to a gateway, which sends the mails. */
 export const mailCommand = resourceCommand(mails, {
@@ -10,7 +10,7 @@ export const mailCommand = resourceCommand(mails, {
   examples: ['daypass mail list --undelivered', 'daypass mail list --order ORD-7F3K2MQX'],
   actions: [
     [
-      coreAction('mail.send_again'),
+      sendAgainAction,
       {
         handle: 'id of the mail (daypass mail list)',
         examples: ['daypass mail send-again 4711 --note "mailbox was full"'],

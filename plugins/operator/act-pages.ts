@@ -1,7 +1,6 @@
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import { listMails } from '#core/business/mail/mails.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
-import { signInName, tellChoice } from '#core/business/operator-actions/telling.ts';
+import { signInName } from '#core/business/operator-actions/telling.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
@@ -29,21 +28,10 @@ async function refundSubject({ host, params }: PageRequest): Promise<PageSubject
   return { id: key, name: key, path: `/operator/orders/${code}` };
 }
 
-async function mailSubject({ host, params, t }: PageRequest): Promise<PageSubject> {
-  const id = params['id'] ?? '';
-  const [found] = /^\d{1,18}$/.test(id) ? await listMails(host.database, { id }, 1) : [];
-  const about = found ?? notFound('operator.mail_unknown', { path: '/operator/mails', label: 'operator.mails' });
-  const name = tellChoice('operator.mail', about.event, t);
-  return about.order === undefined
-    ? { id, name, path: `/operator/accounts/${about.accountId}` }
-    : { id, name: `${name} (${about.order})`, path: `/operator/orders/${about.order}` };
-}
-
 const account: SubjectPage = { path: '/operator/accounts/{id}', find: accountSubject };
 const signIn: SubjectPage = { ...account, find: accountWithSignIns };
 const order: SubjectPage = { path: '/operator/orders/{code}', find: orderSubject };
 const refund: SubjectPage = { path: '/operator/refunds/{key}', find: refundSubject };
-const mail: SubjectPage = { path: '/operator/mails/{id}', find: mailSubject };
 
 /** @throws PageError 404 for an account without sign-ins */
 async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
@@ -76,5 +64,4 @@ export const actPages: readonly Page[] = [
   plainPage(coreAction('order.check'), order),
   plainPage(coreAction('order.cancel'), order),
   plainPage(coreAction('refund.close'), refund),
-  plainPage(coreAction('mail.send_again'), mail),
 ];

@@ -10,15 +10,13 @@ import { configurationPage } from './configuration/rollback-page.ts';
 import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
 import { healthPage } from './health/page.ts';
-import { mailsPage } from './mails/list-page.ts';
 import { ordersPage } from './orders/list-page.ts';
 import { orderPage } from './orders/order-page.ts';
 import { refundPage } from './orders/refund-page.ts';
 import { keyProblems } from './overview/key-problems.ts';
-import { undeliveredMails } from './overview/mail-problems.ts';
 import { overviewPage } from './overview/page.ts';
 import { unfinishedActions } from './overview/unfinished-problems.ts';
-import { resetPage, routesPage } from './routes/page.ts';
+import { routesPage } from './routes/page.ts';
 import { actionRetentionJob } from './actions-section.ts';
 import { RunningRequests } from './running-requests.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -41,7 +39,6 @@ export const plugin: GatewayPlugin = {
       ordersPage(gateway),
       orderPage,
       refundPage,
-      mailsPage,
       accountsPage(gateway),
       accountPage(gateway),
       heaviestPage,
@@ -49,10 +46,9 @@ export const plugin: GatewayPlugin = {
       configurationPage,
       ...actPages,
       routesPage(gateway),
-      resetPage(gateway),
       healthPage(gateway),
     ];
     for (const page of pages) gateway.page(page);
-    for (const kind of [keyProblems(gateway), unfinishedActions, undeliveredMails]) gateway.problem(kind);
+    for (const kind of [keyProblems(gateway), unfinishedActions]) gateway.problem(kind);
   },
 };

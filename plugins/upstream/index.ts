@@ -3,6 +3,7 @@ import { routesReport } from '#core/gateway/model-call/route-status.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { keyDiagnosis, upstreamDiagnosis } from './diagnosis.ts';
 import { toolDiagnosis } from './tool-diagnosis.ts';
+import { resetAction, resetPage } from './health/reset.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routesResource } from './health/routes-resource.ts';
 import { routeGauges, routeStatus } from './routes.ts';
@@ -20,6 +21,8 @@ export const plugin: GatewayPlugin = {
     const routes = routesResource(server.gateway);
     server.gateway.resource(routes);
     server.gateway.command(routesCommand(routes));
+    server.gateway.action(resetAction);
+    server.gateway.page(resetPage(server.gateway));
     server.gateway.stage(upstreamStage);
     server.gateway.texts(defineTexts({ en, id }));
     server.gateway.problem(otherModels);

@@ -1,27 +1,15 @@
 import { userInfo } from 'node:os';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
-import { resetRoute } from '#core/gateway/model-call/route-reset.ts';
 import type { Host, Services } from '#core/gateway/host/host.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { accountActions } from './account-actions.ts';
-import { type ActionKind, ActionRefused, type ActionSubject, defineAction, type SubjectKind } from './action-kind.ts';
+import { type ActionKind, ActionRefused, type ActionSubject, type SubjectKind } from './action-kind.ts';
 import { type Operator, recordAction } from './operator-actions.ts';
-import { mailActions } from './mail-actions.ts';
 import { orderActions } from './order-actions.ts';
-import { routeSubject } from './subjects.ts';
-import { object } from '#core/platform/schema.ts';
 
-const routeReset = defineAction({
-  name: 'route.reset',
-  subject: routeSubject,
-  summary: 'close the breaker of a route and end the cooldowns of its keys',
-  input: object({}),
-  perform: (host, route) => resetRoute(host, route),
-});
-
-/** Core's actions on accounts, orders, mails and routes, for pages, commands and the API. */
-export const coreActions = [...accountActions, ...orderActions, ...mailActions, routeReset] as const;
+/** Core's actions on accounts and orders, for pages, commands and the API. */
+export const coreActions = [...accountActions, ...orderActions] as const;
 
 type CoreAction = (typeof coreActions)[number];
 

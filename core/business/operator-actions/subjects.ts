@@ -1,4 +1,3 @@
-import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
@@ -44,27 +43,6 @@ export const refundSubject: FoundSubject = {
     return { id: handle, recordedAt: orderId, detail: { refund: handle } };
   },
   tells: { refund: within('operator.told.refund', 'refund') },
-};
-
-/** Found by its id. */
-export const routeSubject: FoundSubject = {
-  name: 'route',
-  async find(host, handle) {
-    if (routeIdsOf(host).includes(handle)) return at(handle);
-    throw new CheckoutError('not_found', `There is no route ${handle}.`);
-  },
-};
-
-/** Found by its id. */
-export const mailSubject: FoundSubject = {
-  name: 'mail',
-  async find(host, handle) {
-    const { listMails } = await import('../mail/mails.ts');
-    const [mail] = /^\d{1,18}$/.test(handle) ? await listMails(host.database, { id: handle }, 1) : [];
-    if (mail === undefined) throw new CheckoutError('not_found', `There is no mail ${handle}.`);
-    return { id: mail.id, recordedAt: mail.orderId ?? mail.accountId, detail: { mailed: mail.event } };
-  },
-  tells: { mailed: choice('operator.mail') },
 };
 
 export const configurationSubject: SubjectKind = { name: 'configuration' };

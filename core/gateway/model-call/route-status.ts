@@ -26,3 +26,8 @@ export function readRouteStatus({ statusReports }: StatusReports, host: Host): M
   const statuses = (statusReports.get('routes')?.report(host) ?? []) as RouteStatus[];
   return new Map(statuses.map((status) => [status.route, status]));
 }
+
+/** True if the breaker is not closed, or keys are in cooldown. */
+export function canReset(status: RouteStatus | undefined): boolean {
+  return (status?.keys_cooling_down ?? 0) > 0 || (status?.state ?? 'closed') !== 'closed';
+}

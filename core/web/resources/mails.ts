@@ -67,9 +67,12 @@ export const mailsOfOne = mails.view.page
   .filter(({ name }) => name !== 'receiver')
   .map((field) => (field.name === 'next_step' ? { ...field, at: 'note-end' as const } : field));
 
+/** Action of the plugin that sends mails. */
+const sendAgain = 'mail.send_again';
+
 /** Link to send a mail again if that makes sense; of the delivered mails only those that a customer may ask for. */
 function nextStep({ id, state, event }: CustomerMail, { t, host }: FieldReader) {
-  if (!actionsOf(host).has('mail.send_again')) return undefined;
+  if (!actionsOf(host).has(sendAgain)) return undefined;
   if (state === 'waiting' || state === 'sending' || (state === 'sent' && !concernsMoney(event))) return undefined;
-  return { text: t('operator.act.mail.send_again'), path: `/operator/mails/${id}/send-again`, isButton: true };
+  return { text: t(`operator.act.${sendAgain}`), path: `/operator/mails/${id}/send-again`, isButton: true };
 }

@@ -1,6 +1,6 @@
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { canReset, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { describeBreaker } from '#core/web/pages/breaker-state.ts';
 import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -126,7 +126,6 @@ function describeRoute(
         ? t('operator.served_of_model', { served: format.number(served?.requests ?? 0) })
         : '',
     failed: share === undefined ? '' : format.percent(share),
-    isFailing: (share ?? 0) >= alarming,
     firstToken: served?.firstTokenMs === undefined ? '' : format.duration(served.firstTokenMs).text,
     ...describeCache(served?.cache, reader),
     ...describeFault(traffic, reader),
@@ -147,11 +146,6 @@ function describeCache(cache: ServedModel['cache'], { t, format }: Reader) {
   if (cache === undefined) return { fromCache: '', toCache: '' };
   const written = cache.written === 0 ? '' : t('operator.written_to_cache', { share: format.percent(cache.written) });
   return { fromCache: format.percent(cache.read), toCache: written };
-}
-
-/** True if the breaker is not closed, or keys are in cooldown. */
-export function canReset(status: RouteStatus | undefined): boolean {
-  return (status?.keys_cooling_down ?? 0) > 0 || (status?.state ?? 'closed') !== 'closed';
 }
 
 function describeFault(traffic: RouteTraffic | undefined, { t, format }: Reader) {

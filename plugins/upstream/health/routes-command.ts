@@ -1,4 +1,4 @@
-import { commandOperator, coreAction, runAction } from '#core/business/operator-actions/actions.ts';
+import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { printFound } from '#core/extension/commands/list-command.ts';
@@ -7,10 +7,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { OperatorResource } from '#core/web/resources/resource.ts';
+import { resetAction } from './reset.ts';
 import { storeReset } from './route-report.ts';
 import { type ListedRoute, writeStatus } from './routes-resource.ts';
-
-const resetAction = coreAction('route.reset');
 
 /** `daypass routes`: lists the breakers of all routes, or resets one of them. */
 export const routesCommand = (routes: OperatorResource<ListedRoute>): Command => ({

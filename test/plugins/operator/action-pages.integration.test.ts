@@ -83,39 +83,6 @@ async function order(amount?: number, isGift = false): Promise<Order> {
 const read = async ({ id }: Order) => (await readOrder(gateway.database, { id })) as Order;
 const stateOf = async (one: Order) => (await read(one)).state;
 
-/** Nothing listens at the upstream's address: without an open breaker there is nothing to reset. */
-async function openBreaker(): Promise<void> {
-  for (let count = 0; count < 6; count++) {
-    const content = crypto.randomUUID();
-    const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'dp/test', messages: [{ role: 'user', content }] }),
-    });
-    await reply.text();
-  }
-}
-
-/** Enters a receipt with this outcome. @returns its id, and the order that it is about */
-async function receipt(state: string, error: string): Promise<{ id: string; about: Order }> {
-  const about = await order(95_000);
-  const [{ id = '' } = {}] = await gateway.database.query<{ id: string }>(
-    `insert into mail_message (event_id, account_id, state, error, finished_at)
-     select id, ?, ?, ?, clock_timestamp() from account_event where name = 'order.paid' and payload ->> 'orderId' = ?
-     on conflict (event_id, channel) do update set state = excluded.state, error = excluded.error, finished_at = excluded.finished_at
-     returning event_id::text as id`,
-    [about.accountId, state, error, about.id],
-  );
-  return { id, about };
-}
-
-const mailState = async (id: string) => {
-  const [row] = await gateway.database.query<{ state: string }>('select state from mail_message where event_id = ?', [
-    id,
-  ]);
-  return row?.state === 'sending' ? 'waiting' : row?.state;
-};
-
 const noReason = [{ note: '' }, 'Fill in this field.'] as const;
 const onlySpaces = [{ note: '  ' }, 'Fill in this field.'] as const;
 const longReason = [{ note: 'x'.repeat(501) }, 'This is too long.'] as const;
@@ -318,20 +285,6 @@ const pages: readonly ActionPage[] = [
     does: ['pending', 'cancelled'],
   },
   {
-    path: '/operator/routes/reset',
-    action: 'route.reset',
-    async subject() {
-      const id = 'one/model-there';
-      await openBreaker();
-      const before = (await actionsOn(id)).length;
-      const state = async () => (await actionsOn(id)).length - before;
-      return { path: `/operator/routes/reset?route=${id}`, id, state };
-    },
-    right: {},
-    does: [0, 1],
-    note: undefined,
-  },
-  {
     path: '/operator/configuration/{number}',
     action: 'configuration.rollback',
     async subject() {
@@ -353,19 +306,6 @@ const pages: readonly ActionPage[] = [
     right: { note: reason },
     does: [undefined, reason],
     note: expect.stringMatching(`^configuration: \\d+, ${reason}$`),
-  },
-  {
-    path: '/operator/mails/{id}/send-again',
-    action: 'mail.send_again',
-    async subject() {
-      const { id, about } = await receipt('failed', '550 5.1.1 unknown user');
-      await gateway.database.query(`update account set email = ? where id = ?`, [`${id}@example.com`, about.accountId]);
-      return { path: `/operator/mails/${id}/send-again`, id: about.id, state: () => mailState(id) };
-    },
-    wrong: [longReason],
-    right: { note: reason },
-    does: ['failed', 'waiting'],
-    note: `mailed: order.paid, ${reason}`,
   },
 ];
 
@@ -579,39 +519,4 @@ it('an account with an order that can still be paid is not deleted', async () =>
   const path = `/operator/accounts/${open.accountId}/delete`;
   const { status, text } = await ops.submit(path, path, { confirm: open.accountId });
   expect([status, text.includes('An order of this account can still be paid.')]).toEqual([422, true]);
-});
-
-describe('the outcome of a mail', () => {
-  it.each([
-    ['failed', '550 5.1.1 unknown user', 'Not delivered'],
-    ['uncertain', 'the server closed the connection', 'Perhaps not delivered'],
-  ])(
-    'that is %s is on the pages of the order and the account, in the list of mails and among the needs',
-    async (state, error, words) => {
-      const { id, about } = await receipt(state, error);
-      for (const path of [
-        `/operator/orders/${about.code}`,
-        `/operator/accounts/${about.accountId}`,
-        '/operator/mails',
-        '/operator',
-      ]) {
-        const { text } = await ops.get(path);
-        for (const part of [words, error, `/operator/mails/${id}/send-again`, 'Send again'])
-          expect(text, path).toContain(part);
-      }
-    },
-  );
-
-  it('that was sent is on the pages of the order and the account alone', async () => {
-    const { id, about } = await receipt('sent', '');
-    for (const path of [`/operator/orders/${about.code}`, `/operator/accounts/${about.accountId}`])
-      expect((await ops.get(path)).text).toContain('Handed to the server');
-    for (const path of ['/operator/mails', '/operator'])
-      expect((await ops.get(path)).text).not.toContain(`/mails/${id}/`);
-  });
-
-  it('and a mail that does not exist are two things', async () => {
-    for (const id of ['1', 'x', '9'.repeat(30)])
-      expect((await ops.get(`/operator/mails/${id}/send-again`)).status).toBe(404);
-  });
 });

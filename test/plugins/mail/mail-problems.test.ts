@@ -6,7 +6,7 @@ import { describeFacts } from '#core/web/resources/field.ts';
 import { mails } from '#core/web/resources/mails.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import type { CustomerMail } from '#core/business/mail/mails.ts';
-import { undeliveredMails } from '../../../plugins/operator/overview/mail-problems.ts';
+import { undeliveredMails } from '../../../plugins/mail/operator/problems.ts';
 
 const pageTexts = [ownTexts, ...reasonTexts];
 const words = '550 5.1.1 <ani@example.com> user unknown';

@@ -1,0 +1,33 @@
+import { ActionRefused, defineAction, note, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
+import { choice } from '#core/business/operator-actions/telling.ts';
+import { listMails, repeatMail } from '#core/business/mail/mails.ts';
+import { sendsMail } from '#core/business/mail/section.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { object } from '#core/platform/schema.ts';
+
+/** @returns undefined if there is none */
+export async function findMail({ database }: Pick<Host, 'database'>, id: string) {
+  return (/^\d{1,18}$/.test(id) ? await listMails(database, { id }, 1) : [])[0];
+}
+
+/** Found by its id. */
+const mail: SubjectKind = {
+  name: 'mail',
+  async find(host, handle) {
+    const found = await findMail(host, handle);
+    if (found === undefined) throw new ActionRefused(`There is no mail ${handle}.`, 'not_found');
+    return { id: found.id, recordedAt: found.orderId ?? found.accountId, detail: { mailed: found.event } };
+  },
+  tells: { mailed: choice('operator.mail') },
+};
+
+export const sendAgainAction = defineAction({
+  name: 'mail.send_again',
+  subject: mail,
+  summary: 'send a mail to its customer again, with the same Message-ID, at the next run within 20 seconds',
+  input: object({ note }),
+  async perform({ database, section }, id) {
+    if (!sendsMail(section)) throw new ActionRefused('Mail is off. Set mail: { smtp, from } in gateway.yaml.');
+    if (!(await repeatMail(database, id))) throw new ActionRefused('The mail is being sent at this moment.');
+  },
+});

@@ -1,0 +1,46 @@
+import { countUndelivered, listMails, undeliveredDays } from '#core/business/mail/mails.ts';
+import { tellChoice } from '#core/business/operator-actions/telling.ts';
+import { plainPage } from '#core/web/actions/plain-page.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
+import { fieldTable } from '#core/web/resources/field.ts';
+import { mails } from '#core/web/resources/mails.ts';
+import { findMail, sendAgainAction } from './actions.ts';
+
+/** Maximum mails on the page; as mails are sent again, further ones move up. */
+const listed = 200;
+
+/** `/operator/mails`: mails to customers that were not delivered, or possibly not. */
+export const mailsPage = tablesPage({
+  path: '/operator/mails',
+  title: 'operator.mails_undelivered',
+  within: '/operator/health',
+  back: { path: '/operator/health', label: 'operator.health' },
+  none: ['operator.mails_none', 'operator.mails_none_text'],
+  async read(request) {
+    const { host, t } = request;
+    const [found, { money, others }] = await Promise.all([
+      listMails(host.database, { isUndelivered: true }, listed),
+      countUndelivered(host.database),
+    ]);
+    return {
+      lead: t('operator.mails_text', { count: undeliveredDays }),
+      sections: [fieldTable(request, 'mails', 'operator.mails_undelivered', found, mails.view.page)],
+      below: t('operator.mails_total', { count: money + others }),
+    };
+  },
+});
+
+/** `/operator/mails/{id}/send-again` */
+export const sendAgainPage = plainPage(sendAgainAction, {
+  path: '/operator/mails/{id}',
+  async find({ host, params, t }) {
+    const found = await findMail(host, params['id'] ?? '');
+    const action = { path: '/operator/mails', label: 'operator.mails' };
+    const { id, event, order, accountId } = found ?? notFound('operator.mail_unknown', action);
+    const name = tellChoice('operator.mail', event, t);
+    return order === undefined
+      ? { id, name, path: `/operator/accounts/${accountId}` }
+      : { id, name: `${name} (${order})`, path: `/operator/orders/${order}` };
+  },
+});

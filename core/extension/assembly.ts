@@ -29,6 +29,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { PluginMissing } from './import-plugin.ts';
 import type { GatewayPlugin } from './plugin.ts';
 import { releaseAction, rollbackAction } from './validation/config-actions.ts';
+import { configurationReading } from './validation/config-reading.ts';
 import { configGauges } from './validation/load-state.ts';
 import { configProblems } from './validation/config-problems.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
@@ -36,6 +37,8 @@ import { Registry } from './registry.ts';
 import { checkProblems } from '#core/web/problems/check-problems.ts';
 import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
 import { breakerProblems, modelProblems } from '#core/web/problems/model-problems.ts';
+import { actions } from '#core/web/resources/action-table.ts';
+import { configurations } from '#core/web/resources/configurations.ts';
 import { registerOwnPages } from '#core/web/serve.ts';
 import { addSessionStrategy } from '#core/web/sessions/sign-in.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
@@ -103,6 +106,8 @@ function createRegistry(): Registry {
   for (const section of [...coreSections, workersSection, operatorSection, ...catalogSections, operatorsSection])
     registry.section(section);
   for (const action of [...coreActions, rollbackAction, releaseAction]) registry.action(action);
+  for (const resource of [actions, configurations]) registry.resource(resource);
+  registry.operatorReading(configurationReading(registry));
   registry.gauge(diskGauge);
   registry.healthCheck(diskCheck);
   registry.healthCheck(namesCheck);

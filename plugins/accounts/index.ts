@@ -1,5 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { accountCommand } from './account/command.ts';
+import { accounts } from '#core/web/resources/accounts.ts';
+import { accountCommand, accountReading } from './account/command.ts';
 import { duplicateAddresses } from './duplicate-problems.ts';
 import { cleanDeletedJob } from './jobs.ts';
 import { publishJob, retentionJob } from './jobs.ts';
@@ -14,6 +15,8 @@ export const plugin: GatewayPlugin = {
   register(server) {
     addAccountPages(server);
     server.gateway.command(accountCommand);
+    server.gateway.resource(accounts);
+    server.gateway.operatorReading(accountReading);
     server.gateway.problem(duplicateAddresses);
     server.gateway.job(publishJob);
     server.gateway.job(retentionJob);

@@ -12,6 +12,7 @@ import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
 import { requests } from './commands/requests.ts';
 import { requestReading, requestsCommand } from './commands/requests-command.ts';
+import { unauthenticatedReading } from './commands/unauthenticated-reading.ts';
 import { usageCommand, usageReading } from './commands/usage-command.ts';
 
 /** Readers add hours and deltas, so the interval affects how many rows they read, not their counts. */
@@ -45,6 +46,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.job(usageRetentionJob);
     server.gateway.resource(requests);
     server.gateway.operatorReading(requestReading);
+    server.gateway.operatorReading(unauthenticatedReading);
     server.gateway.command(requestsCommand);
     server.gateway.command(usageCommand(server.gateway));
     server.gateway.operatorReading(usageReading(server.gateway));

@@ -1,9 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { operatorTokenCommand } from './command.ts';
-import { configurationReading } from './configuration-reading.ts';
 import { removeOldCalls } from './idempotency.ts';
-import { readings } from './readings.ts';
 import { operatorApiRoutes } from './routes.ts';
 import { operatorApiSection } from './section.ts';
 import { apiTokens } from './tokens-resource.ts';
@@ -16,8 +14,6 @@ export const plugin: GatewayPlugin = {
     gateway.tables({ name: 'operator_api', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.command(operatorTokenCommand);
     gateway.resource(apiTokens);
-    for (const reading of readings) gateway.operatorReading(reading);
-    gateway.operatorReading(configurationReading(gateway));
     gateway.job(retention);
     gateway.onConfigured((server, host) => {
       if (host.section(operatorApiSection).enabled)

@@ -5,18 +5,16 @@ import type { Host } from '#core/gateway/host/host.ts';
 
 export const root = '/operator/api';
 
-/** Path segment of an action's subjects: `accounts`; the name of the kind if it has no `find`. */
-export function listOf({ subject }: Pick<ActionKind, 'subject'>): string {
-  return subject.find === undefined ? subject.name : `${subject.name}s`;
-}
-
-function pathOf(action: ActionKind): string {
-  return `/${listOf(action)}${action.subject.find === undefined ? '' : '/{handle}'}/${partsOf(action.name).verb}`;
+/** `/accounts/{handle}/block`; `/books/reconcile` for an action on all of a kind. */
+export function pathOf({ subject, name }: ActionKind): string {
+  const subjects = subject.find === undefined ? subject.name : `${subject.name}s/{handle}`;
+  return `/${subjects}/${partsOf(name).verb}`;
 }
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const object = { type: 'object' };
 const handleParameter = { name: 'handle', in: 'path', required: true, schema: { type: 'string' } };
+const handleOf = (path: string) => (path.includes('{handle}') ? [handleParameter] : []);
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -29,37 +27,27 @@ const failure = { description: 'Failed; `error` has `code` and `message`.', ...j
 /** Describes the API from its readings and the operators' actions. */
 export function describeApi(host: Pick<Host, 'service' | 'keep'>, readings: Iterable<OperatorReading>): object {
   const { service } = host;
-  const reads = [...readings].map(({ path, summary, query }) => {
+  const reads = [...readings].map(({ path, summary, query = {} }) => {
     const parameters = Object.entries(query).map(([name, description]) => ({
       name,
       in: 'query',
       description,
       schema: { type: 'string' },
     }));
-    const all = path.includes('{handle}') ? [handleParameter, ...parameters] : parameters;
-    return [
-      path,
-      {
-        get: {
-          summary,
-          parameters: all,
-          responses: { 200: { description: 'Read.', ...json(object) }, default: failure },
-        },
-      },
-    ];
+    const responses = { 200: { description: 'Read.', ...json(object) }, default: failure };
+    return [path, { get: { summary, parameters: [...handleOf(path), ...parameters], responses } }];
   });
-  const acts = [...actionsOf(host).values()].map((action) => [
-    pathOf(action),
-    {
-      post: {
-        operationId: action.name,
-        summary: action.summary,
-        parameters: [...(action.subject.find === undefined ? [] : [handleParameter]), idempotencyKey],
-        requestBody: { required: (action.input.required?.length ?? 0) > 0, ...json(action.input) },
-        responses: { 200: { description: 'Done, and recorded.', ...json(object) }, default: failure },
-      },
-    },
-  ]);
+  const acts = [...actionsOf(host).values()].map((action) => {
+    const path = pathOf(action);
+    const post = {
+      operationId: action.name,
+      summary: action.summary,
+      parameters: [...handleOf(path), idempotencyKey],
+      requestBody: { required: (action.input.required?.length ?? 0) > 0, ...json(action.input) },
+      responses: { 200: { description: 'Done, and recorded.', ...json(object) }, default: failure },
+    };
+    return [path, { post }];
+  });
   return {
     openapi: '3.1.0',
     info: { title: `${service.name}: API of the operator`, version: '1' },

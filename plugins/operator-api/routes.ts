@@ -1,5 +1,5 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { type ActionKind, partsOf } from '#core/business/operator-actions/action-kind.ts';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { type ActionError, actionsOf, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
@@ -9,7 +9,7 @@ import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 import { snakeCase, toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
-import { describeApi, listOf, root } from './openapi.ts';
+import { describeApi, pathOf, root } from './openapi.ts';
 import { withOwnNames } from './other-names.ts';
 import { operatorApiSection } from './section.ts';
 import { type Scope, useToken } from './tokens.ts';
@@ -107,9 +107,10 @@ const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.js
 
 async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   // Joined again, because the id of a route contains a slash.
-  const [list, handle, segment] = [call.segments[0], call.segments.slice(1, -1).join('/'), call.segments.at(-1)];
-  const kind = [...actionsOf(host).values()].find((one) => listOf(one) === list && partsOf(one.name).verb === segment);
-  if (kind === undefined || (handle === '') !== (kind.subject.find === undefined)) return unknownPath;
+  const handle = call.segments.slice(1, -1).join('/');
+  const path = `/${[call.segments[0], ...(handle === '' ? [] : ['{handle}']), call.segments.at(-1)].join('/')}`;
+  const kind = [...actionsOf(host).values()].find((one) => pathOf(one) === path);
+  if (kind === undefined) return unknownPath;
   if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
   const given = call.body === '' ? {} : parseObject(call.body);
   if (given === undefined) return fail(400, 'invalid', 'The body must be a JSON object.');

@@ -1,30 +1,19 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import type { Registry } from '#core/extension/registry.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { plansSection } from '#core/business/accounts/plans.ts';
 import { providerName } from '#core/business/payments/connections.ts';
 import { paymentGauges } from '#core/business/payments/payment-figures.ts';
-import { paymentsSection } from '#core/business/payments/section.ts';
+import { findWithoutEffect, paymentsSection } from '#core/business/payments/section.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
-import { ordersCommand } from './orders/command.ts';
+import { openFlags, orders } from '#core/web/resources/orders.ts';
+import { orderReading, ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
 import { paymentDiagnosis } from './diagnosis.ts';
 import { notificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
+import { plansReading } from './plans-reading.ts';
 import { addSandbox } from './sandbox/index.ts';
 
 const nobodyBuys =
   'nobody can buy a plan: payments.provider is not set, and NODE_ENV is production; set it to midtrans or xendit, or to none';
-
-/** Finds options without effect because their plugin's folder was deleted. */
-function findWithoutEffect({ section }: Pick<Host, 'section'>, { databaseTables }: Pick<Registry, 'databaseTables'>) {
-  const sellsGifts = section(paymentsSection).gifts && !databaseTables.has('voucher');
-  const isLimited = section(plansSection).some((plan) => plan.max_active !== undefined) && !databaseTables.has('sales');
-  return [
-    ...(sellsGifts ? ['payments.gifts is true, and nothing is sold as a gift without the plugin vouchers'] : []),
-    ...(isLimited ? ['max_active of a plan limits nothing without the plugin sales'] : []),
-  ];
-}
 
 /** Sells plans: takes orders and follows their payments. */
 export const plugin: GatewayPlugin = {
@@ -40,11 +29,16 @@ export const plugin: GatewayPlugin = {
         if (name === undefined && host.section(paymentsSection).provider === 'none') return { value: 'none' };
         if (name === undefined) return { value: 'none', notice: nobodyBuys };
         const isSandbox = gateway.paymentProviders.get(name)?.isSandbox === true;
-        return { value: isSandbox ? `${name}, which moves no money` : name, notice: findWithoutEffect(host, gateway) };
+        return {
+          value: isSandbox ? `${name}, which moves no money` : name,
+          notice: findWithoutEffect(host, gateway.databaseTables),
+        };
       },
     });
     addPages({ gateway });
     gateway.command(ordersCommand);
+    for (const resource of [orders, openFlags]) gateway.resource(resource);
+    for (const reading of [orderReading, plansReading]) gateway.operatorReading(reading);
     for (const job of paymentJobs) gateway.job(job);
     gateway.diagnosis(paymentDiagnosis(gateway));
     for (const kind of moneyProblems) gateway.problem(kind);

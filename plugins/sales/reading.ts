@@ -5,6 +5,5 @@ import { readSales } from './sales-figures.ts';
 export const salesReading: OperatorReading = {
   path: '/sales',
   summary: 'read the places under each limit, the waiting list, and the limits of the last weeks',
-  query: {},
   read: readSales,
 };

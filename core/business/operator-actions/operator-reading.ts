@@ -5,8 +5,8 @@ export interface OperatorReading {
   /** Below the root of the API: one segment, followed by `{handle}` for a single resource. */
   readonly path: string;
   readonly summary: string;
-  /** Query parameters with their descriptions. */
-  readonly query: Readonly<Record<string, string>>;
+  /** Query parameters with their descriptions; default: none. */
+  readonly query?: Readonly<Record<string, string>>;
   /**
    * @returns JSON; names of members in camelCase become snake_case
    * @throws AccountError, CheckoutError, InvalidQuery with messages for people

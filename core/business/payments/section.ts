@@ -7,6 +7,7 @@ import {
 } from '#core/config/section.ts';
 import { currencySection, plansSection } from '../accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
@@ -135,3 +136,20 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
 export const noProvider = 'none';
 /** The default provider; in production nothing is sold without one. */
 export const defaultProvider = 'sandbox';
+
+/**
+ * Finds options without effect because their plugin's folder was deleted.
+ *
+ * @param tables of plugins, by their names
+ */
+export function findWithoutEffect(
+  { section }: Pick<Host, 'section'>,
+  tables: Pick<ReadonlyMap<string, unknown>, 'has'>,
+): string[] {
+  const sellsGifts = section(paymentsSection).gifts && !tables.has('voucher');
+  const isLimited = section(plansSection).some((plan) => plan.max_active !== undefined) && !tables.has('sales');
+  return [
+    ...(sellsGifts ? ['payments.gifts is true, and nothing is sold as a gift without the plugin vouchers'] : []),
+    ...(isLimited ? ['max_active of a plan limits nothing without the plugin sales'] : []),
+  ];
+}

@@ -112,7 +112,7 @@ export function readingOf(resource: OperatorResource): OperatorReading {
 }
 
 /** Parameters with their descriptions. */
-export function describeQuery({ properties }: InputSchema): OperatorReading['query'] {
+export function describeQuery({ properties }: InputSchema): NonNullable<OperatorReading['query']> {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, describe(schema)]));
 }
 

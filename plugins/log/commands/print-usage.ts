@@ -1,3 +1,4 @@
+import { fullName } from '#core/business/accounts/shown-names.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
@@ -14,7 +15,7 @@ import {
   usageReach,
   writeShares,
 } from '#core/gateway/records/usage.ts';
-import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import { readUnauthenticatedJson } from './unauthenticated-reading.ts';
 import { describeUnauthenticated, includesUnauthenticated } from './describe-unauthenticated.ts';
 import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { describeUsage, timed, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
@@ -24,9 +25,6 @@ import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
 type UsageHost = Pick<Host, 'database' | 'section' | 'now'>;
-
-/** Maximum number of address blocks in JSON. */
-const listedBlocks = 100;
 
 async function readTable(
   host: UsageHost,
@@ -46,10 +44,10 @@ async function readTable(
 
 /** Reads usage in the JSON form of commands and the API. */
 export async function readUsageJson(...asked: Parameters<typeof readTable>): Promise<object> {
-  const [{ database }, filter] = asked;
+  const [host, filter] = asked;
   const table = await readTable(...asked);
   const unauthenticated = includesUnauthenticated(filter)
-    ? { unauthenticated: writeUnauthenticated(await readUnauthenticated(database, filter.since, listedBlocks)) }
+    ? { unauthenticated: await readUnauthenticatedJson(host, filter.since) }
     : {};
   return { ...toJson(table), ...unauthenticated, ...table.figures?.json };
 }
@@ -127,7 +125,7 @@ async function readNames(database: Host['database']): Promise<Map<string, string
   const rows = await database.query<Row<typeof Account, 'id' | 'name' | 'email'>>(
     'SELECT id, name, email FROM account',
   );
-  return new Map(rows.map(({ id, name, email }) => [id, email === null ? name : `${name} <${email}>`]));
+  return new Map(rows.map(({ id, name, email }) => [id, fullName(name, email)]));
 }
 
 function toJson({ by, lines, since, reach }: UsageTable): object {

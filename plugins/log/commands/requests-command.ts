@@ -34,7 +34,6 @@ const request = {
 export const requestReading: OperatorReading = {
   path: '/requests/{handle}',
   summary: 'read a request with its attempts, times, tokens and notes',
-  query: {},
   read: async (host, id) => request.write(await request.read(host, id)),
 };
 

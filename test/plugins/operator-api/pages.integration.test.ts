@@ -160,7 +160,9 @@ it('pages of open requests about data go on behind one that was answered meanwhi
 
 it('every list of the API that has an "after" is paged through here or is known to be', async () => {
   const { operatorReadings } = await registeredHere();
-  const paged = [...operatorReadings.values()].filter(({ query }) => 'after' in query).map(({ path }) => path.slice(1));
+  const paged = [...operatorReadings.values()]
+    .filter(({ query = {} }) => 'after' in query)
+    .map(({ path }) => path.slice(1));
   const elsewhere = ['accounts', 'configurations', 'consents', 'orders', 'requests', 'vouchers'];
   expect(paged.toSorted()).toEqual([...Object.keys(listings), ...elsewhere].toSorted());
 });

@@ -1,12 +1,11 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
-import type { Registry } from '#core/extension/registry.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import type { Registry } from '../registry.ts';
+import { configLoadState } from './load-state.ts';
 
 /** `GET /operator/api/configuration`: gateway.yaml or the rollback target, and the variant on trial. */
 export const configurationReading = (gateway: Pick<Registry, 'variantSource'>): OperatorReading => ({
   path: '/configuration',
   summary: 'read what serves, and what is tried beside it on a share of the accounts, with the counts of both sides',
-  query: {},
   async read(host) {
     const { loadedAt, refusal, rollback } = configLoadState(host);
     const { variantSource } = gateway;

@@ -1,0 +1,12 @@
+import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
+
+/** `GET /operator/api/plans`. */
+export const plansReading: OperatorReading = {
+  path: '/plans',
+  summary: 'list the plans that are sold',
+  async read({ section }) {
+    const currency = section(currencySection);
+    return { currency, plans: section(plansSection).map((plan) => ({ ...plan, currency })) };
+  },
+};

@@ -26,7 +26,8 @@ export const plugin: GatewayPlugin = {
     for (const job of receiptJobs) gateway.job(job);
     gateway.on('payment.received', (_payload, host) => wakeNumbering(host));
     gateway.on('payment.refunded', (_payload, host) => wakeNumbering(host));
-    for (const page of [ownReceiptPage, operatorReceiptPage, signedReceiptPage, receiptsPage]) gateway.page(page);
+    for (const page of [ownReceiptPage, operatorReceiptPage, signedReceiptPage, receiptsPage(gateway)])
+      gateway.page(page);
     gateway.checkoutStep(companyStep);
     gateway.resource(receipts);
     gateway.command(

@@ -59,6 +59,11 @@ export function linksWithin(
     .map((page) => ({ path: page.path, label: t(page.title) }));
 }
 
+/** Links to the pages with this path. */
+export function linksTo({ pages }: { readonly pages: readonly Page[] }, path: string, t: (key: string) => string) {
+  return pages.filter((page) => page.path === path).map(({ title }) => ({ path, label: t(title) }));
+}
+
 /** By `order`, each followed by those that name it in `after`. Entries that name each other come last. */
 function sortEntries(entries: readonly Listed[]): Listed[] {
   const sorted = entries.toSorted((first, second) => (first.order ?? 100) - (second.order ?? 100));

@@ -1,8 +1,8 @@
-import type { Host } from '#core/gateway/host/host.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 import { readAccountNames } from '../pages/account-name.ts';
-import type { Navigation, Page, PageRequest } from '../pages/page.ts';
+import { linksTo, linksWithin } from '../pages/list-navigation.ts';
+import type { Navigation, Page } from '../pages/page.ts';
 import { fieldTable } from './field.ts';
 import type { OperatorResource } from './resource.ts';
 
@@ -11,10 +11,9 @@ const pageSize = 50;
 const maxSearchLength = 200;
 
 /** The page that searches a resource. Texts are given by their keys. */
-interface ListPage {
-  readonly path: string;
-  readonly title: string;
-  readonly navigation: Omit<Navigation, 'label'>;
+interface ListPage extends Pick<Page, 'path' | 'title' | 'within'> {
+  /** Left out for a page within another one. */
+  readonly navigation?: Omit<Navigation, 'label'>;
   /** Values of the select box, whose texts are `TEXTS.VALUE`; `choose` returns the query of each, by default its state. */
   readonly choices: readonly string[];
   readonly texts: string;
@@ -24,19 +23,24 @@ interface ListPage {
   readonly none: readonly [title: string, text: string];
   /** Label of the choice of a day, whose problems are listed first. */
   readonly day?: string;
-  /** Links to related pages. */
-  links(t: PageRequest['t'], host: Host): readonly { readonly path: string; readonly label: string }[];
 }
 
-/** Describes the page of a resource: its table, filtered by words and a choice, newest first. */
-export function listPage(resource: OperatorResource, { path, title, choices, texts, ...more }: ListPage): Page {
-  const { choose = (state) => ({ state }), search, none, navigation, day: dayLabel, links } = more;
+/**
+ * Describes the page of a resource: its table, filtered by words and a choice, newest first. It links to the page that it is within, or to
+ * those within it.
+ */
+export function listPage(
+  gateway: { readonly pages: readonly Page[] },
+  resource: OperatorResource,
+  { path, title, within, choices, texts, ...more }: ListPage,
+): Page {
+  const { choose = (state) => ({ state }), search, none, navigation, day: dayLabel } = more;
   const { name, view } = resource;
   return {
     path,
     role: 'operator',
     title,
-    navigation: { label: title, ...navigation },
+    ...(within === undefined ? { navigation: { label: title, ...navigation } } : { within }),
     template: 'parts/list.eta',
     async show({ host, query, t, format, language }) {
       const words = (query['q'] ?? '').trim().slice(0, maxSearchLength);
@@ -57,7 +61,7 @@ export function listPage(resource: OperatorResource, { path, title, choices, tex
       return {
         path,
         heading: t(title),
-        links: links(t, host),
+        links: within === undefined ? linksWithin(gateway, path, t, host) : linksTo(gateway, within, t),
         none: { title: t(none[0]), text: t(none[1]) },
         searchLabel: t(search),
         words,

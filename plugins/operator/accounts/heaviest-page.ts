@@ -14,6 +14,7 @@ const path = '/operator/accounts/heaviest';
 export const heaviestPage: Page = tablesPage({
   path,
   title: 'operator.heaviest',
+  within: '/operator/accounts',
   back: { path: '/operator/accounts', label: 'operator.accounts' },
   none: ['operator.nothing', 'operator.heaviest_none'],
   async read(request) {

@@ -11,19 +11,15 @@ export const flagsPage: Page = {
   path: '/operator/flags',
   role: 'operator',
   title: 'operator.flags_open',
+  within: '/operator/orders',
   template: 'operator/flags.eta',
   async show(request) {
-    const { database } = request.host;
-    const [{ flags, total }, foreign] = await Promise.all([
-      listOpenFlags(database, listed, 'orders'),
-      listOpenFlags(database, listed, 'no order'),
-    ]);
-    return {
-      needs: flags.map((flag) => describeNeed(describeFlag(flag, request), request)),
-      needsTotal: describeTotal(total, request),
-      moreNeeds: '',
-      foreign: foreign.flags.map((flag) => describeNeed(describeFlag(flag, request), request)),
-      foreignTotal: describeTotal(foreign.total, request),
+    const list = async (about: 'orders' | 'no order') => {
+      const { flags, total } = await listOpenFlags(request.host.database, listed, about);
+      const needs = flags.map((flag) => describeNeed(describeFlag(flag, request), request));
+      return { needs, needsTotal: describeTotal(total, request) };
     };
+    const [ofOrders, foreign] = await Promise.all([list('orders'), list('no order')]);
+    return { ...ofOrders, moreNeeds: '', foreign };
   },
 };

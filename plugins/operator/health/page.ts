@@ -15,8 +15,8 @@ import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { titleOfRollback } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 import { nameOfCheck } from '#core/web/problems/check-problems.ts';
-import { actionTable } from '#core/web/actions/action-table.ts';
-import { nameAccounts, readSubjects } from '#core/web/actions/tell-action.ts';
+import { actionTable } from '#core/web/resources/action-table.ts';
+import { nameAccounts, readSubjects } from '#core/web/resources/tell-action.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { version } from '#core/platform/version.ts';
@@ -35,10 +35,10 @@ export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChec
   path,
   role: 'operator',
   title: 'operator.health',
-  navigation: { label: 'operator.health', icon: 'pulse', order: 50, covers: ['/operator/configuration'] },
+  navigation: { label: 'operator.health', icon: 'pulse', order: 50 },
   template: 'operator/health.eta',
   async show(request) {
-    const { host, t, format } = request;
+    const { host, t, format, language } = request;
     const [checks, jobs, versions, queue, actions, { blocks }] = await Promise.all([
       describeChecks(gateway, request),
       describeJobs(request),
@@ -47,14 +47,14 @@ export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChec
       listActions(host.database, { limit: listed }),
       readUnauthenticated(host.database.records, host.now() - strangersSpan, listedBlocks),
     ]);
-    const names = await nameAccounts(request, actions);
+    const reader = { t, format, host, language, names: await nameAccounts(request, actions) };
     return {
       cards: [checks, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
       sections: withRows([
         fieldTable(request, 'workers', 'operator.workers', readWorkers(gateway, host), workers.page),
         fieldTable(request, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, listed), failedJobs.page),
         fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, strangers.page),
-        actionTable(actions, request, names, await readSubjects(request, actions, names)),
+        actionTable(actions, reader, await readSubjects(request, actions, reader.names)),
       ]),
       links: linksWithin(gateway, path, t, host),
       refusal: configLoadState(host).refusal?.reason ?? '',
@@ -130,14 +130,14 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
   return {
     title: t('operator.versions'),
     status: undefined,
-    facts: [
-      { name: t('operator.gateway'), value: version },
-      { name: 'Node.js', value: process.versions.node },
-      { name: 'PostgreSQL', value: row?.server_version ?? '' },
-      { name: t('operator.instance'), value: host.instance },
-      { name: t('operator.uptime'), value: format.duration(process.uptime() * 1_000).text },
-      { name: t('operator.memory'), value: format.bytes(process.memoryUsage.rss()).text },
-    ],
+    facts: listFacts(t, [
+      ['operator.gateway', version],
+      ['Node.js', process.versions.node],
+      ['PostgreSQL', row?.server_version],
+      ['operator.instance', host.instance],
+      ['operator.uptime', format.duration(process.uptime() * 1_000).text],
+      ['operator.memory', format.bytes(process.memoryUsage.rss()).text],
+    ]),
   };
 }
 

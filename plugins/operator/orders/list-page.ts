@@ -1,16 +1,12 @@
 import { orderStates } from '#core/business/payments/order-types.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { linksWithin } from '#core/web/pages/list-navigation.ts';
-import type { Page } from '#core/web/pages/page.ts';
 import { listPage } from '#core/web/resources/list-page.ts';
 import { orders } from '#core/web/resources/orders.ts';
 
-const path = '/operator/orders';
-
 /** `/operator/orders`: search by order, buyer, money and state, newest first; for a single day, orders with problems come first. */
-export const ordersPage = (gateway: Pick<Registry, 'pages'>): Page =>
-  listPage(orders, {
-    path,
+export const ordersPage = (gateway: Pick<Registry, 'pages'>) =>
+  listPage(gateway, orders, {
+    path: '/operator/orders',
     title: 'operator.orders',
     navigation: { icon: 'receipt', order: 20 },
     choices: ['flagged', ...orderStates],
@@ -19,8 +15,4 @@ export const ordersPage = (gateway: Pick<Registry, 'pages'>): Page =>
     search: 'operator.orders_search',
     none: ['operator.orders_none', 'operator.orders_none_text'],
     day: 'operator.orders_day',
-    links: (t, host) => [
-      ...linksWithin(gateway, path, t, host),
-      { path: '/operator/flags', label: t('operator.flags_open') },
-    ],
   });

@@ -28,9 +28,9 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
       const question = [`Grant ${days} d to these ${affected.length} accounts as "${label}"?`];
       return { handle, input, facts: formatTable(['account', 'name', 'e-mail'], rows), question };
     },
-    print(result) {
+    done(_id, result) {
       const { granted, skipped, failed } = result as unknown as OutageResult;
-      context.print(`granted ${granted}, had them already ${skipped}, failed ${failed.length}`);
+      return `granted ${granted}, had them already ${skipped}, failed ${failed.length}`;
     },
     failure(result) {
       const { failed } = result as unknown as OutageResult;

@@ -30,10 +30,10 @@ export const voucherCommand: Command = {
       );
     addActionCommand(parser, context, createAction, {
       // Prints only codes to stdout, so that they can be redirected to a file.
-      print({ batch, codes }, input) {
+      done(_id, { batch, codes }, input) {
         const { count, days, source = 'sold', for: accounts = 'all', note } = input as VoucherInput;
-        for (const code of codes as readonly string[]) context.print(code);
         console.error(`batch ${String(batch)}: ${count} × ${days} d, ${source}, for ${accounts} accounts: ${note}`);
+        return (codes as readonly string[]).join('\n');
       },
     });
     addListCommand(parser, context, batches, { limit: 200 });
@@ -41,7 +41,7 @@ export const voucherCommand: Command = {
     defineExport(parser, context);
     addActionCommand(parser, context, revokeAction, {
       handle: 'id of a batch, a code, or the order of a gift',
-      print: ({ revoked }) => context.print(`${String(revoked)} revoked`),
+      done: (_id, { revoked }) => `${String(revoked)} revoked`,
     });
     defineMonth(parser, context);
   },

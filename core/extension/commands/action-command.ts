@@ -41,10 +41,8 @@ export interface ActionCommandWords {
   readonly examples?: readonly string[];
   /** @param handle '' if left out @throws CommandFailed */
   wish?(host: Host, handle: string, options: ActionWords): ActionRequest | Promise<ActionRequest>;
-  /** Line printed on success if no subject is shown. */
-  done?(id: string): string;
-  /** Prints the result without `--json`; default: prints all of it. */
-  print?(result: ActionWords, input: ActionWords): void;
+  /** Printed on success if no subject is shown, without `--json`; default: all of the result. */
+  done?(id: string, result: ActionWords, input: ActionWords): string;
   /** Message about the failed part of a result, which is printed anyway. */
   failure?(result: ActionWords): string | undefined;
 }
@@ -130,7 +128,6 @@ function printDone(
 ): void {
   const result = kind.find === undefined ? more : { [subject.name ?? kind.name]: subject.id, ...more };
   if (json === true) return context.print(JSON.stringify(toOperatorJson(result), null, 2));
-  if (wording.print !== undefined) return wording.print(more, input);
   const members = Object.entries(result).map(([key, value]) => `, ${key}: ${String(value)}`);
-  context.print(wording.done?.(subject.id) ?? `done${members.join('')}`);
+  context.print(wording.done?.(subject.id, more, input) ?? `done${members.join('')}`);
 }

@@ -85,13 +85,17 @@ export function findHeavier(now: ReadonlyMap<string, Weight>, { weight, capabili
   });
 }
 
-/** The rooms whose files name each word, sorted. Style sheets do not count, nor do migrations, which stay as they are. */
+/**
+ * The rooms whose files name each word, sorted. Style sheets do not count, nor do CSS declarations elsewhere, such as `margin: 0 auto`, nor
+ * do migrations, which stay as they are.
+ */
 export function findRooms(sources: Sources, words: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const counted = [...sources].filter(([file]) => !file.startsWith('migrations/') && !file.endsWith('.css'));
   return new Map(
     words.map((word) => {
       const named = new RegExp(word, 'i');
-      const rooms = counted.filter(([, text]) => named.test(text)).map(([file]) => roomOf(file));
+      const declared = new RegExp(`${word}(?:-[a-z]+)?: ?(?:auto|0|-?[\\d.]+(?:px|mm|pt|r?em|%))(?=[\\s;"'}])`, 'g');
+      const rooms = counted.filter(([, text]) => named.test(text.replace(declared, ''))).map(([file]) => roomOf(file));
       return [word, [...new Set(rooms)].toSorted()];
     }),
   );

@@ -73,6 +73,8 @@ describe('a row', () => {
   });
 });
 
+const roomsOf = (text: string) => findRooms(new Map([['plugins/mail/layout.ts', text]]), ['margin']).get('margin');
+
 describe('a word', () => {
   it('is named by rooms: folders of a floor, plugins and folders of views, without style sheets', () => {
     expect(findRooms(sources, ['gift', 'margin'])).toEqual(
@@ -81,6 +83,13 @@ describe('a word', () => {
         ['margin', []],
       ]),
     );
+  });
+
+  it('is not named by CSS declarations in programs, but by members of its name', () => {
+    for (const css of ['<p style="margin:0;color:#000">', 'p { margin: 24px 0 }', 'h2 { margin-top: 2mm; }'])
+      expect([css, roomsOf(css)]).toEqual([css, []]);
+    for (const named of ['{ margin: 0.02 }', 'margin: number;', 'p { margin: 0 } /* the margin */'])
+      expect([named, roomsOf(named)]).toEqual([named, ['plugins/mail']]);
   });
 
   it('in more rooms than its ceiling fails with their names', () => {

@@ -68,8 +68,8 @@ async function countUpTo(database: Queries, filter: RequestFilter, limit: number
   return { count: Math.min(count, limit), isCapped: count > limit };
 }
 
-/** Start of the oldest partition, because usage outlives records. `min(started_at)` would be planned over all partitions. */
-async function oldestRecord(database: Queries): Promise<number | undefined> {
+/** Start of the oldest partition, epoch ms, because usage outlives records. `min(started_at)` would be planned over all partitions. */
+export async function oldestRecord(database: Queries): Promise<number | undefined> {
   const [row] = await database.query<{ oldest: number | null }>(
     String.raw`SELECT ${epoch(String.raw`min((regexp_match(bound, 'FROM \(''([^'']+)'))[1]::timestamptz)`)} AS oldest
      FROM (

@@ -72,7 +72,8 @@ export function conditionsOf(filter: RequestFilter): Conditions {
  */
 export const notable = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;
 
-function isNotable({ outcome, errors, status, hasFailover }: RequestFilter): boolean {
+/** Whether all requests that match meet `notable`. */
+export function isNotable({ outcome, errors, status, hasFailover }: RequestFilter): boolean {
   const isOtherStatus = status !== undefined && (status[0] > 200 || status[1] < 200);
   return errors === true || hasFailover === true || isOtherStatus || (outcome !== undefined && outcome !== 'answered');
 }

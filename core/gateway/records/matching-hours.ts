@@ -1,6 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
-import type { RequestFilter } from './filter.ts';
-import { countMatching, type MatchingHour, usageHour } from './usage.ts';
+import { oldestRecord } from './count-requests.ts';
+import { isNotable, type RequestFilter } from './filter.ts';
+import { countMatching, type MatchingHour, usageDays, usageHour } from './usage.ts';
 
 const maxHours = 60; // with more, most hours have a match
 
@@ -20,14 +21,20 @@ export async function findMatchingHours(
 ): Promise<number[] | undefined> {
   const { model, route, since = 0, until } = filter;
   const counters = countersOf(filter);
-  if (hasIndex(filter, counters)) return undefined;
+  if (hasOwnIndex(filter, counters) || (await hasOlderThanUsage(database, since))) return undefined;
   const end = before === undefined ? until : before + 1;
   const hours = await countMatching(database, { model, route, since, until: end }, counters);
   return newestOf(hours, isExact(filter, counters) ? size : Infinity, since, end);
 }
 
+/** Records may be kept for longer than their usage. */
+async function hasOlderThanUsage(database: Pick<Database, 'query'>, since: number): Promise<boolean> {
+  const begin = Date.now() - usageDays * 86_400_000;
+  return since < begin && ((await oldestRecord(database)) ?? begin) < begin;
+}
+
 /** Whether usage says nothing, or one index of an account has all that the filter names. */
-function hasIndex({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
+function hasOwnIndex({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
   const named = counters.length + (model === undefined ? 0 : 1) + (route === undefined ? 0 : 1);
   return named === 0 || (accountId !== undefined && named === 1 && outcome !== 'interrupted');
 }
@@ -75,9 +82,12 @@ function isExact(filter: RequestFilter, counters: readonly string[]): boolean {
 }
 
 /**
- * Whether requests of all accounts are found by hours alone: those of a model or route, and those from the cache, are not in an index of all
- * accounts.
+ * Whether an index leads to the newest requests that match. Requests of all accounts with a model or route, or from the cache, have none
+ * unless they are notable.
  */
-export function needsHours({ accountId, model, route, isCached }: RequestFilter): boolean {
-  return accountId === undefined && (model !== undefined || route !== undefined || isCached === true);
+export function hasIndex(filter: RequestFilter): boolean {
+  const { accountId, model, route, isCached } = filter;
+  return (
+    accountId !== undefined || isNotable(filter) || (model === undefined && route === undefined && isCached !== true)
+  );
 }

@@ -2,7 +2,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { columns, type RequestRecord } from './columns.ts';
 import { type Conditions, conditionsOf, type RequestFilter, timestamp } from './filter.ts';
-import { findMatchingHours, needsHours } from './matching-hours.ts';
+import { findMatchingHours, hasIndex } from './matching-hours.ts';
 import { timeOfRequestId } from './request-id.ts';
 import { epochs } from '#core/platform/database/rows.ts';
 
@@ -74,12 +74,14 @@ export async function listRequests(
   const { since = -Infinity } = filter;
   const recent = (timeOfBefore(before) ?? filter.until ?? Date.now()) - recentTimeMs;
   // Most pages lie within a day, and planning a query over a month of partitions takes ten times as long as reading a page.
-  const found = recent > since && !needsHours(filter) ? await read(recent) : [];
+  const readRecent = async () => (recent > since ? read(recent) : []);
+  const isIndexed = hasIndex(filter);
+  let found = isIndexed ? await readRecent() : [];
   if (found.length > size) return pageOf(found, size);
   const hours = await findMatchingHours(database, filter, size + 1, timeOfBefore(before));
-  const all =
-    hours === undefined ? await read(filter.since) : await readHours(database, filter, older, size + 1, hours);
-  return pageOf(all, size);
+  if (hours !== undefined) return pageOf(await readHours(database, filter, older, size + 1, hours), size);
+  if (!isIndexed) found = await readRecent();
+  return pageOf(found.length > size ? found : await read(filter.since), size);
 }
 
 /** @param found up to one record more than the page */

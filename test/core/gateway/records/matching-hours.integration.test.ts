@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
-import { removeUsage } from '#core/gateway/records/fold-usage.ts';
+import { foldUsage, removeOldUsage, removeUsage } from '#core/gateway/records/fold-usage.ts';
 import { findMatchingHours } from '#core/gateway/records/matching-hours.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -65,4 +65,13 @@ it('records of a deleted account are found without usage of its own', async () =
   const [id] = await book.write({ started_at: today, model: 'rare', cache: 'hit' });
   await removeUsage(database, book.accountId);
   expect(await listed({ accountId: book.accountId, model: 'rare', isCached: true })).toEqual([id]);
+});
+
+it('records that are kept for longer than their usage are found without it', async () => {
+  await using own = await createTestDatabase();
+  const [id] = await new RecordBook(own).write({ started_at: Date.now() - 500 * day, model: 'rare' });
+  await foldUsage(own);
+  await removeOldUsage(own, 400);
+  expect((await listRequests(own, { model: 'rare' })).records).toMatchObject([{ id }]);
+  expect((await listRequests(own, { model: 'rare', since: Date.now() - 100 * day })).records).toEqual([]);
 });

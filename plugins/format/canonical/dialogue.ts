@@ -133,12 +133,11 @@ export function resultText({ parts, isError }: ToolResult): string {
 
 /** Splits an assistant's turn by kind of item, for formats with one member per kind. */
 export function splitAnswer({ items }: AssistantTurn) {
-  const reasoning = items.filter((item) => item.type === 'reasoning');
   return {
     parts: items.flatMap((item) => (item.type === 'message' ? item.parts : [])),
     calls: items.filter((item) => item.type === 'tool_call'),
-    thoughts: reasoning.map(({ text }) => text).filter((text) => text !== ''),
-    hasReasoning: reasoning.length > 0,
+    thoughts: items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : [])),
+    hasReasoning: items.some(({ type }) => type === 'reasoning'),
   };
 }
 

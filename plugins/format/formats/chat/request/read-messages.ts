@@ -91,7 +91,8 @@ export class ChatHistoryReader {
     const parts = this.#parts(message);
     // Generated images, in the form in which the gateway sent them.
     for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image));
-    this.#say('assistant', [...parts, ...refusalPart(message.maybeText('refusal'))]);
+    parts.push(...refusalPart(message.maybeText('refusal')));
+    this.#say('assistant', parts);
     if (!message.isMissing('audio')) this.#notes.drop('audio of assistant messages');
     const count = this.items.length;
     for (const call of message.objects<ChatCall>('tool_calls')) this.#call(call);

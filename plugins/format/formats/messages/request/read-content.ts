@@ -28,6 +28,8 @@ export function readBlocks<T extends object>(holder: Placed<T>, name: keyof T & 
 
 /** Reads the content of a user or a tool result. */
 export function readParts<T extends object>(holder: Placed<T>, name: keyof T & string, notes: Notes): Part[] {
+  const value = holder.get(name);
+  if (typeof value === 'string') return textPart(value);
   return readBlocks(holder, name).flatMap((block) => readPart(block, notes));
 }
 

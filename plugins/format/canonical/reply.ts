@@ -268,6 +268,21 @@ export function textFragment(type: 'text' | 'reasoning' | 'refusal', text: strin
   return text === '' ? [] : [{ type, text }];
 }
 
+/** A piece of an answer without anything else. */
+export type DeltaFragment = Extract<Fragment, { type: 'text' | 'reasoning' | 'input' }>;
+
+/** The only fragment of an event, if it is such a piece. */
+export function onlyDelta(fragments: readonly Fragment[]): DeltaFragment | undefined {
+  const [only] = fragments;
+  const isDelta = only?.type === 'text' || only?.type === 'reasoning' || only?.type === 'input';
+  return fragments.length === 1 && isDelta && !('logprobs' in only) ? only : undefined;
+}
+
+/** Copies the members one by one: a spread would cost more than the rest of a delta. */
+export function withText(last: DeltaFragment, text: string): DeltaFragment {
+  return last.type === 'input' ? { type: last.type, key: last.key, text } : { type: last.type, text };
+}
+
 /** The content decides, not only the reported reason: some vendors report `stop` for calls, or `tool_calls` without calls. */
 export function resolveFinish(reported: FinishReason | undefined, hasCalls: boolean): FinishReason {
   if (hasCalls && (reported === undefined || reported === 'stop' || reported === 'stop_sequence')) return 'tool_calls';

@@ -61,6 +61,7 @@ export const acceptedOfAnswers: Readonly<Record<ClientFormatName, readonly Accep
       reason: inHistory,
     },
     { members: /^output\[\]\((?:message|reasoning)\)$/, reason: 'an item without content' },
+    { members: /\(function_call\)\.arguments$/, reason: 'arguments that are empty are those that are missing' },
     { members: /\.namespace$/, reason: 'groups are part of the names of tools that were sent' },
     { members: /^prompt_cache_diagnostics/, reason: caches },
     { members: /^tool_usage/, reason: hostedCounts },

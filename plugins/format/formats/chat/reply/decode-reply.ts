@@ -11,6 +11,7 @@ import {
   type Fragment,
   isContent,
   modelFragment,
+  onlyDelta,
   progress,
   readFailure,
   textFragment,
@@ -73,7 +74,8 @@ export class ChatDecoder implements ReplyDecoder {
     const fragments = this.#event(name, data, event);
     // A caller that passes the event skims later ones instead.
     if (event !== undefined) return fragments;
-    const said = this.#sources.size === 0 ? onlyText(fragments) : undefined;
+    const only = this.#sources.size === 0 ? onlyDelta(fragments) : undefined;
+    const said = only?.type === 'input' ? undefined : only;
     this.#isThought = said?.type === 'reasoning';
     this.#repeated.learn(name, data, said?.text, this.#isThought ? thoughtOfChunk : textOfChunk);
     return fragments;
@@ -224,23 +226,17 @@ function carriesMore(message: JsonValue | undefined): boolean {
   return Object.entries(message).some(([name, value]) => name !== 'role' && isFilled(value));
 }
 
-function onlyText(fragments: readonly Fragment[]): Extract<Fragment, { type: 'text' | 'reasoning' }> | undefined {
-  const [only] = fragments;
-  if (fragments.length !== 1 || (only?.type !== 'text' && only?.type !== 'reasoning')) return undefined;
-  return 'logprobs' in only ? undefined : only;
-}
-
 function textOfChunk(chunk: ChatReply): JsonValue | undefined {
-  return onlyDelta(chunk)?.content;
+  return deltaOf(chunk)?.content;
 }
 
 function thoughtOfChunk(chunk: ChatReply): JsonValue | undefined {
-  const { reasoning_content: first, reasoning: second }: ChatMessage = onlyDelta(chunk) ?? {};
+  const { reasoning_content: first, reasoning: second }: ChatMessage = deltaOf(chunk) ?? {};
   return asText(first) === '' ? second : first;
 }
 
 /** The delta of a chunk that has one answer and no message. */
-function onlyDelta({ choices }: ChatReply): ChatMessage | undefined {
+function deltaOf({ choices }: ChatReply): ChatMessage | undefined {
   const [choice, ...others]: readonly JsonValue[] = asList(choices);
   if (others.length > 0 || member<ChatChoice>(choice, 'message') !== undefined) return undefined;
   const delta = member<ChatChoice>(choice, 'delta');

@@ -5,14 +5,17 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
+  type DeltaFragment,
   droppedPart,
   failed,
   type Fragment,
   idFragment,
   modelFragment,
+  onlyDelta,
   progress,
   tierFragment,
   usageFragment,
+  withText,
 } from '../../../canonical/reply.ts';
 import { member, readEvent } from '../../../wire/members.ts';
 import { typeOf } from '../../contract/pass-through.ts';
@@ -37,7 +40,7 @@ export class MessagesDecoder implements ReplyDecoder {
   /** Data of the first event; empty once there is content: after content, even an identical event starts a second answer. */
   #started: string | undefined;
   readonly #repeated = new RepeatedEvent();
-  #last: Delta | undefined;
+  #last: DeltaFragment | undefined;
   /** Output count of the first event; undefined once a later event has replaced it. */
   #early: JsonValue | undefined;
 
@@ -45,7 +48,7 @@ export class MessagesDecoder implements ReplyDecoder {
     const text = this.#repeated.read(name, data);
     if (text !== undefined && this.#last !== undefined) return text === '' ? [progress] : [withText(this.#last, text)];
     const fragments = this.#event(name, data, event);
-    this.#last = fragments.length === 1 ? asDelta(fragments[0]) : undefined;
+    this.#last = onlyDelta(fragments);
     this.#repeated.learn(name, data, this.#last?.text, textOfDelta);
     return fragments;
   }
@@ -187,18 +190,6 @@ function secondStart(): Fragment {
 function unreadable(name: string | undefined, data: string): Fragment[] {
   if (name === 'error') return [failed({ message: data })];
   return name === 'content_block_delta' ? [progress] : [];
-}
-
-type Delta = Extract<Fragment, { type: 'text' | 'reasoning' | 'input' }>;
-
-function asDelta(fragment: Fragment | undefined): Delta | undefined {
-  const isDelta = fragment?.type === 'text' || fragment?.type === 'reasoning' || fragment?.type === 'input';
-  return isDelta ? fragment : undefined;
-}
-
-/** Copies the members one by one: a spread would cost more than the rest of a delta. */
-function withText(last: Delta, text: string): Delta {
-  return last.type === 'input' ? { type: last.type, key: last.key, text } : { type: last.type, text };
 }
 
 /** Undefined for a delta with more than a text. */

@@ -1,14 +1,12 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { filledText, member, sameOr, withoutUnset } from '../../../wire/members.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import { UniqueIds } from '../../../canonical/call-ids.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { responseObject, type ResponseState, responseId } from '../reply/reply-object.ts';
-import { newItemId } from '../reply/write-output.ts';
-import { inputMemberOf, isSameCall, textOr, withMembers, repairItem, typeOf } from './repair-item.ts';
+import { RepairedOutput } from '../reply/repaired-output.ts';
+import { textOr, withMembers } from '../reply/repair-item.ts';
 import type {
   ResponsesFormat,
-  ResponsesItem,
   ResponsesReply,
   ResponsesRequest,
   ResponsesTextOptions,
@@ -91,38 +89,8 @@ export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject
   const given = listed === undefined || listed.length === 0 ? (itemsOf(text) ?? listed) : listed;
   if (given === undefined) return body;
   const end = status === 'incomplete' ? 'incomplete' : 'completed';
-  const ids = new UniqueIds();
-  const items = withoutRepeatedCalls(given.filter(isJsonObject)).map((item, index) =>
-    repairOutputItem(item, { id: context.id, index, ids }, end),
-  );
+  const items = new RepairedOutput(context.id).whole(given, end);
   return repairResponse(body, end, sameOr(given, items), textOr(id, responseId(context)), context);
-}
-
-/** Removes a call that repeats the id, name and input of an earlier call. */
-function withoutRepeatedCalls(items: readonly ResponsesItem[]): readonly ResponsesItem[] {
-  const byId = new Map<JsonValue, ResponsesItem[]>();
-  return items.filter((item) => {
-    const { call_id: id } = item;
-    if (typeof id !== 'string' || id === '') return true;
-    const before = byId.get(id) ?? [];
-    if (before.some((one) => isSameCall(one, item))) return false;
-    byId.set(id, [...before, item]);
-    return true;
-  });
-}
-
-interface OutputPlace {
-  readonly id: string; // id of the exchange
-  readonly index: number;
-  readonly ids: UniqueIds;
-}
-
-function repairOutputItem(item: ResponsesItem, { id, index, ids }: OutputPlace, status: string): ResponsesItem {
-  const type = typeOf(item);
-  const itemId = textOr(item.id, newItemId(type, id, index));
-  const callId = textOr(item.call_id, textOr(item.id, `call_${id}_${index}`));
-  const isCall = inputMemberOf(type) !== undefined;
-  return repairItem(item, { id: itemId, callId: isCall ? ids.next(callId) : callId }, status);
 }
 
 /** Items made from `output_text`, an SDK convenience that some vendors send instead of the output; undefined if it is absent. */

@@ -10,12 +10,12 @@ import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { asList, sameOr, withoutUnset } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { ResponsesDecoder } from '../reply/decode-reply.ts';
-import { renderResponseFailed, responseId, writeUsage } from '../reply/reply-object.ts';
-import { DeltaTemplate } from './delta-template.ts';
-import { EventNumbers, eventType, isKnownEvent } from './events.ts';
-import { textOr, withMembers } from './repair-item.ts';
+import { renderResponseFailed, responseId, responseIn, writeUsage } from '../reply/reply-object.ts';
+import { DeltaTemplate } from '../reply/delta-template.ts';
+import { EventNumbers, eventType, isKnownEvent } from '../reply/events.ts';
+import { textOr, withMembers } from '../reply/repair-item.ts';
 import { repairResponse, repairWhole } from './repair-response.ts';
-import { RepairedOutput } from './repaired-output.ts';
+import { RepairedOutput } from '../reply/repaired-output.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
 const begins = new Set(['response.created', 'response.queued', 'response.in_progress']);
@@ -89,7 +89,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
 
   event(event: StreamEvent): readonly StreamEvent[] {
     const { expected } = this.#numbers;
-    if (this.#template.takes(event, expected)) {
+    if (this.#template.read(event, expected) !== undefined) {
       this.#numbers.pass(expected);
       return [event];
     }
@@ -162,8 +162,8 @@ export class ResponsesReplyRepair implements ReplyRepair {
   #end(type: keyof typeof endings, data: ResponsesEvent): readonly ResponsesEvent[] {
     this.#isOver = true;
     const given = responseIn(data);
-    const { events, output } = this.#output.end(given.output, endings[type]);
-    const response = (this.finished = this.#response(given, endings[type], output));
+    const events = [...this.#output.repeat(asList(given.output)), ...this.#output.close(endings[type])];
+    const response = (this.finished = this.#response(given, endings[type], this.#output.soFar));
     const ending: ResponsesEvent = given === data ? { type, response } : withMembers(data, { response });
     return [...events, ending];
   }
@@ -200,11 +200,6 @@ export class ResponsesReplyRepair implements ReplyRepair {
     const { grown } = this.#output;
     if (grown !== undefined) this.#template.learn(event, grown);
   }
-}
-
-/** Some vendors send the response itself in place of the event. */
-function responseIn(data: ResponsesEvent): ResponsesReply {
-  return isJsonObject(data.response) ? data.response : data;
 }
 
 /** Renames an error event with a vendor's event name to the name that the format uses. */

@@ -4,19 +4,25 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
+  type DeltaFragment,
   failed,
   type Fragment,
   isContent,
   modelFragment,
+  onlyDelta,
   progress,
   readFailure,
   tierFragment,
   usageFragment,
+  withText,
 } from '../../../canonical/reply.ts';
 import { asList, member, readEvent } from '../../../wire/members.ts';
-import { ItemTracker } from './item-tracker.ts';
+import { DeltaTemplate } from './delta-template.ts';
+import { eventType } from './events.ts';
 import { ItemFragments } from './read-output.ts';
-import { responseEvents, responsesUsage } from './reply-object.ts';
+import { withMembers } from './repair-item.ts';
+import { RepairedOutput } from './repaired-output.ts';
+import { responseEvents, responseIn, responsesUsage } from './reply-object.ts';
 import { typeOf } from '../../contract/pass-through.ts';
 import type {
   ResponsesEvent,
@@ -32,18 +38,25 @@ const endings: ReadonlySet<string> = new Set(['response.completed', 'response.in
 const last: ReadonlySet<string> = new Set([...endings, 'response.done', 'response.failed', 'response.cancelled']);
 const ofResponse: ReadonlySet<string> = new Set([...responseEvents, ...last]);
 
+/** Matches a delta with log probabilities. Quotes inside strings are escaped and do not match. */
+const hasTokens = /"logprobs"\s*:\s*\[\s*[^\]\s]/;
+
 /** How a reply ended: as a whole reply, or with this event of a stream. */
 type Ending = 'whole' | 'completed' | 'incomplete';
 
 /**
  * Reads a Responses reply. Texts and inputs arrive up to three times: in deltas, when a part is done and when its item
- * is done. Vendors leave out any of these, so each adds only the missing text.
+ * is done. Vendors leave out any of these, so their events are repaired first.
  *
  * Source: OpenAI API reference, "Responses streaming events".
  */
 export class ResponsesDecoder implements ReplyDecoder {
-  readonly #tracker = new ItemTracker();
-  readonly #items = new ItemFragments(this.#tracker);
+  readonly #output = new RepairedOutput();
+  readonly #items = new ItemFragments();
+  readonly #template = new DeltaTemplate();
+  /** The last event's only fragment, which the next event may continue, and the number of that event. */
+  #said: DeltaFragment | undefined;
+  #next = 0;
   #isNamed = false;
 
   /** Finished items repeat their deltas. */
@@ -59,6 +72,16 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+    const said = event === undefined ? this.#said : undefined;
+    const isNext = said !== undefined && !hasTokens.test(data);
+    const text = isNext ? this.#template.read({ name, data }, this.#next) : undefined;
+    if (said === undefined || text === undefined) return this.#read(name, data, event);
+    this.#next++;
+    return text === '' ? [progress] : [withText(said, text)];
+  }
+
+  #read(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+    this.#said = undefined;
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
     const body = readEvent(data, event);
     if (body === undefined) return unreadable(name, data);
@@ -71,7 +94,18 @@ export class ResponsesDecoder implements ReplyDecoder {
     ) {
       return [failed(body)];
     }
-    return this.#event(type ?? '', body);
+    const fragments = this.#event(type ?? '', body);
+    // A caller that passes the event skims later ones instead.
+    if (event === undefined) this.#learn({ name, data }, body, fragments);
+    return fragments;
+  }
+
+  #learn(event: Pick<StreamEvent, 'name' | 'data'>, body: ResponsesEvent, fragments: readonly Fragment[]): void {
+    const { grown } = this.#output;
+    this.#said = grown === undefined ? undefined : onlyDelta(fragments);
+    if (grown === undefined || this.#said === undefined) return;
+    this.#next = Number(body.sequence_number) + 1;
+    this.#template.learn(event, grown);
   }
 
   whole(body: JsonObject): Fragment[] {
@@ -87,14 +121,13 @@ export class ResponsesDecoder implements ReplyDecoder {
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
-        return this.#end(asResponse(body), type === 'response.incomplete' ? 'incomplete' : 'completed');
+        return this.#end(responseIn(body), type === 'response.incomplete' ? 'incomplete' : 'completed');
       case 'response.failed':
       case 'response.cancelled':
-        return [...usageOf(body.response), failed(asResponse(body))];
+        return [...usageOf(body.response), failed(responseIn(body))];
       case 'response.output_item.added':
-        return this.#items.added(body);
       case 'response.output_item.done':
-        return this.#items.done(body.item, this.#tracker.find(body));
+        return this.#repaired(type, body);
       default:
         return this.#part(type, body);
     }
@@ -102,9 +135,14 @@ export class ResponsesDecoder implements ReplyDecoder {
 
   /** The vendor's own tools have events too. Events that only announce items and parts carry no content. */
   #part(type: string, body: ResponsesEvent): Fragment[] {
-    const fragments = this.#items.part(type, body);
+    const fragments = this.#repaired(eventType(type, body), body);
     const isMore = type.startsWith('response.') && !type.endsWith('.added');
     return isMore && !fragments.some(isContent) ? [...fragments, progress] : fragments;
+  }
+
+  #repaired(type: string, body: ResponsesEvent): Fragment[] {
+    const events = this.#output.event(type, withMembers<ResponsesEvent>(body, { type }));
+    return events.flatMap((event) => this.#items.read(event));
   }
 
   #named(response: JsonValue | undefined): Fragment[] {
@@ -122,7 +160,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     const isEmpty = ending === 'whole' && unfinishedStatuses.has(status) && items.length === 0;
     if (isEmpty || hasFailed(response, ending)) return [...usageOf(response), failed(response)];
     if (ending === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
-    const missing = items.flatMap((item, index) => this.#items.repeated(item, index));
+    const missing = this.#output.repeat(items).flatMap((event) => this.#items.read(event, true));
     return [...missing, ...this.#named(response), ...readEnd(response, ending === 'incomplete')];
   }
 }
@@ -159,12 +197,6 @@ function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
     { type: 'finish', reason: isWithheld(response) ? 'content_filter' : isIncomplete ? 'length' : 'stop' },
     { type: 'end' },
   ];
-}
-
-/** Some vendors send the response itself in place of the event. */
-function asResponse(body: ResponsesEvent): ResponsesReply {
-  const { response } = body;
-  return isJsonObject(response) ? response : body;
 }
 
 /** Notes reasoning of the request that the vendor withheld from its model, except at a turn boundary, where it always does so. */

@@ -6,6 +6,7 @@ import type { ReplyContext } from '../../../canonical/codec.ts';
 import type { CompleteReply } from '../../../canonical/reply.ts';
 import { count, member } from '../../../wire/members.ts';
 import type {
+  ResponsesEvent,
   ResponsesItem,
   ResponsesReasoningOptions,
   ResponsesReply,
@@ -29,6 +30,11 @@ export interface ResponseState {
 export const responseEvents: ReadonlySet<string> = new Set(
   ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
 );
+
+/** The response in an event; some vendors send the response itself in place of the event. */
+export function responseIn(event: ResponsesEvent): ResponsesReply {
+  return isJsonObject(event.response) ? event.response : event;
+}
 
 export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
   return `resp_${id}`;

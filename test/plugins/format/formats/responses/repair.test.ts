@@ -120,6 +120,32 @@ describe('repairing a Responses stream', () => {
     expect(ids).toEqual(['a', 'a']);
   });
 
+  it('a call that the end of a Responses stream lists twice comes once', () => {
+    const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' };
+    const events = stream([{ type: 'response.completed', response: { output: [call, { ...call, id: 'fc_2' }] } }]);
+    expect(events.filter(({ type }) => type === 'response.output_item.added')).toHaveLength(1);
+  });
+
+  it('events behind the end of their Responses item make no second item', () => {
+    const place = { item_id: 'm', output_index: 0, content_index: 0 };
+    const item = { id: 'm', type: 'message', content: [{ type: 'output_text', text: 'Hi', annotations: [] }] };
+    const events = stream([
+      { type: 'response.output_text.delta', ...place, delta: 'Hi' },
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.output_text.done', ...place, text: 'Hi' },
+      { type: 'response.completed', response: { output: [item] } },
+    ]);
+    expect(events.filter(({ type }) => type === 'response.output_item.added')).toHaveLength(1);
+  });
+
+  it('sources of a text that comes only with its finished Responses item are events', () => {
+    const annotations = [{ type: 'url_citation', url: 'https://a.test', title: 'A', start_index: 0, end_index: 2 }];
+    const item = { id: 'm', type: 'message', content: [{ type: 'output_text', text: 'Hi', annotations }] };
+    const events = stream([{ type: 'response.output_item.done', output_index: 0, item }]);
+    const added = events.filter(({ type }) => type === 'response.output_text.annotation.added');
+    expect(added.map(({ annotation }) => annotation)).toEqual(annotations);
+  });
+
   it('a call of a Responses stream that is done under another call id stays one item', () => {
     const item = { id: 'fc_1', type: 'function_call', call_id: 'a', name: 'f', arguments: '' };
     const done = { ...item, call_id: 'b', arguments: '{}' };

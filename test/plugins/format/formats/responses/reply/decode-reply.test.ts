@@ -231,7 +231,11 @@ describe('decoding a Responses reply', () => {
       expect(textsOf([[1, 'Hello world']], [part(' Hello\nworld\n')])).toEqual(['Hello world']);
       expect(textsOf([[1, '\nHello']], [part('Hello world')])).toEqual(['\nHello world']);
       expect(textsOf([[0, '\nHello']], [part('Hello world')])).toEqual(['\nHello world']);
-      expect(textsOf([[1, 'Hello']], [part('Hell no')])).toEqual(['Hello', 'Hell no']);
+    });
+
+    it('stay as they were streamed where the finished form says something else', () => {
+      expect(textsOf([[0, 'Hello']], [part('Hell no')])).toEqual(['Hello']);
+      expect(textsOf([[1, 'Hello']], [part('Hell no')])).toEqual(['Hello']);
     });
 
     it('are matched once each, so that two parts of equal words stay two', () => {
@@ -239,6 +243,42 @@ describe('decoding a Responses reply', () => {
       expect(textsOf([[2, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
       expect(textsOf([[5, 'Hi']], [part('Hi'), part('Bye')])).toEqual(['Hi', 'Bye']);
     });
+  });
+
+  it('a Responses message, and a part of reasoning, may lack its type', () => {
+    const untyped = { id: 'r', type: 'reasoning', summary: [{ text: 'Why' }] };
+    expect(wholeReply({ status: 'completed', output: [untyped], usage })?.blocks).toMatchObject([{ text: 'Why' }]);
+    const content = [{ type: 'output_text', text: 'Hi', annotations: [] }];
+    expect(wholeReply({ status: 'completed', output: [{ id: 'm', content }] })?.blocks).toMatchObject([{ text: 'Hi' }]);
+  });
+
+  it('events behind the end of their Responses item add nothing', () => {
+    const place = { item_id: 'm', output_index: 0, content_index: 0 };
+    const item = { id: 'm', type: 'message', content: [part('Hi')] };
+    const late = { type: 'response.content_part.added', ...place, part: part('') };
+    const reply = replyTo([
+      { type: 'response.output_text.delta', ...place, delta: 'Hi' },
+      { type: 'response.output_item.done', output_index: 0, item },
+      late,
+      { type: 'response.output_text.done', ...place, text: 'Hi' },
+      { type: 'response.completed', response: { status: 'completed', output: [item] } },
+    ]);
+    expect(reply?.blocks.map(contentOf)).toEqual(['Hi']);
+  });
+
+  it('Responses deltas with log probabilities keep them among deltas without', () => {
+    const place = { item_id: 'm', output_index: 0, content_index: 0 };
+    const token = { token: 'b', logprob: -1, bytes: [98], top_logprobs: [] };
+    const tokens = [[], [], [token], []];
+    const fragments = fragmentsOf(
+      tokens.map((logprobs, index) => {
+        const numbered = { type: 'response.output_text.delta', sequence_number: index, ...place };
+        return { ...numbered, delta: 'abcd'.charAt(index), logprobs };
+      }),
+    );
+    const texts = fragments.filter(({ type }) => type === 'text');
+    const [a, b, d] = ['a', 'b', 'd'].map((text) => ({ type: 'text', text }));
+    expect(texts).toEqual([a, b, { type: 'text', text: 'c', logprobs: [token] }, d]);
   });
 
   it('a stream that ends as completed is, although its response has an error', () => {

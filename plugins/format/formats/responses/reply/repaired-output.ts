@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { type StreamedText, textPartOf, textPartOfEvent } from '../reply/text-parts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { type StreamedText, textPartOf, textPartOfEvent } from './text-parts.ts';
 import { member } from '../../../wire/members.ts';
 import { itemTypeOf } from './events.ts';
 import { OutputItems } from './output-items.ts';
@@ -9,13 +9,17 @@ import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire
 
 type Events = readonly ResponsesEvent[];
 
+/** Types of the items that the model writes; the vendor's own tools make the others. */
+const modelItems: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'custom_tool_call']);
+
 /** Repairs the events about items and their parts. Events have no number if the upstream sent none. */
 export class RepairedOutput {
   readonly #items: OutputItems;
   /** The text that the last event appended to; undefined if it was not a delta. */
   grown: GrowingText | undefined;
 
-  constructor(id: string) {
+  /** @param id id of the exchange; undefined to leave items without an id as they are */
+  constructor(id?: string) {
     this.#items = new OutputItems(id);
   }
 
@@ -33,34 +37,49 @@ export class RepairedOutput {
     const { item } = data;
     if (type === 'response.output_item.added') return isJsonObject(item) ? this.#added(data, item) : [];
     if (type === 'response.output_item.done') return isJsonObject(item) ? this.#done(data, item) : [];
+    const itemType = itemTypeOf(type);
+    if (itemType !== undefined && !modelItems.has(itemType)) return this.#hosted(itemType, data);
+    // A late event adds nothing to a finished item; a late delta begins another.
+    if (!type.endsWith('.delta') && this.#items.isDone(data)) return [];
     const kind = textPartOfEvent(type);
     if (kind !== undefined) return type.endsWith('.delta') ? this.#delta(data, kind) : this.#text(data, kind);
     if (type.includes('_part.')) return this.#part(type, data);
     if (type === 'response.output_text.annotation.added') return this.#cite(data);
-    const itemType = itemTypeOf(type);
-    if (itemType === undefined) return [data];
-    return inputMemberOf(itemType) === undefined ? this.#hosted(itemType, data) : this.#input(type, itemType, data);
+    return itemType === undefined ? [data] : this.#input(type, itemType, data);
   }
 
   /**
-   * The events that close all open items, and the whole output.
+   * The items of a whole reply.
    *
-   * @param given output that the upstream repeated
+   * @param status status for an item without a status
    */
-  end(given: JsonValue | undefined, status: string): { readonly events: Events; readonly output: JsonValue[] } {
-    const events: ResponsesEvent[] = [];
-    const repeated = new Set<StreamedItem>();
-    for (const item of Array.isArray(given) ? given : []) {
-      if (!isJsonObject(item)) continue;
-      const known = this.#items.recall(item, repeated);
-      repeated.add(known);
-      if (known.isDone) known.item = repairItem(item, known.names, 'completed');
-      else if (!this.#isRepetition(known, item)) events.push(...this.#finish(known, item, 'completed'));
-    }
+  whole(given: readonly JsonValue[], status: string): JsonValue[] {
+    const unlisted = this.#items.byType();
+    return given.filter(isJsonObject).flatMap((item) => {
+      const known = this.#items.recall(item, unlisted);
+      if (known.isDone) return [];
+      known.item = repairItem(item, known.names, status);
+      known.end(known.item);
+      return [known.item as JsonObject];
+    });
+  }
+
+  /** The events for what the output at the end of the reply adds. */
+  repeat(given: readonly JsonValue[]): Events {
+    const unlisted = this.#items.byType();
+    return given.filter(isJsonObject).flatMap((item) => {
+      const known = this.#items.recall(item, unlisted);
+      if (!known.isDone) return this.#isRepetition(known, item) ? [] : this.#finish(known, item, 'completed');
+      known.item = repairItem(item, known.names, 'completed');
+      return [];
+    });
+  }
+
+  /** The events that close all open items, the last with this status. */
+  close(status: string): Events {
     // A call without a name cannot be run.
     const open = this.#items.open.filter(({ isAnnounced }) => isAnnounced);
-    for (const item of open) events.push(...this.#finish(item, undefined, item === open.at(-1) ? status : 'completed'));
-    return { events, output: this.#items.announced.map(({ item }) => item) };
+    return open.flatMap((item) => this.#finish(item, undefined, item === open.at(-1) ? status : 'completed'));
   }
 
   /** True for a call that repeats the id, name and input of an earlier call. It is marked as done without reaching the client. */
@@ -71,7 +90,7 @@ export class RepairedOutput {
     known.twin = undefined;
     const whole = inputText(given[input]) || held.text;
     known.isDone = isSameCall({ ...twin.item, type: known.type }, { ...given, type: known.type, [input]: whole });
-    if (known.isDone) known.tracked.end(given);
+    if (known.isDone) known.end(given);
     else this.#items.nameCall(known);
     return known.isDone;
   }
@@ -124,14 +143,15 @@ export class RepairedOutput {
     const { item, part, events } = this.#knownPart(data, kind);
     part.grown.add(delta);
     this.grown = part.grown;
-    return [...events, withMembers(data, part.place(item.place))];
+    const placed = withMembers(data, part.place(item.place));
+    return events.length === 0 ? [placed] : [...events, placed];
   }
 
   #text(data: ResponsesEvent, kind: StreamedText): Events {
     const { item, part, events } = this.#knownPart(data, kind);
     if (part.hasEndedText) return events;
     const whole = data[kind.member];
-    const rest = typeof whole === 'string' ? part.rest(item.place, whole) : [];
+    const rest = typeof whole === 'string' ? part.rest(item.place, whole, data.logprobs) : [];
     part.hasEndedText = true;
     const text = typeof whole === 'string' ? whole : part.grown.text;
     return [...events, ...rest, withMembers(data, { ...part.place(item.place), [kind.member]: text })];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { filledText, sameOr } from '../../../wire/members.ts';
@@ -18,9 +19,27 @@ export function isSameCall(one: ResponsesItem, other: ResponsesItem): boolean {
   return canonicalInput(inputText(one[input])) === canonicalInput(inputText(other[input]));
 }
 
+/** Digest of the arguments or the input of a call; undefined for other items. */
+export function digestOfInput(item: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(item) || filledText(item['call_id']) === undefined) return undefined;
+  const { arguments: given, input = given }: ResponsesItem = item;
+  const whole = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+  return createHash('sha256').update(canonicalInput(whole)).digest('base64');
+}
+
 /** The type of an item; some vendors omit the type of a message. */
 export function typeOf(item: ResponsesItem): string {
   return textOr(item.type, 'message');
+}
+
+/** What an event says of its item; undefined where it says nothing. */
+export interface GivenNames {
+  readonly id: string | undefined;
+  readonly index: number | undefined;
+  readonly call: string | undefined;
+  readonly name: string | undefined;
+  /** Digest of the input of a call; undefined for other items. */
+  readonly digest: string | undefined;
 }
 
 export interface ItemNames {
@@ -64,8 +83,8 @@ function membersOf(type: string, item: ResponsesItem, { callId }: ItemNames, sta
 
 /** The object with these members; the same object if it has them. */
 export function withMembers<T extends object>(object: T, members: NoInfer<T>): T {
-  const isSame = (Object.keys(members) as (keyof T)[]).every((name) => object[name] === members[name]);
-  return isSame ? object : { ...object, ...members };
+  for (const name in members) if (object[name] !== members[name]) return { ...object, ...members };
+  return object;
 }
 
 /** The item in its opening form, without the content that its events carry. */

@@ -1,15 +1,23 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
-import type { JsonValue } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { missingEnd } from '../../../canonical/missing-end.ts';
-import type { TrackedItem } from '../reply/item-tracker.ts';
-import { type StreamedText, textPartOf, writeTextPart } from '../reply/text-parts.ts';
-import { inputMemberOf, inputText, type ItemNames, openItem, repairItem, withMembers } from './repair-item.ts';
-import { asList, member } from '../../../wire/members.ts';
+import { type StreamedText, textPartOf, writeTextPart } from './text-parts.ts';
+import {
+  digestOfInput,
+  type GivenNames,
+  inputMemberOf,
+  inputText,
+  type ItemNames,
+  openItem,
+  repairItem,
+  withMembers,
+} from './repair-item.ts';
+import { asList, filledText, member } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Names of the events that carry the input of a call, without `.delta` and `.done`. */
+/** GivenNames of the events that carry the input of a call, without `.delta` and `.done`. */
 const inputEvents: Readonly<Record<string, string>> = {
   function_call: 'response.function_call_arguments',
   custom_tool_call: 'response.custom_tool_call_input',
@@ -19,9 +27,14 @@ const inputEvents: Readonly<Record<string, string>> = {
  * An item of a repaired stream, as the client has received it. Its methods return the missing events, without their numbers.
  */
 export class StreamedItem {
-  readonly tracked: TrackedItem;
   readonly type: string;
+  /** The vendor's id and index; undefined if not given. */
+  readonly given: Pick<GivenNames, 'id' | 'index'>;
   names: ItemNames;
+  /** The vendor's first id and name of the call, and the digest of its input once it is done; undefined until known. */
+  call: string | undefined;
+  name: string | undefined;
+  digest: string | undefined;
   /** The vendor's id of the call; undefined until known. Other calls may have the same id. */
   givenCallId: string | undefined;
   /** A finished call with the same id and name. This call is not announced until its input shows that it is a different call. */
@@ -31,18 +44,19 @@ export class StreamedItem {
   /** The item as it opened or, later, as it was finished. */
   item: ResponsesItem = {};
   isDone = false;
-  readonly input = new GrowingText(['item_id', 'output_index']);
+  readonly input = new GrowingText(['"item_id"', '"output_index"']);
   /** Text that arrived before the item was announced to the client. */
   readonly held = new GrowingText([]);
   hasEndedInput = false;
   citations = 0;
   readonly #parts: Record<StreamedText['list'], StreamedPart[]> = { summary: [], content: [] };
   /** Parts by the upstream's index, which may have gaps. */
-  readonly #byPlace = new Map<string, StreamedPart>();
+  readonly #byPlace: Partial<Record<StreamedText['list'], Map<JsonValue | undefined, StreamedPart>>> = {};
+  #place: ResponsesEvent = { item_id: '', output_index: undefined };
 
-  constructor(tracked: TrackedItem, type: string, names: ItemNames) {
-    this.tracked = tracked;
+  constructor(type: string, given: Pick<GivenNames, 'id' | 'index'>, names: ItemNames) {
     this.type = type;
+    this.given = given;
     this.names = names;
   }
 
@@ -50,8 +64,12 @@ export class StreamedItem {
     return this.index !== undefined;
   }
 
+  /** The members that identify the item in events; the same object while they are the same. */
   get place(): ResponsesEvent {
-    return { item_id: this.names.id, output_index: this.index };
+    const { item_id: id, output_index: index } = this.#place;
+    if (id !== this.names.id || index !== this.index)
+      this.#place = { item_id: this.names.id, output_index: this.index };
+    return this.#place;
   }
 
   /** @param item opening form of the item, with any parts that it already has */
@@ -72,14 +90,13 @@ export class StreamedItem {
    */
   findPart(kind: StreamedText, given: JsonValue | undefined): StreamedPart | undefined {
     const parts = this.#parts[kind.list];
-    const key = `${kind.list} ${String(given)}`;
-    const known = typeof given === 'number' ? (this.#byPlace.get(key) ?? parts[given]) : parts.at(-1);
+    const known = typeof given === 'number' ? (this.#byPlace[kind.list]?.get(given) ?? parts[given]) : parts.at(-1);
     return known?.kind === kind && !known.isClosed ? known : undefined;
   }
 
   openPart(kind: StreamedText, given?: JsonValue): StreamedPart {
     const part = this.#add(kind);
-    if (typeof given === 'number') this.#byPlace.set(`${kind.list} ${given}`, part);
+    if (typeof given === 'number') (this.#byPlace[kind.list] ??= new Map()).set(given, part);
     return part;
   }
 
@@ -107,9 +124,15 @@ export class StreamedItem {
     this.item = item;
     this.#parts.summary = [];
     this.#parts.content = [];
-    this.isDone = true;
-    this.tracked.end(item);
+    this.end(item);
     return events;
+  }
+
+  /** @param item final form of the item */
+  end(item: ResponsesItem): void {
+    this.isDone = true;
+    this.name ??= filledText(item.name);
+    this.digest = digestOfInput(item as JsonObject);
   }
 
   /** The item with the content received so far. */
@@ -127,18 +150,34 @@ export class StreamedItem {
   /** Completes the parts with text that the client lacks, up to the first part that differs. */
   #completeParts(list: StreamedText['list'], parts: JsonValue | undefined): ResponsesEvent[] {
     const events: ResponsesEvent[] = [];
+    const isCited = this.citations > 0;
+    // Parts of reasoning may lack their type.
+    const reasoningType = list === 'summary' ? 'summary_text' : 'reasoning_text';
+    const defaultType = this.type === 'reasoning' ? reasoningType : undefined;
     for (const [index, part] of asList(parts).entries()) {
-      const kind = textPartOf(member<ResponsesPart>(part, 'type'));
+      const kind = textPartOf(member<ResponsesPart>(part, 'type') ?? defaultType);
       const text = kind === undefined ? '' : inputText(member<ResponsesPart>(part, kind.member));
       const streamed = this.#parts[list][index];
-      if (kind === undefined || (streamed !== undefined && !streamed.grown.begins(text))) break;
+      if (kind === undefined) continue;
+      if (streamed !== undefined && !streamed.grown.begins(text)) break;
       // Some vendors stream reasoning as one kind and repeat it as the other.
       if (streamed === undefined && this.type === 'reasoning' && this.#hasStreamed(text)) break;
       const open = streamed ?? this.#add(kind);
       if (streamed === undefined) events.push(open.added(this.place));
-      events.push(...open.rest(this.place, text));
+      events.push(...open.rest(this.place, text, member<ResponsesPart>(part, 'logprobs')));
+      if (streamed === undefined && !isCited)
+        events.push(...this.#cite(open, member<ResponsesPart>(part, 'annotations')));
     }
     return events;
+  }
+
+  #cite(part: StreamedPart, annotations: JsonValue | undefined): ResponsesEvent[] {
+    return asList(annotations).map((annotation) => ({
+      type: 'response.output_text.annotation.added',
+      ...part.place(this.place),
+      annotation_index: this.citations++,
+      annotation,
+    }));
   }
 
   #hasStreamed(text: string): boolean {
@@ -179,37 +218,55 @@ export class StreamedPart {
   /** True once the client has the whole text. */
   hasEndedText = false;
   isClosed = false;
+  #item: ResponsesEvent | undefined;
+  #place: ResponsesEvent = {};
 
   constructor(kind: StreamedText, index: number) {
     this.kind = kind;
     this.index = index;
-    this.grown = new GrowingText(['item_id', 'output_index', kind.index]);
+    this.grown = new GrowingText(['"item_id"', '"output_index"', `"${kind.index}"`]);
   }
 
   /** @param item members that identify the item */
   place(item: ResponsesEvent): ResponsesEvent {
-    return { ...item, [this.kind.index]: this.index };
+    if (item !== this.#item) this.#place = { ...item, [this.kind.index]: this.index };
+    this.#item = item;
+    return this.#place;
   }
 
   added(item: ResponsesEvent): ResponsesEvent {
     return { type: `${this.kind.partEvents}.added`, ...this.place(item), part: this.write('') };
   }
 
-  /** The remainder of a text. A text that differs from the client's text is ignored. */
-  rest(item: ResponsesEvent, whole: string): ResponsesEvent[] {
+  /**
+   * The remainder of a text. A text that differs from the client's text is ignored.
+   *
+   * @param tokens log probabilities of the whole text
+   */
+  rest(item: ResponsesEvent, whole: string, tokens?: JsonValue): ResponsesEvent[] {
     const rest = this.grown.restOf(whole);
     if (rest === '' || this.hasEndedText) return [];
     this.grown.add(rest);
-    const delta: ResponsesEvent = { type: `${this.kind.events}.delta`, ...this.place(item), delta: rest };
-    return [this.kind.type === 'output_text' ? { ...delta, logprobs: [] } : delta];
+    return [this.#textEvent('delta', item, 'delta', rest, rest === whole ? tokens : undefined)];
   }
 
   endText(item: ResponsesEvent): ResponsesEvent[] {
     if (this.hasEndedText) return [];
     this.hasEndedText = true;
-    const { kind } = this;
-    const done: ResponsesEvent = { type: `${kind.events}.done`, ...this.place(item), [kind.member]: this.grown.text };
-    return [kind.type === 'output_text' ? { ...done, logprobs: [] } : done];
+    return [this.#textEvent('done', item, this.kind.member, this.grown.text)];
+  }
+
+  #textEvent(
+    end: 'delta' | 'done',
+    item: ResponsesEvent,
+    name: 'delta' | StreamedText['member'],
+    text: string,
+    tokens?: JsonValue,
+  ): ResponsesEvent {
+    const event: Editable<ResponsesEvent> = { type: `${this.kind.events}.${end}`, ...this.place(item) };
+    event[name] = text;
+    if (this.kind.type === 'output_text') event.logprobs = [...asList(tokens)];
+    return event;
   }
 
   close(item: ResponsesEvent): ResponsesEvent[] {
@@ -231,7 +288,7 @@ export class GrowingText {
   readonly #collected = new CollectedText();
 
   constructor(names: readonly string[]) {
-    this.names = names.map((name) => `"${name}"`);
+    this.names = names;
   }
 
   get text(): string {

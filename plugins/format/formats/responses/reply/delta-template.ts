@@ -8,6 +8,8 @@ const sequenceNumber = /(?<="sequence_number"\s*:\s*)\d+/;
 
 const maxMisses = 3;
 
+type NamedData = Pick<StreamEvent, 'name' | 'data'>;
+
 /** A part of the data that all deltas share; split into two pieces if it contains the number. */
 type Part = readonly [string, string?];
 
@@ -35,7 +37,7 @@ export class DeltaTemplate {
    *
    * @param grown text to which the delta was appended
    */
-  learn({ name, data = '' }: StreamEvent, grown: GrowingText): void {
+  learn({ name, data = '' }: NamedData, grown: GrowingText): void {
     // Deltas of some vendors have no constant pieces.
     if (grown === this.#grown && ++this.#misses > maxMisses) return;
     if (grown !== this.#grown) this.#misses = 0;
@@ -47,21 +49,21 @@ export class DeltaTemplate {
   }
 
   /**
-   * Takes the text of an event and returns true if the event matches the template.
+   * The text of an event that matches the template; undefined for any other event.
    *
-   * @param number number of the next event
+   * @param number number of the next event; any number if events have none
    */
-  takes({ name, data = '' }: StreamEvent, number: number | undefined): boolean {
-    if (this.#pieces === undefined || number === undefined || name === undefined || name !== this.#name) return false;
+  read({ name, data = '' }: NamedData, number: number | undefined): string | undefined {
+    if (this.#pieces === undefined || number === undefined || name !== this.#name) return undefined;
     const before = numbered(this.#pieces.before, number);
     const end = endOfRepeated(data, before);
     const { after } = this.#pieces;
-    if (end === undefined || (after !== undefined && data.slice(end) !== numbered(after, number))) return false;
+    if (end === undefined || (after !== undefined && data.slice(end) !== numbered(after, number))) return undefined;
     this.#misses = 0;
-    const text = data.slice(before.length, end);
+    const text = unescaped(data.slice(before.length, end));
     this.taken += text.length;
-    this.#grown?.add(unescaped(text));
-    return true;
+    this.#grown?.add(text);
+    return text;
   }
 }
 
@@ -69,15 +71,14 @@ function numbered([head, tail]: Part, number: number): string {
   return tail === undefined ? head : `${head}${number}${tail}`;
 }
 
-/** Undefined for data without a text or a number. */
+/** Undefined for data without a text. */
 function piecesOf(data: string): Pieces | undefined {
   const found = textBegin.exec(data);
   if (found === null) return undefined;
   const textAt = found.index + found[0].length;
   const before = partOf(data.slice(0, textAt));
   if (before.length === 2) return { before, after: undefined };
-  const after = partOf(data.slice(endOfString(data, textAt - 1)));
-  return after.length === 2 ? { before, after } : undefined;
+  return { before, after: partOf(data.slice(endOfString(data, textAt - 1))) };
 }
 
 function partOf(text: string): Part {

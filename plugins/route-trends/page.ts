@@ -5,11 +5,11 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
 import { describeStep, recentTrends, trendPath } from './notes.ts';
+import { readCourseDays } from './course-days.ts';
 import { type PassedAt, readCourse } from './read-trends.ts';
 import { speedOf } from './trends.ts';
 
 const hours = 48;
-const days = 14;
 
 /** `/operator/route-trends?route=…`: the course of a route by hour and day. */
 export const trendPage: Page = {
@@ -25,11 +25,9 @@ export const trendPage: Page = {
         action: { path: '/operator/routes', label: 'route-trends.routes' },
       });
     const timeZone = host.section(service).time_zone;
-    const read = (by: 'hour' | 'day', span: number) =>
-      readCourse(host.database, route, { since: startOfHours(host.now(), span), by, timeZone });
     const [byHour, byDay, trends] = await Promise.all([
-      read('hour', hours),
-      read('day', days * 24),
+      readCourse(host.database, route, { since: startOfHours(host.now(), hours), by: 'hour', timeZone }),
+      readCourseDays(host, route),
       recentTrends(host).catch(() => []),
     ]);
     return {

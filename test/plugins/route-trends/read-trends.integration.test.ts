@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { foldUsage } from '#core/gateway/records/fold-usage.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import { readCourseDays } from '../../../plugins/route-trends/course-days.ts';
 import { readCourse, readTrends } from '../../../plugins/route-trends/read-trends.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
@@ -64,6 +67,21 @@ it('the course of a route has the attempts of each hour and day, the latest firs
     expect(course.reduce((sum, { throttled }) => sum + throttled, 0)).toBe(30);
     expect(course.map(({ at }) => at)).toEqual(course.map(({ at }) => at).toSorted((one, other) => other - one));
     expect(quantile(course.at(-1)?.firstContent ?? [], 0.5)).toBeCloseTo(500, -2);
+  }
+});
+
+it('the days of a course are those of one reading, of which a second view reads the last two', async () => {
+  await using host = createTestHost({ database });
+  const { time_zone: timeZone } = host.section(service);
+  const query = vi.spyOn(database, 'query');
+  try {
+    const days = await readCourseDays(host, route);
+    expect(query).toHaveBeenCalledTimes(2);
+    expect(await readCourseDays(host, route)).toEqual(days);
+    expect(query).toHaveBeenCalledTimes(3);
+    expect(days).toEqual(await readCourse(database, route, { since: now - 14 * 24 * hour, by: 'day', timeZone }));
+  } finally {
+    query.mockRestore();
   }
 });
 

@@ -15,12 +15,32 @@ const abandonment = 'The gateway that ran this response has stopped. Send the re
  * @throws GatewayError `response_not_found`, `unavailable`
  */
 export async function findResponse(host: Host, key: RunKey): Promise<StoredResponse> {
+  const found = await findIfKept(host, key);
+  if (found === undefined) throw responseNotFound(key.id);
+  return found;
+}
+
+async function findIfKept(host: Host, key: RunKey): Promise<StoredResponse | undefined> {
   const rows = new ResponseRows(host.database);
   const find = () => rows.find(key.accountId, key.id, host.now()).catch(unavailable);
   const found = await find();
-  if (found === undefined) throw responseNotFound(key.id);
-  if (!found.isRunning || !(await failAbandoned(host, key, found.response))) return found;
-  return (await find()) ?? found;
+  if (found?.isRunning !== true || !(await failAbandoned(host, key, found.response))) return found;
+  return find();
+}
+
+/**
+ * Marks running responses whose instances have stopped as failed, and deletes expired responses and events.
+ *
+ * @param keepEvents ms
+ * @returns number of responses that had expired
+ */
+export async function cleanUp(host: Host, keepEvents: number): Promise<number> {
+  const runs = new RunRows(host.database);
+  const now = host.now();
+  // One that is deleted or expires meanwhile is not found, and must not stop the others.
+  for (const key of await runs.abandoned(now)) await findIfKept(host, key);
+  await runs.deleteEvents(now - keepEvents);
+  return new ResponseRows(host.database).deleteExpired(now);
 }
 
 /**

@@ -4,9 +4,7 @@ import { defineSection } from '#core/config/section.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { cancelResponse, deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
-import { findResponse } from './find-response.ts';
-import { ResponseRows } from './rows.ts';
-import { RunRows } from './run-rows.ts';
+import { cleanUp } from './find-response.ts';
 import { integer, number, object } from '#core/platform/schema.ts';
 
 /** Registers section, job and endpoints of stored responses. */
@@ -88,10 +86,7 @@ const cleanupJob: JobDefinition = {
   description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',
   schedule: { every: 60 * 60 },
   async run(_data, host) {
-    const runs = new RunRows(host.database);
-    for (const key of await runs.abandoned(host.now())) await findResponse(host, key);
-    await runs.deleteEvents(host.now() - keepEvents);
-    const count = await new ResponseRows(host.database).deleteExpired(host.now());
+    const count = await cleanUp(host, keepEvents);
     if (count > 0) host.log.info(`deleted ${count} stored responses that had expired`);
   },
 };

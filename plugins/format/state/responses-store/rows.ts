@@ -64,9 +64,10 @@ export class ResponseRows {
        DELETE FROM response_store WHERE account_id = ? AND id IN (
          SELECT id FROM response_store WHERE account_id = ? AND id IN (
            SELECT id FROM (
-             SELECT id, sum(octet_length(input) + octet_length(response)) OVER (ORDER BY created_at DESC, id) AS bytes
+             SELECT id, running_until IS NULL AS has_ended,
+               sum(octet_length(input) + octet_length(response)) OVER (ORDER BY created_at DESC, id) AS bytes
              FROM response_store WHERE account_id = ? AND id <> ?
-           ) AS others WHERE bytes > ? ORDER BY bytes DESC LIMIT ?
+           ) AS others WHERE bytes > ? AND has_ended ORDER BY bytes DESC LIMIT ?
          ) AND running_until IS NULL FOR UPDATE SKIP LOCKED
        ) RETURNING 1`,
       [...valuesOf(row), row.accountId, row.accountId, row.accountId, row.id, left, maxDeleted],

@@ -98,11 +98,11 @@ export class RunRows {
     );
   }
 
-  /** Running responses whose lease has expired. */
+  /** Running responses whose lease has expired; those that have expired themselves are deleted, whatever their state. */
   async abandoned(now: number): Promise<readonly RunKey[]> {
     return this.#database.query<RunKey>(
-      `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < ? LIMIT ?`,
-      [time(now), page],
+      `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < ? AND expires_at > ? LIMIT ?`,
+      [time(now), time(now), page],
     );
   }
 

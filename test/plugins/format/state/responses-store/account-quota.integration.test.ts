@@ -95,6 +95,15 @@ describe('what is kept for an account', () => {
     expect([await bytesKept(), (await kept())[0]]).toEqual([expect.toSatisfy(isFull), 'resp_147']);
   });
 
+  it('an old response that is still running stays, and others are deleted in its place', async () => {
+    const rows = new ResponseRows(gateway.database);
+    const hours = Array.from({ length: 250 }, (_, index) => index);
+    await Promise.all(hours.map((hour) => rows.save(rowOf(account, hour, 10_000))));
+    await rows.save({ ...rowOf(account, 0, 10_000), runningUntil: Date.now() + 60_000 });
+    await saveAll([300, 301, 302], 1_000);
+    expect([await bytesKept(), (await kept()).slice(0, 2)]).toEqual([expect.toSatisfy(isFull), ['resp_0', 'resp_147']]);
+  });
+
   it('the limit holds when several processes save at once', async () => {
     const processes = Array.from({ length: 8 }, (_, index) => [index, index + 10, index + 20]);
     await Promise.all(processes.map((hours) => saveAll(hours, 0.1 * MiB)));

@@ -192,10 +192,12 @@ async function tryUrl(
   });
   const target = { url, model, key: await readKey(key) };
   const report = (line: string) => json || process.stderr.write(`${line}\n`);
-  const { yaml, variable, lines } = await tryVendor(gateway, target, hostOf, report);
+  const { yaml, variable, lines, unreachable } = await tryVendor(gateway, target, hostOf, report);
   if (json) print(JSON.stringify({ yaml: yaml ?? null, findings: lines }));
   if (yaml === undefined)
-    throw new CommandFailed(`${url} gave no answer in any format. Check URL, key and model; the reasons are above.`);
+    throw new CommandFailed(
+      unreachable ?? `${url} gave no answer in any format. Check URL, key and model; the reasons are above.`,
+    );
   if (json) return;
   print(`# Found by daypass probe. Not tried: files, audio, video, context. Declare max_input_tokens yourself.`);
   if (target.key !== '') print(`# The key belongs into the environment variable ${variable}.`);

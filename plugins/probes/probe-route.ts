@@ -148,6 +148,11 @@ export class Meter {
     return reply;
   };
 
+  /** Status with which the vendor refused the last request. */
+  get status(): number | undefined {
+    return this.#last?.status;
+  }
+
   /** Speed of the last streamed answer. Tokens per second are undefined if it arrived at once, because the vendor held it back. */
   get speed(): Pick<Measured, 'firstContentMs' | 'tokensPerSecond'> {
     const { firstContentAfter, duration = 0, usage: { output = 0 } = {} } = this.#last ?? {};

@@ -33,6 +33,8 @@ export interface TrialReply {
   /** Reason for a missing or incomplete answer; `request` if the gateway itself rejected the request. */
   readonly fault: FaultKind | 'request' | undefined;
   readonly error: string | undefined;
+  /** Status of the vendor's response; undefined if it sent none or the answer is complete. */
+  readonly status: number | undefined;
   readonly usage: Usage | undefined;
   /** Features of the request that were not sent to the route. */
   readonly notes: readonly string[];
@@ -157,6 +159,7 @@ function read(
     events: isStream ? eventsIn(text) : [],
     fault: isFailed ? (last?.fault ?? (record === undefined ? 'request' : 'route')) : undefined,
     error: isFailed ? (last?.error ?? failure?.message ?? `status ${status}`).slice(0, maxError) : undefined,
+    status: isFailed ? last?.status : undefined,
     usage: record?.usage,
     notes: record?.notes ?? [],
     firstContentAfter: record?.firstContentAfter,

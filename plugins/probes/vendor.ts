@@ -6,6 +6,7 @@ import type { AuthScheme, Model, Route } from '#core/config/catalog/catalog.ts';
 import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
 import { validate } from '#core/extension/validation/load.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { answers, countTokens, maxTokens, stop, streams, usage } from './checks/answers.ts';
 import { image, reasoning, schema, tool, twoTools } from './checks/abilities.ts';
@@ -36,6 +37,8 @@ interface Access {
 interface VendorFindings {
   /** Sections `upstreams` and `models` of gateway.yaml, with a variable for the key. Undefined if the vendor did not answer. */
   readonly yaml: string | undefined;
+  /** Why the vendor cannot be reached, in sentences; undefined if it can. */
+  readonly unreachable?: string;
   /** Name of the variable that holds the key. */
   readonly variable: string;
   readonly lines: readonly string[];
@@ -54,6 +57,8 @@ const noReasoning: Settings = { capabilities: { reasoning: false } };
 const otherLimit: Settings = { quirks: { max_tokens_name: 'max_completion_tokens' } };
 /** Settings to try for a vendor's first answer. Reasoning models need more room for tokens. */
 const firstGuesses: readonly Settings[] = [noReasoning, merge(noReasoning, otherLimit), {}, otherLimit];
+
+const connectTimeout = 10_000; // ms
 
 interface Step {
   readonly check: Check;
@@ -117,6 +122,11 @@ export async function tryVendor(
     lines.push(line);
     report(line);
   };
+  const origin = await checkOrigin(target.url, AbortSignal.timeout(connectTimeout));
+  if (origin.state === 'failed') {
+    const unreachable = `${target.url} cannot be reached: ${origin.text}. ${origin.advice ?? ''}`.trim();
+    return { yaml: undefined, variable, lines: [unreachable], unreachable };
+  }
   const first = await findAccess(candidate, target, note);
   if (first === undefined) return { yaml: undefined, variable, lines };
   const { access } = first;
@@ -132,41 +142,67 @@ export async function tryVendor(
   return { yaml: candidate.write(access, settings), variable, lines };
 }
 
+interface FirstAnswer {
+  readonly access: Access;
+  readonly settings: Settings;
+}
+
 async function findAccess(
   candidate: Candidate,
-  { url }: VendorTarget,
+  { url, key }: VendorTarget,
   note: (name: string, verdict: CheckVerdict, settings: Settings) => void,
-): Promise<{ readonly access: Access; readonly settings: Settings } | undefined> {
+): Promise<FirstAnswer | undefined> {
   const plain = url.replace(/\/+$/, '');
   const urls = /\/(?:v\d\w*|api)$/.test(plain) ? [plain] : [plain, `${plain}/v1`];
+  const refused = new Set<string>(); // formats with schemes that are not worth another try
   for (const baseUrl of urls) {
-    let found: { readonly access: Access; readonly settings: Settings } | undefined;
-    for (const [format, schemes] of accesses) {
-      for (const auth of found === undefined ? schemes : [found.access.auth]) {
-        const access = { baseUrl, formats: [format], auth };
-        const best = await firstPassing(
-          candidate,
-          access,
-          {},
-          answers,
-          found === undefined ? firstGuesses : [found.settings],
-        );
-        if (best === undefined) continue;
-        note(`${format} ${auth}`, best.verdict, best.verdict.state === 'ok' ? best.guess : {});
-        if (best.verdict.state !== 'ok') continue;
-        const formats = [...(found?.access.formats ?? []), format];
-        found = { access: { baseUrl, formats, auth }, settings: found?.settings ?? best.guess };
-        break;
-      }
-    }
+    const found = await findFormats(candidate, baseUrl, key, refused, note);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-interface Best {
-  readonly guess: Settings;
+async function findFormats(
+  candidate: Candidate,
+  baseUrl: string,
+  key: string,
+  refused: Set<string>,
+  note: (name: string, verdict: CheckVerdict, settings: Settings) => void,
+): Promise<FirstAnswer | undefined> {
+  let found: FirstAnswer | undefined;
+  for (const [format, usual] of accesses) {
+    const schemes = key === '' ? usual.slice(0, 1) : usual; // without a key, all schemes send the same
+    for (const auth of found === undefined ? schemes : [found.access.auth]) {
+      const name = `${format} ${auth}`;
+      if (refused.has(name)) continue;
+      const access = { baseUrl, formats: [format], auth };
+      const guesses = found === undefined ? firstGuesses : [found.settings];
+      const best = await firstPassing(candidate, access, {}, answers, guesses);
+      if (best === undefined) continue;
+      const { verdict, guess, status } = best;
+      note(name, verdict, verdict.state === 'ok' ? guess : {});
+      if (verdict.state !== 'ok') {
+        if (status === 401) refused.add(name); // a 403 may be for an unknown path
+        // It would not respond to the other formats either, each after the longest wait.
+        if (found === undefined && verdict.reason === 'unreachable' && status === undefined) return undefined;
+        continue;
+      }
+      const formats = [...(found?.access.formats ?? []), format];
+      found = { access: { baseUrl, formats, auth }, settings: found?.settings ?? guess };
+      break;
+    }
+  }
+  return found;
+}
+
+/** The result of a check, and the status with which the vendor refused its last request. */
+interface Trial {
   readonly verdict: CheckVerdict;
+  readonly status: number | undefined;
+}
+
+interface Best extends Trial {
+  readonly guess: Settings;
 }
 
 /** The first guess with which the check passes, otherwise the very first guess. Undefined if the check does not apply. */
@@ -179,13 +215,35 @@ async function firstPassing(
 ): Promise<Best | undefined> {
   let first: Best | undefined;
   for (const guess of guesses) {
-    const verdict = await candidate.run(access, merge(settings, guess), check);
-    if (verdict === undefined) continue;
-    if (verdict.state === 'ok') return { guess, verdict };
-    first ??= { guess, verdict };
-    if (verdict.state === 'unknown' && verdict.reason !== 'unclear') break;
+    const trial = await candidate.run(access, merge(settings, guess), check);
+    if (trial === undefined) continue;
+    if (trial.verdict.state === 'ok') return { guess, ...trial };
+    first ??= { guess, ...trial };
+    if (!dependsOnSettings(trial)) break;
   }
   return first;
+}
+
+/** False for faults that other settings of the model would meet as well: of the key, the model's name, the path or the server. */
+function dependsOnSettings({ verdict, status }: Trial): boolean {
+  if (verdict.state === 'ok') return true;
+  switch (verdict.reason) {
+    case 'key':
+    case 'no_model':
+    case 'throttled':
+      return false;
+    case 'unreachable':
+      return status === 500; // with which some servers refuse a parameter
+    default:
+      return verdict.state === 'failed' || verdict.reason === 'unclear';
+  }
+}
+
+/** True if the same request may pass the next time: models vary in their answers, and overloaded servers recover. */
+function mayPassLater({ verdict, status = 0 }: Trial): boolean {
+  if (verdict.state !== 'failed') return false;
+  if (verdict.reason === 'unreachable') return status > 500;
+  return !['refused', 'key', 'no_model'].includes(verdict.reason);
 }
 
 function merge(base: Settings, changes: Settings): Settings {
@@ -214,16 +272,19 @@ class Candidate {
   }
 
   /** @returns undefined if the configuration does not declare the checked ability */
-  async run(access: Access, settings: Settings, check: Check): Promise<CheckVerdict | undefined> {
+  async run(access: Access, settings: Settings, check: Check): Promise<Trial | undefined> {
     const { model, route, host } = this.#open(access, settings);
     if (!check.isDeclared(route)) return undefined;
     await using trials = await Trials.open(host, this.#gateway);
     if (trials === undefined) throw new Error('no stages send requests');
-    const { ask } = new Meter(trials, model, route);
-    let verdict = await check.run(route, ask);
-    for (let tries = 1; tries < check.tries && verdict.state === 'failed' && verdict.reason !== 'refused'; tries++)
-      verdict = await check.run(route, ask);
-    return verdict;
+    const meter = new Meter(trials, model, route);
+    const attempt = async (): Promise<Trial> => {
+      const verdict = await check.run(route, meter.ask);
+      return { verdict, status: meter.status };
+    };
+    let trial = await attempt();
+    for (let tries = 1; tries < check.tries && mayPassLater(trial); tries++) trial = await attempt();
+    return trial;
   }
 
   write({ baseUrl, formats, auth }: Access, settings: Settings): string {

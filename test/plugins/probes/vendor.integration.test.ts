@@ -68,6 +68,50 @@ it('a vendor that answers nothing is no configuration, and the reasons are print
   expect(usage).toBe(2);
 });
 
+it('a host that cannot be reached ends the search at once, and a sentence says why', async () => {
+  const upstream = await createUpstream([]);
+  await upstream[Symbol.asyncDispose]();
+  const { code, out, errors } = await runCommand(['probe', upstream.url, '--ask', '--model', 'x', '--key', secret]);
+  expect([code, out]).toEqual([1, '']);
+  expect(errors).toContain(`${upstream.url} cannot be reached: connection refused.`);
+  expect(errors).not.toContain('chat bearer');
+});
+
+it('a refused key is sent once in each way for each format', async () => {
+  await using upstream = await createUpstream((_request, response) =>
+    response.json(401, { error: { message: 'invalid key', type: 'authentication_error' } }),
+  );
+  await runCommand(['probe', upstream.url, '--ask', '--model', 'x', '--key', secret]);
+  const sent = upstream.requests.map(
+    ({ path, headers }) =>
+      `${path.split('?')[0]} ${['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'].find((name) => name in headers)}`,
+  );
+  expect(sent).toEqual([...new Set(sent)]);
+  expect(sent).toHaveLength(9);
+});
+
+it('a base URL whose unknown paths forbid everything is tried with /v1 as well', async () => {
+  await using upstream = await createUpstream((request, response) =>
+    request.path === '/v1/chat/completions'
+      ? odd(request, response)
+      : response.json(403, { message: 'Missing Authentication Token' }),
+  );
+  const { out } = await runCommand(['probe', upstream.url, '--ask', '--model', 'x', '--key', secret]);
+  expect(parse(out)).toMatchObject({ upstreams: { vendor: { base_url: `${upstream.url}/v1`, auth: 'api-key' } } });
+});
+
+it('without a key, each format of each base URL is asked in one way', async () => {
+  await using upstream = await createUpstream((_request, response) => response.json(404, { error: { message: 'no' } }));
+  await runCommand(['probe', upstream.url, '--ask', '--model', 'x'], { PROBE_KEY: '' });
+  expect(upstream.requests).toHaveLength(10);
+});
+
+it('a host that closes every connection without a response is asked once for each base URL', async () => {
+  await using upstream = await createUpstream((_request, response) => response.cut());
+  const { code } = await runCommand(['probe', upstream.url, '--ask', '--model', 'x', '--key', secret]);
+  expect([code, upstream.requests.length]).toEqual([1, 2]);
+});
+
 it('a self-hosted server is known by its list of models, and nothing else is asked', async () => {
   await using upstream = await createUpstream(({ path }, response) =>
     path === '/v1/models'

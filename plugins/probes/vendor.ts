@@ -13,6 +13,7 @@ import { image, reasoning, schema, tool, twoTools } from './checks/abilities.ts'
 import type { Check, CheckVerdict } from './checks/check.ts';
 import { Meter } from './probe-route.ts';
 import { Trials } from './trials.ts';
+import { upstreamNameOf, variableOf } from './vendor-name.ts';
 
 /** A vendor that is not configured. */
 interface VendorTarget {
@@ -267,8 +268,8 @@ class Candidate {
     this.#gateway = gateway;
     this.#target = target;
     this.#hostOf = hostOf;
-    this.#name = nameOf(target.url);
-    this.variable = `${this.#name.toUpperCase().replaceAll('-', '_')}_API_KEY`;
+    this.#name = upstreamNameOf(target.url);
+    this.variable = variableOf(this.#name);
   }
 
   /** @returns undefined if the configuration does not declare the checked ability */
@@ -312,18 +313,6 @@ class Candidate {
     if (model === undefined || route === undefined) throw new Error('the configuration has no route');
     return { model, route, host: this.#hostOf({ catalog, stages: config.stages }) };
   }
-}
-
-/** `example` for https://api.example.com/v1. */
-function nameOf(url: string): string {
-  const labels = new URL(url).hostname.split('.');
-  const label = labels.every((part) => /^\d+$/.test(part)) ? 'vendor' : (labels.at(-2) ?? labels[0] ?? '');
-  return (
-    label
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .replaceAll(/^-+|-+$/g, '') || 'vendor'
-  );
 }
 
 /** The last part of a vendor's model name, as clients would write it. */

@@ -136,7 +136,10 @@ export async function tryVendor(
     const best = await firstPassing(candidate, access, settings, check, guesses);
     if (best === undefined) continue;
     const isKnown = best.verdict.state === 'ok' || best.verdict.state === 'failed';
-    const added = best.verdict.state === 'ok' ? best.guess : isKnown ? (fallback ?? {}) : {};
+    // A model that gave its first answer only with room for reasoning would give none without it.
+    const needsRoom = check === reasoning && settings.capabilities?.reasoning !== false;
+    const last = isKnown && !needsRoom ? (fallback ?? {}) : {};
+    const added = best.verdict.state === 'ok' ? best.guess : last;
     settings = merge(settings, added);
     note(check.name, best.verdict, added);
   }

@@ -112,6 +112,23 @@ it('a host that closes every connection without a response is asked once for eac
   expect([code, upstream.requests.length]).toEqual([1, 2]);
 });
 
+it('a model that answers only with room for hidden reasoning is not declared to have none', async () => {
+  await using upstream = await createUpstream((request, response) => {
+    if (request.path !== '/v1/chat/completions') return response.json(404, { error: { message: 'no such path' } });
+    const body = request.json<JsonObject>();
+    const { reasoning_effort: _, ...plain } = body;
+    const isCut = Number(body['max_tokens'] ?? body['max_completion_tokens']) < 1_000;
+    const answer = answerAbly(plain);
+    if (body['stream'] === true) return (response.sse(...answer.chunks()), response.end());
+    const whole = answer.whole();
+    const choice = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'length' };
+    return response.json(200, isCut ? { ...whole, choices: [choice] } : whole);
+  });
+  const { out, errors } = await runCommand(['probe', `${upstream.url}/v1`, '--ask', '--model', 'x', '--key', secret]);
+  expect(errors).toMatch(/^reasoning +failed +no_reasoning/m);
+  expect(out).not.toContain('reasoning: false');
+});
+
 it('a self-hosted server is known by its list of models, and nothing else is asked', async () => {
   await using upstream = await createUpstream(({ path }, response) =>
     path === '/v1/models'

@@ -20,6 +20,16 @@ export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The text of a scalar; empty for objects and lists, which may have a member `toString` that is no function. */
+export function scalarText(value: JsonValue | undefined): string {
+  return typeof value === 'object' && value !== null ? '' : String(value);
+}
+
+/** The number of a scalar; NaN for objects and lists. */
+export function scalarNumber(value: JsonValue | undefined): number {
+  return typeof value === 'object' && value !== null ? Number.NaN : Number(value);
+}
+
 /** The value if it is a non-empty text. */
 export function filledText(value: JsonValue | undefined): string | undefined {
   return asText(value) || undefined;
@@ -85,7 +95,7 @@ export function isTruncatedObject(data: string): boolean {
 
 /** True when a list of tools has one of these types. */
 export function hasToolOfType(tools: JsonValue | undefined, types: readonly string[]): boolean {
-  return Array.isArray(tools) && tools.some((tool) => types.includes(String(member(tool, 'type'))));
+  return Array.isArray(tools) && tools.some((tool) => types.includes(scalarText(member(tool, 'type'))));
 }
 
 /** The members of an object that are set. */

@@ -82,7 +82,7 @@ describe('partitions', () => {
           '(status <> 200)',
           "(outcome = ANY (ARRAY['refused'::text, 'failed'::text, 'interrupted'::text]))",
         ].map((rare) => `btree (account_id, started_at DESC, status, COALESCE(alias_of, model)) WHERE ${rare}`),
-        "btree (started_at DESC, id DESC) WHERE COALESCE(((status <> 200) OR (outcome <> 'answered'::text) OR has_failover), false)",
+        "btree (started_at DESC, id DESC, status, outcome, has_failover, cache, route, COALESCE(alias_of, model)) WHERE COALESCE(((status <> 200) OR (outcome <> 'answered'::text) OR has_failover), false)",
         'btree (started_at DESC) WHERE is_other_model',
         'btree (started_at, id)',
       ]),

@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { member } from '../../wire/members.ts';
+import { member, scalarText } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapEntries, mapMembers, without } from './adapt-members.ts';
 
@@ -130,7 +130,7 @@ function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
 
 /** Gemini names tools by a member, the other formats by their type. */
 export function unsupportedTool(tool: JsonObject): GatewayError {
-  const type = String(tool['type'] ?? Object.keys(tool)[0]);
+  const type = scalarText(tool['type'] ?? Object.keys(tool)[0]);
   const message = `Tools of type "${type.slice(0, 64)}" are not supported by this model.`;
   return new GatewayError('not_supported', message, { param: 'tools' });
 }

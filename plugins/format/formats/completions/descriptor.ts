@@ -5,7 +5,7 @@ import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { type Fragment, progress, readFailure, usageFragment } from '../../canonical/reply.ts';
 import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
-import { asList, count, member, readEvent } from '../../wire/members.ts';
+import { asList, count, member, readEvent, scalarNumber } from '../../wire/members.ts';
 import { type ClientFormat, modelEndpoint } from '../contract/descriptor.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { parameters } from '../contract/parameters.ts';
@@ -35,7 +35,7 @@ export const completions: ClientFormat = {
     observe: ({ n }, listening) =>
       new FragmentObserver({ createDecoder: () => new CompletionsDecoder() }, listening, {
         mark: 'data: [DONE]\n\n',
-        answers: Number(n) || 1,
+        answers: scalarNumber(n) || 1,
       }),
     modelPlace: { member: 'model' },
   },

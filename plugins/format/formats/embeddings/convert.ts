@@ -3,7 +3,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { fieldsOf } from '../../wire/gemini-fields.ts';
-import { asList, count, withoutUnset } from '../../wire/members.ts';
+import { asList, count, scalarNumber, withoutUnset } from '../../wire/members.ts';
 import { invalid } from '../../wire/read.ts';
 
 /** A request for vectors, read from either format. */
@@ -89,7 +89,7 @@ export function toOpenaiAnswer(body: JsonObject, request: EmbeddingRequest, enco
 /** 32-bit floats, little-endian. Source: OpenAI API reference, `encoding_format`. */
 export function encodeVector(vector: readonly JsonValue[]): string {
   const bytes = Buffer.allocUnsafe(vector.length * 4);
-  vector.forEach((value, index) => bytes.writeFloatLE(Number(value), index * 4));
+  vector.forEach((value, index) => bytes.writeFloatLE(scalarNumber(value), index * 4));
   return bytes.toString('base64');
 }
 
@@ -100,7 +100,7 @@ export function encodeVector(vector: readonly JsonValue[]): string {
  */
 export function toGeminiAnswer(body: JsonObject, isBatch: boolean): JsonObject {
   const entries = asList(body['data']).map((entry) => fieldsOf(entry));
-  const sorted = entries.toSorted((a, b) => Number(a['index'] ?? 0) - Number(b['index'] ?? 0));
+  const sorted = entries.toSorted((a, b) => scalarNumber(a['index'] ?? 0) - scalarNumber(b['index'] ?? 0));
   const vectors = sorted.map(({ embedding }) => ({ values: decodeVector(embedding) }));
   const usage = fieldsOf(body['usage'])['promptTokens'];
   const counted = usage === undefined ? {} : { usageMetadata: { promptTokenCount: usage } };

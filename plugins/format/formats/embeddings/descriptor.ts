@@ -4,6 +4,7 @@ import { filled, integer, objects, object, text, word } from '../contract/rules.
 import { type ClientFormat, type ModelEndpoint, modelEndpoint } from '../contract/descriptor.ts';
 import { inputUsage, WholeObserver } from '../contract/whole-observer.ts';
 import { VectorRepair } from './vector-repair.ts';
+import { scalarNumber } from '../../wire/members.ts';
 
 /** OpenAI's Embeddings. */
 export const embeddings: ClientFormat = {
@@ -33,7 +34,7 @@ export const embeddings: ClientFormat = {
 function usageIn(body: string) {
   const ends = body.slice(0, 1_024) + body.slice(-1_024);
   const tokens = /"usage"\s*:\s*\{[^}]*?"(?:prompt|total)_tokens"\s*:\s*(\d{1,10})/.exec(ends)?.[1];
-  return tokens === undefined ? undefined : { prompt_tokens: Number(tokens) };
+  return tokens === undefined ? undefined : { prompt_tokens: scalarNumber(tokens) };
 }
 
 function endpointsUnder(root: string): ModelEndpoint[] {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { fieldsOf } from '../../wire/gemini-fields.ts';
-import { count, textsOf } from '../../wire/members.ts';
+import { count, scalarText, textsOf } from '../../wire/members.ts';
 import { omittedImage, within } from '../adaptation/adapt-media.ts';
 import type { ClientTextFormat, ModelEndpoint, Purpose } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
@@ -160,5 +160,5 @@ function fromPart(part: JsonObject): JsonObject {
 
 function isImage(part: JsonValue): boolean {
   const { inlineData, fileData } = fieldsOf<GeminiPart>(part);
-  return String(fieldsOf<GeminiBlob>(inlineData ?? fileData).mimeType).startsWith('image/');
+  return scalarText(fieldsOf<GeminiBlob>(inlineData ?? fileData).mimeType).startsWith('image/');
 }

@@ -3,6 +3,7 @@ import type { ClientFormat } from '../contract/descriptor.ts';
 import { parameters } from '../contract/parameters.ts';
 import { boolean, integer, text } from '../contract/rules.ts';
 import { type MediaAnswer, mediaEndpoint, MediaObserver } from '../media/observer.ts';
+import { scalarNumber } from '../../wire/members.ts';
 
 /** Source: OpenAI API reference, "Create image". */
 const imagesParameters = parameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
@@ -30,6 +31,6 @@ export const images: ClientFormat = {
     ],
     parameters: imagesParameters,
     adapt: adaptUser(plainUser),
-    observe: ({ n }) => new MediaObserver(answer, Number(n) || 1),
+    observe: ({ n }) => new MediaObserver(answer, scalarNumber(n) || 1),
   },
 };

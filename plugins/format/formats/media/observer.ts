@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import { member } from '../../wire/members.ts';
+import { member, scalarText } from '../../wire/members.ts';
 import { type ModelEndpoint, modelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { responsesUsage } from '../responses/reply/reply-object.ts';
@@ -46,7 +46,7 @@ export class MediaObserver implements ReplyObserver {
     }
     // If events have names, only the end events are parsed: each event holds an image.
     const body = event.parse();
-    const type = String(name ?? member(body, 'type'));
+    const type = scalarText(name ?? member(body, 'type'));
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
     this.hasContent ||= parts.has(type) || ends.has(type);

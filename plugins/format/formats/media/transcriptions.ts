@@ -3,6 +3,7 @@ import type { ClientFormat } from '../contract/descriptor.ts';
 import { parameters } from '../contract/parameters.ts';
 import { number } from '../contract/rules.ts';
 import { type MediaAnswer, mediaEndpoint, MediaObserver } from './observer.ts';
+import { scalarText } from '../../wire/members.ts';
 
 const answer: MediaAnswer = {
   parts: new Set(['transcript.text.delta', 'transcript.text.segment']),
@@ -35,7 +36,7 @@ export const transcriptions: ClientFormat = {
     parameters: parameters({ temperature: number(0, 1) }),
     isStream: ({ stream }) => stream === true || stream === 'true',
     bytes: ({ response_format, stream }) =>
-      textFormats.has(response_format) && String(stream) !== 'true' ? isText : undefined,
+      textFormats.has(response_format) && scalarText(stream) !== 'true' ? isText : undefined,
     observe: () => new MediaObserver(answer),
   },
 };

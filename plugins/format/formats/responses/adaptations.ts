@@ -5,7 +5,7 @@ import { maxIdLength } from '../../canonical/openai.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
-import { asList, member } from '../../wire/members.ts';
+import { asList, member, scalarText } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
@@ -77,7 +77,7 @@ function relaxTool(tool: ResponsesTool, notes: Notes): ResponsesTool {
 }
 
 function hostedSearch(tool: ResponsesTool, { profile, notes }: AdaptationTarget): ResponsesTool | undefined {
-  if (profile.quirks.hosted_search || !isWebSearch(String(tool.type))) return tool;
+  if (profile.quirks.hosted_search || !isWebSearch(scalarText(tool.type))) return tool;
   notes.drop('web_search');
   return undefined;
 }

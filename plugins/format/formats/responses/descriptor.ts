@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
-import { hasToolOfType, member } from '../../wire/members.ts';
+import { hasToolOfType, member, scalarText } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, modelEndpoint } from '../contract/descriptor.ts';
@@ -70,7 +70,7 @@ export const responses: ClientTextFormat = {
 
 function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'input', (item) => {
-    const isResult = String(member<ResponsesItem>(item, 'type')).endsWith('_call_output');
+    const isResult = scalarText(member<ResponsesItem>(item, 'type')).endsWith('_call_output');
     return isResult ? within(item, 'output', replacing('input_image', 'input_text')) : item;
   });
 }

@@ -2,6 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
+import { scalarText } from '../../wire/members.ts';
 
 interface Lookup {
   readonly rows: ResponseRows;
@@ -67,7 +68,7 @@ async function findPrevious(id: string, { rows, accountId, now }: Lookup): Promi
   const found = accountId === undefined ? undefined : await rows.find(accountId, id, now).catch(unavailable);
   if (found !== undefined && isContinuable(found.response)) return found;
   if (found !== undefined) {
-    const message = `The previous response is ${String(found.response['status'])} and cannot be continued.`;
+    const message = `The previous response is ${scalarText(found.response['status'])} and cannot be continued.`;
     throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
   }
   const message = `Previous response with id '${id.slice(0, 200)}' not found. Send the whole conversation as \`input\`.`;

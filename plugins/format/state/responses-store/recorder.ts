@@ -8,6 +8,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { unavailable } from './continuation.ts';
 import { isContinuable, isStorable, itemIdsOf, type NewRow, ResponseRows, sizeOf } from './rows.ts';
 import { responsesSection } from './register.ts';
+import { scalarText } from '../../wire/members.ts';
 
 /** Data stored along with the answer to a request. */
 export interface Draft {
@@ -108,7 +109,7 @@ export class Recorder {
     await turnFor(stored.length);
     return {
       accountId,
-      id: String(response['id']),
+      id: scalarText(response['id']),
       input,
       response: stored,
       itemIds: itemIdsOf(response),

@@ -3,6 +3,7 @@ import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import type { ChatChoice, ChatMessage } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import { choicesOf } from './read-reply.ts';
+import { scalarText } from '../../../wire/members.ts';
 
 const textMembers = ['content', 'refusal'] as const;
 
@@ -32,7 +33,7 @@ function mapChoice(
   const part: Editable<ChatMessage> = message;
   let hasChanged = false;
   for (const name of textMembers) {
-    const block = `${String(choice.index ?? 0)}/${name}`;
+    const block = `${scalarText(choice.index ?? 0)}/${name}`;
     const text = part[name];
     let mapped = typeof text === 'string' ? blocks.push(block, text) : '';
     if (isLast) mapped += blocks.end(block);

@@ -3,7 +3,7 @@ import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/p
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { plainMediaType } from '../../../canonical/media.ts';
 import { type Citation, droppedAudio, type Fragment } from '../../../canonical/reply.ts';
-import { asList, asText, filledText, member } from '../../../wire/members.ts';
+import { asList, asText, filledText, member, scalarText } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';
 import type {
   GeminiBlob,
@@ -121,7 +121,7 @@ function readDropped(part: GeminiPart): Fragment[] {
   const lost = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isFilled(part[name])) continue;
-    const [kind = ''] = String(member<GeminiBlob>(part[name], 'mimeType')).split('/');
+    const [kind = ''] = scalarText(member<GeminiBlob>(part[name], 'mimeType')).split('/');
     lost.push((part.thought === true ? 'thoughts with ' : '') + (mediaNames.get(kind) ?? 'files'));
   }
   lost.push(...otherMembers.filter((name) => isFilled(part[name])));

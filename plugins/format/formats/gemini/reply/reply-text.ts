@@ -3,6 +3,7 @@ import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import type { GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import { JsonArrayFramer } from './json-array.ts';
+import { scalarText } from '../../../wire/members.ts';
 
 /** The texts of Gemini: the text parts of each candidate; consecutive text parts form one text. */
 export const geminiReplyText: ReplyText = {
@@ -22,7 +23,7 @@ function candidatesOf({ candidates }: GeminiReply): Editable<GeminiCandidate>[] 
 }
 
 function mapCandidate(candidate: Editable<GeminiCandidate>, isLast: boolean, blocks: TextBlocks): void {
-  const block = String(candidate.index ?? 0);
+  const block = scalarText(candidate.index ?? 0);
   const content: GeminiContent = isJsonObject(candidate.content) ? candidate.content : { role: 'model' };
   const parts = Array.isArray(content.parts) ? content.parts : [];
   const mapped = parts.flatMap((part) => mapPart(part, block, blocks));

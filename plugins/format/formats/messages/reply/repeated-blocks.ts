@@ -3,7 +3,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
-import { asText, member } from '../../../wire/members.ts';
+import { asText, member, scalarNumber } from '../../../wire/members.ts';
 import { withData } from '../../contract/pass-through.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
 
@@ -153,7 +153,7 @@ export class RepeatedBlocks {
     const body: MessagesEvent = event.parse() ?? {};
     const { index } = body;
     const before = typeof index === 'number' ? this.#dropped.filter((one) => one < index).length : 0;
-    return before === 0 ? event : withData(event, { ...body, index: Number(index) - before });
+    return before === 0 ? event : withData(event, { ...body, index: scalarNumber(index) - before });
   }
 }
 

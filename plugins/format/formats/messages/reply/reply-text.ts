@@ -2,6 +2,7 @@ import { isJsonObject } from '#core/platform/json.ts';
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import type { Editable } from '../../../wire/loose.ts';
+import { scalarText } from '../../../wire/members.ts';
 
 /** The texts of Messages: the text blocks. Held-back text is sent as a delta before the block stops. */
 export const messagesReplyText: ReplyText = {
@@ -14,7 +15,7 @@ export const messagesReplyText: ReplyText = {
     const open = new Set<string>();
     return (event) => {
       const { type, index, content_block: started, delta }: MessagesEvent = event.data;
-      const block = String(index);
+      const block = scalarText(index);
       if (type === 'content_block_start' && isJsonObject(started) && typeOf(started) === 'text') {
         open.add(block);
         return mapMember(started, block, blocks) ? [event] : undefined;

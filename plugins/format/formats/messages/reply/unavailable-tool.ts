@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
-import { member } from '../../../wire/members.ts';
+import { member, scalarText } from '../../../wire/members.ts';
 import { writeEvent } from './encode-reply.ts';
 import { writeUsage } from './finish.ts';
 import type { MessagesBlock, MessagesReply, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
@@ -18,7 +18,7 @@ const hosted = /^(web_search|web_fetch|code_execution)_\d/;
 export function answerUnavailableTool(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined {
   const { tools }: MessagesRequest = body;
   const listed = Array.isArray(tools) ? tools : [];
-  const names = listed.map((tool) => hosted.exec(String(member<MessagesTool>(tool, 'type')))?.[1]);
+  const names = listed.map((tool) => hosted.exec(scalarText(member<MessagesTool>(tool, 'type')))?.[1]);
   const [name] = names;
   if (name === undefined || names.includes(undefined)) return undefined;
   const blocks = writeBlocks(name, context);

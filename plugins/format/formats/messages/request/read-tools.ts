@@ -7,6 +7,7 @@ import { forcedSearch, isWebSearch, readFunctionTool, readName, ToolSet } from '
 import { readWebSearch } from '../../../canonical/web-search.ts';
 import { invalid, Placed } from '../../../wire/read.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
+import { scalarText } from '../../../wire/members.ts';
 
 /** Placeholder for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';
@@ -86,7 +87,7 @@ function readChoice(
 /** Reads the choice of a tool that is not a function: a web search can be offered but not forced; other tools cannot be served. */
 function readForeignChoice(name: string, body: Placed<MessagesRequest>, notes: Notes): ToolChoice {
   const chosen = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
-  const type = chosen === undefined ? undefined : String(chosen.type ?? 'custom');
+  const type = chosen === undefined ? undefined : scalarText(chosen.type ?? 'custom');
   // A tool that the client executes is not in force here.
   if (type === undefined || type === 'custom' || findTypedTool(type) !== undefined)
     throw invalid('tool_choice.name', 'the name of one of the tools');

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { asList, member } from '../../../wire/members.ts';
+import { asList, member, scalarText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 
 /** Blocks that change the tools in the middle of a conversation. */
@@ -50,7 +50,7 @@ class ToolsInForce {
     const { type, tool, tool_changes }: JsonObject = block;
     for (const change of asList(tool_changes)) if (isJsonObject(change)) this.apply(change, notes);
     if (!changes.has(type)) return;
-    notes.drop(`content block ${String(type)}`);
+    notes.drop(`content block ${scalarText(type)}`);
     const definition = member(tool, 'definition');
     const name = nameOf(definition ?? tool);
     if (name === undefined) return;

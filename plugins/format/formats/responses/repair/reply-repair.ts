@@ -7,7 +7,7 @@ import type { ReplyContext } from '../../../canonical/codec.ts';
 import { ContentDigest } from '../../../content/content-digest.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
-import { asList, sameOr, withoutUnset } from '../../../wire/members.ts';
+import { asList, sameOr, scalarText, withoutUnset } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { ResponsesDecoder } from '../reply/decode-reply.ts';
 import { renderResponseFailed, responseId, responseIn, writeUsage } from '../reply/reply-object.ts';
@@ -208,7 +208,7 @@ function asError({ data = '', text }: StreamEvent): StreamEvent {
 }
 
 function writeEvent(data: ResponsesEvent): StreamEvent {
-  const type = String(data.type);
+  const type = scalarText(data.type);
   const json = JSON.stringify(data);
   const text = `event: ${type}\ndata: ${json}\n\n`;
   return new StreamEvent({ name: type, data: json }, text, Buffer.from(text));

@@ -16,7 +16,7 @@ import {
   usageFragment,
   withText,
 } from '../../../canonical/reply.ts';
-import { asList, member, readEvent } from '../../../wire/members.ts';
+import { asList, member, readEvent, scalarNumber } from '../../../wire/members.ts';
 import { DeltaTemplate } from './delta-template.ts';
 import { eventType } from './events.ts';
 import { ItemFragments } from './read-output.ts';
@@ -104,7 +104,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     const { grown } = this.#output;
     this.#said = grown === undefined ? undefined : onlyDelta(fragments);
     if (grown === undefined || this.#said === undefined) return;
-    this.#next = Number(body.sequence_number) + 1;
+    this.#next = scalarNumber(body.sequence_number) + 1;
     this.#template.learn(event, grown);
   }
 

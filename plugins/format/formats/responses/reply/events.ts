@@ -1,4 +1,4 @@
-import { member } from '../../../wire/members.ts';
+import { member, scalarText } from '../../../wire/members.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
@@ -65,7 +65,7 @@ const endings: Readonly<Record<string, string>> = { incomplete: 'response.incomp
 /** The SDK's name for the type of an event. */
 export function eventType(given: string, { response }: ResponsesEvent): string {
   if (given !== 'response.done') return Object.hasOwn(renamed, given) ? (renamed[given] as string) : given;
-  const status = String(member<ResponsesReply>(response, 'status'));
+  const status = scalarText(member<ResponsesReply>(response, 'status'));
   return endings[status] ?? 'response.completed';
 }
 

@@ -1,5 +1,5 @@
 import { UniqueIds } from '../../../canonical/call-ids.ts';
-import { filledText, member } from '../../../wire/members.ts';
+import { filledText, member, scalarNumber } from '../../../wire/members.ts';
 import { digestOfInput, type GivenNames, inputMemberOf, isSameCall, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';
 import { newItemId } from './write-output.ts';
@@ -31,7 +31,7 @@ export class OutputItems {
   get announced(): readonly StreamedItem[] {
     return this.#all
       .filter(({ isAnnounced }) => isAnnounced)
-      .toSorted((one, other) => Number(one.index) - Number(other.index));
+      .toSorted((one, other) => scalarNumber(one.index) - scalarNumber(other.index));
   }
 
   get isEmpty(): boolean {

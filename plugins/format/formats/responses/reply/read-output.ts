@@ -9,7 +9,7 @@ import {
   perBlock,
   textFragment,
 } from '../../../canonical/reply.ts';
-import { asList, asText, count, filledText, member } from '../../../wire/members.ts';
+import { asList, asText, count, filledText, member, scalarNumber } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import { inputText } from './repair-item.ts';
 import { type StreamedText, textPartOfEvent } from './text-parts.ts';
@@ -71,7 +71,7 @@ export class ItemFragments {
   }
 
   #begin(index: JsonValue | undefined): ReadItem {
-    const read = { key: Number(index), isNamed: false, isCited: false, kind: undefined, part: undefined };
+    const read = { key: scalarNumber(index), isNamed: false, isCited: false, kind: undefined, part: undefined };
     this.#items.set(index, read);
     return read;
   }

@@ -1,6 +1,6 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { member } from '../../../wire/members.ts';
+import { member, scalarText } from '../../../wire/members.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import {
@@ -38,7 +38,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
 
   event(event: StreamEvent, counted?: Usage): string {
     const text = withName(event);
-    const type = String(typeOf(event));
+    const type = scalarText(typeOf(event));
     if (type.endsWith('.delta')) this.meter.delta(event);
     if (!responseEvents.has(type)) return this.#tagged(text);
     const isEnding = type === 'response.completed' || type === 'response.incomplete';

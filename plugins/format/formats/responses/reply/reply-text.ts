@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
-import { member } from '../../../wire/members.ts';
+import { member, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart, ResponsesReply } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
@@ -35,12 +35,12 @@ function setNumber(event: Editable<ResponsesEvent>, number: number): void {
 /** Changes an event in place. Returns the events that come before it. */
 function mapEvent(data: ResponsesEvent, blocks: TextBlocks): ObjectEvent[] {
   const { type, part, item, response } = data;
-  const [, kind = '', moment] = isTextEvent.exec(String(type)) ?? [];
-  const block = `${String(data.output_index)}/${String(data.content_index)}`;
+  const [, kind = '', moment] = isTextEvent.exec(scalarText(type)) ?? [];
+  const block = `${scalarText(data.output_index)}/${scalarText(data.content_index)}`;
   if (moment === 'delta') mapDelta(data, block, blocks);
   if (moment === 'done') return endText(data, block, kind, blocks);
   if (type === 'response.content_part.done' && isJsonObject(part)) setText(part, block, blocks);
-  if (type === 'response.output_item.done') mapItem(item, String(data.output_index), blocks);
+  if (type === 'response.output_item.done') mapItem(item, scalarText(data.output_index), blocks);
   if (isJsonObject(response)) mapOutput(member<ResponsesReply>(response, 'output'), blocks);
   return [];
 }
@@ -86,7 +86,7 @@ function setText(
   holder: Editable<ResponsesPart & ResponsesEvent>,
   block: string,
   blocks: TextBlocks,
-  kind = String(holder.type),
+  kind = scalarText(holder.type),
 ): void {
   const name = textMembers[kind];
   const text = name === undefined ? undefined : holder[name];

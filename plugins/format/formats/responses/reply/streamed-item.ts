@@ -12,7 +12,7 @@ import {
   repairItem,
   withMembers,
 } from './repair-item.ts';
-import { asList, filledText, member } from '../../../wire/members.ts';
+import { asList, filledText, member, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import { bounds } from '#core/platform/bounds.ts';
@@ -78,7 +78,7 @@ export class StreamedItem {
     this.item = item;
     for (const part of [...asList(item.summary), ...asList(item.content)]) {
       const kind = textPartOf(member<ResponsesPart>(part, 'type'));
-      if (kind !== undefined) this.#add(kind).grown.add(String(member<ResponsesPart>(part, kind.member) ?? ''));
+      if (kind !== undefined) this.#add(kind).grown.add(scalarText(member<ResponsesPart>(part, kind.member) ?? ''));
     }
     return { type: 'response.output_item.added', output_index: index, item };
   }

@@ -534,6 +534,11 @@ describe('decoding arbitrary Responses replies', () => {
     { requiredKeys: [] },
   );
 
+  it('the Responses decoder takes an index with a member toString for none', () => {
+    const decoder = responsesCodec.createDecoder();
+    expect(() => decoder.event(undefined, '{"output_index":{"toString":""}}')).not.toThrow();
+  });
+
   it('the Responses decoder never throws, and a whole reply always ends', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(event, value)), fc.string(), (events, rubbish) => {

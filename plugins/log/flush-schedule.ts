@@ -1,9 +1,8 @@
-/** Ms until a call, by how urgent it is. */
 const delaysMs = { gathered: 1, later: 5 };
 
 /**
- * Calls a function at the end of the turn of the event loop (`soon`), after a millisecond in which more is gathered (`gathered`), or
- * with the next of these calls, at most some milliseconds later (`later`).
+ * Calls a function at the end of the current turn of the event loop (`soon`), after a millisecond (`gathered`), or together with the next
+ * such call, after five milliseconds at the latest (`later`). One call serves all requests that were made before it.
  */
 export class FlushSchedule {
   readonly #flush: () => void;
@@ -55,8 +54,12 @@ export class FlushSchedule {
   readonly #run = (): void => {
     this.#isSoon = false;
     const flushed = this.#takeFlushed();
-    this.#flush();
-    flushed?.resolve();
+    try {
+      this.#flush();
+    } finally {
+      // Replies wait for it.
+      flushed?.resolve();
+    }
   };
 
   #takeFlushed(): PromiseWithResolvers<void> | undefined {

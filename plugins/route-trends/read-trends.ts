@@ -31,7 +31,7 @@ export async function readTrends(database: Queries, now: number): Promise<RouteT
   });
 }
 
-/** Sums counts by route. @param until epoch ms; undefined for now */
+/** Sums counts by route. @param until epoch ms; default: the present */
 async function readPassed(
   database: Queries,
   since: number,

@@ -82,7 +82,7 @@ async function* exportTable(
 
 interface TableShape {
   readonly columns: string;
-  /** Columns by which rows are ordered, and their types: of the primary key, or the place of a row where there is none. */
+  /** Columns that order the rows, and their types: the primary key, or `ctid` in a table without one. */
   readonly key: readonly string[];
   readonly types: readonly string[];
 }

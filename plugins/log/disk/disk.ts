@@ -261,7 +261,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return Atomics.load(this.#ring.control, state) === 1;
   }
 
-  /** @param reason why the disk is not expected to answer for now */
+  /** @param reason error for callers that wait for an answer */
   #fallSilent(reason = new DiskSilent()): void {
     if (this.#isSilent) return;
     this.#isSilent = true;

@@ -22,8 +22,7 @@ import { ollama } from './ollama/descriptor.ts';
 import { responses } from './responses/descriptor.ts';
 
 /**
- * All formats, the most expressive first: a request that must be translated uses the first format in this list that the
- * upstream speaks.
+ * All formats, the most expressive first. A translation uses the first format in this list that the upstream supports.
  */
 export const formats: readonly FormatDescriptor[] = [
   responses,
@@ -41,7 +40,7 @@ export const formats: readonly FormatDescriptor[] = [
   rerank,
 ];
 
-/** Formats into which conversations can be translated. */
+/** Formats that conversations can be translated into. */
 export const textFormats = formats.filter(isTextFormat);
 
 /** Formats for embeddings. */
@@ -57,9 +56,9 @@ export interface ClientCall {
 }
 
 /**
- * The paths for calling models of a kind, for clients of a dialect; OpenAI's paths if the dialect has none.
+ * Lists the paths for calling models of a kind, for clients of a dialect; OpenAI's paths if the dialect has none.
  *
- * @param spoken formats of a route that does not serve conversations
+ * @param spoken names of the formats of a route that does not serve conversations
  */
 export function endpointsOf(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): readonly string[] {
   const isServed = ({ name }: ClientFormat): boolean => spoken?.includes(name) ?? name !== completions.name;
@@ -69,7 +68,7 @@ export function endpointsOf(kind: ModelKind, dialect: Dialect, spoken?: readonly
   return [...new Set(paths)];
 }
 
-/** Google's paths are listed only under the API version that its clients use. */
+/** Omits Google's paths under `/v1`: its own clients use another API version. */
 function listedPath({ path, purpose, method }: ModelEndpoint): string[] {
   const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
   return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];
@@ -81,7 +80,7 @@ const calls: ReadonlyMap<string, ClientCall> = new Map(
     .flatMap((format) => format.client.endpoints.map((endpoint) => [endpoint.name, { format, endpoint }])),
 );
 
-/** The model call of an endpoint; undefined if the endpoint does not call a model. */
+/** Finds the model call of an endpoint; undefined if the endpoint does not call a model. */
 export function clientCall({ name, format }: Endpoint): ClientCall | undefined {
   return format === undefined ? undefined : calls.get(name);
 }

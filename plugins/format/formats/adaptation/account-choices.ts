@@ -1,15 +1,16 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { CustomerChoice } from '#core/config/catalog/customer-choices.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { isSet, mapEntries, withMember } from './adapt-members.ts';
+import { within } from './adapt-media.ts';
+import { isSet, without } from './adapt-members.ts';
 
 interface AccountField {
   readonly choice: CustomerChoice;
   /** True for values that cost no more than omitting the field. */
   isFree?(value: JsonValue): boolean;
-  /** True if an answer without the field would break a promise, so the request is rejected instead. */
+  /** True if a reply without the field would break a promise, so the request is rejected instead. */
   readonly isBinding?: boolean;
 }
 
@@ -39,13 +40,13 @@ const fields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>(
   ['speed', { choice: 'speed', isFree: (value) => value !== 'fast' }],
   ['service_tier', { choice: 'service_tier', isFree: isFreeTier }],
   ['serviceTier', { choice: 'service_tier', isFree: isFreeTier }],
-  // Anthropic docs, "Data residency": it has a higher price and is a customer requirement that must hold.
+  // Anthropic docs, "Data residency": has a higher price, and customers must be able to rely on it.
   ['inference_geo', { choice: 'inference_geo', isBinding: true }],
 ]);
 
 /**
- * Removes choices that a customer may not make in the operator's account from a body in the upstream's format. Returns the same body
- * if there are none.
+ * Removes choices that customers may not make in the operator's account, from a body in the upstream's format. Returns the same
+ * body if there are none.
  *
  * @throws GatewayError `unsupported_content` for a choice that must not be dropped
  */
@@ -54,12 +55,10 @@ export function withoutAccountChoices(
   { customerChoices = [] }: Pick<Upstream, 'customerChoices'>,
   notes: Notes,
 ): JsonObject {
-  let kept = body;
+  let remaining = body;
   for (const [name, value] of Object.entries(body)) {
-    if (name === 'fallbacks' && Array.isArray(value)) {
-      const inner = (entry: JsonValue) =>
-        isJsonObject(entry) ? withoutAccountChoices(entry, { customerChoices }, notes) : entry;
-      kept = withMember(kept, name, mapEntries(value, inner));
+    if (name === 'fallbacks') {
+      remaining = within(remaining, name, (entry) => withoutAccountChoices(entry, { customerChoices }, notes));
       continue;
     }
     const field = fields.get(name);
@@ -67,13 +66,16 @@ export function withoutAccountChoices(
     if (customerChoices.includes(field.choice)) continue;
     if (field.isBinding === true) throw refused(name);
     notes.drop(name);
-    const { [name]: _, ...others } = kept;
-    kept = others;
+    remaining = without(remaining, [name]);
   }
-  return kept;
+  return remaining;
 }
 
-/** @throws GatewayError `unsupported_content` for a choice that must not be dropped and that no other format has */
+/**
+ * Rejects choices that must not be dropped, before a translation: no other format has them.
+ *
+ * @throws GatewayError `unsupported_content` for such a choice
+ */
 export function refuseBindingChoices(body: JsonObject): void {
   for (const [name, { isBinding }] of fields) if (isBinding === true && isSet(body[name])) throw refused(name);
 }

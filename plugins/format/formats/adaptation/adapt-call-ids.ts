@@ -6,25 +6,25 @@ import type { Adaptation } from '../contract/adaptation.ts';
 
 type CallIdRule = Quirks['tool_call_ids'];
 
-/** Writes the ids of a request's calls and results, in their order. Returns the same body if no id changes. */
+/** Rewrites the ids of a request's calls and results, in the order of the request. Returns the same body if no id changes. */
 export type WriteCallIds = (body: JsonObject, ids: WireIds) => JsonObject;
 
 /**
- * Gives calls and their results ids that the vendor accepts: unique ids, or ids of a vendor-specific form. Accepted ids are kept,
- * except that empty ids are filled in for every vendor.
+ * Gives calls and their results ids that the vendor accepts: unique ids, or ids of a vendor-specific form. Keeps accepted ids, but
+ * fills in empty ids for every vendor.
  *
- * @param unique id form of the format, for vendors that require no other form
+ * @param unique the format's own form of ids, for vendors that require no other form
  */
 export function adaptCallIds(write: WriteCallIds, unique: IdForm = anyId): Adaptation {
   return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, unique));
 }
 
-/** The ids of one request. */
+/** Assigns the ids of one request. */
 export class WireIds {
   readonly #rule: CallIdRule;
   readonly #form: IdForm;
-  /** Created on first use: most requests have no calls. */
-  #made: CallIds | undefined;
+  /** Created on first use, because most requests have no calls. */
+  #createdIds: CallIds | undefined;
 
   constructor(rule: CallIdRule, unique: IdForm) {
     this.#rule = rule;
@@ -32,25 +32,25 @@ export class WireIds {
   }
 
   get #ids(): CallIds {
-    return (this.#made ??= new CallIds(this.#form));
+    return (this.#createdIds ??= new CallIds(this.#form));
   }
 
-  call(given: string, name: string): string {
-    return this.#keeps(given) ? given : this.#ids.call(given, name);
+  call(id: string, name: string): string {
+    return this.#isAccepted(id) ? id : this.#ids.call(id, name);
   }
 
-  /** The id for a result; the given id if the result belongs to no call. */
-  result(given: string): string {
-    return this.#keeps(given) ? given : (this.#ids.result(given) ?? given);
+  /** Returns the id for a result: its own id if the result belongs to no call. */
+  result(id: string): string {
+    return this.#isAccepted(id) ? id : (this.#ids.result(id) ?? id);
   }
 
-  /** Ends the current turn, as `CallIds.endTurn` does. */
+  /** Ends the current turn. Call it at the first item that is not the model's. */
   endTurn(): void {
-    this.#made?.endTurn();
+    this.#createdIds?.endTurn();
   }
 
-  #keeps(given: string): boolean {
-    return this.#rule === 'any' && given !== '';
+  #isAccepted(id: string): boolean {
+    return this.#rule === 'any' && id !== '';
   }
 }
 
@@ -60,8 +60,8 @@ const nine: IdForm = {
 };
 
 /**
- * `functions.NAME:N`, where N counts the calls of a conversation from 0. Source: Moonshot's "Tool call guidance" for Kimi K2, whose
- * prompts contain the ids.
+ * Ids such as `functions.NAME:N`, where N counts the calls of a conversation from 0. Source: Moonshot's "Tool call guidance" for
+ * Kimi K2, whose prompts contain the ids.
  */
 const byFunction: IdForm = {
   own: (id, name) => (id.startsWith(`functions.${name}:`) && /:\d+$/.test(id) ? id : ''),

@@ -2,12 +2,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { asReminder } from '../../canonical/dialogue.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
-interface DialogueWording {
+/** Where a format keeps its dialogue. */
+interface DialogueShape {
+  /** The member that holds the messages. */
   readonly member: string;
+  /** Type of text parts. */
   readonly textType: string;
   /** True if user and assistant messages must alternate. */
   readonly alternates: boolean;
-  /** The member with the instructions, in a format that keeps them outside the messages. */
+  /** The member that holds the instructions, in a format that keeps them outside the messages. */
   readonly instructions?: string;
 }
 
@@ -15,99 +18,106 @@ interface DialogueWording {
  * Turns late system messages into user messages for routes that reject them, in the same position, so that the prompt before a
  * message is unchanged. Only tool results are moved before it, because they must directly follow their calls.
  */
-export function adaptLateSystem(wording: DialogueWording): Adaptation {
+export function adaptLateSystem(shape: DialogueShape): Adaptation {
+  const { member, instructions } = shape;
   return (body, { profile: { quirks }, notes }) => {
-    const messages = body[wording.member];
+    const messages = body[member];
     if ((quirks.late_system && !quirks.single_system) || !Array.isArray(messages)) return body;
     if (!messages.some(isSystem)) return body;
-    const begin = messages.findIndex((message) => !isSystem(message));
-    const leading = begin === -1 ? messages : messages.slice(0, begin);
-    const others = messages.slice(leading.length);
-    if (others.some(isSystem)) notes.approximate('late system message as user message');
-    const { instructions } = wording;
+    const firstOther = messages.findIndex((message) => !isSystem(message));
+    const leading = firstOther === -1 ? messages : messages.slice(0, firstOther);
+    const dialogue = messages.slice(leading.length);
+    const hasLateSystem = dialogue.some(isSystem);
+    if (hasLateSystem) notes.approximate('late system message as user message');
     if (instructions === undefined) {
-      return others.some(isSystem) ? { ...body, [wording.member]: [...leading, ...fold(others, wording)] } : body;
+      return hasLateSystem ? { ...body, [member]: [...leading, ...placeReminders(dialogue, shape)] } : body;
     }
-    const folded = { ...body, [wording.member]: fold(others, wording) };
-    return leading.length === 0
-      ? folded
-      : { ...folded, [instructions]: instructed(body[instructions], leading, wording) };
+    const adapted = { ...body, [member]: placeReminders(dialogue, shape) };
+    if (leading.length === 0) return adapted;
+    return { ...adapted, [instructions]: appendInstructions(body[instructions], leading, shape) };
   };
 }
 
-function fold(messages: readonly JsonValue[], wording: DialogueWording): JsonValue[] {
-  const writer = new Folder(wording);
-  for (const message of messages) writer.add(message);
-  return writer.finish();
+function placeReminders(messages: readonly JsonValue[], shape: DialogueShape): JsonValue[] {
+  const placer = new ReminderPlacer(shape);
+  for (const message of messages) placer.add(message);
+  return placer.finish();
 }
 
-class Folder {
-  readonly #wording: DialogueWording;
+class ReminderPlacer {
+  readonly #shape: DialogueShape;
   readonly #messages: JsonValue[] = [];
   /** Reminders that wait for the results of calls before them. */
   #waiting: JsonObject[] = [];
-  /** True when the last message ends with a reminder. */
-  #isReminded = false;
+  /** True if the last message ends with a reminder. */
+  #endsWithReminder = false;
 
-  constructor(wording: DialogueWording) {
-    this.#wording = wording;
+  constructor(shape: DialogueShape) {
+    this.#shape = shape;
   }
 
   add(message: JsonValue): void {
     if (isSystem(message)) {
-      const reminder = remind(message, this.#wording.textType);
+      const reminder = toReminder(message, this.#shape.textType);
       if (reminder !== undefined) this.#waiting.push(reminder);
-    } else if (isResult(message)) this.#push(message, false);
-    else {
-      const [results, others] = this.#waiting.length === 0 ? [undefined, message] : splitResults(message);
-      if (results !== undefined) this.#push(results, false);
-      this.#release();
-      if (others !== undefined) this.#push(others, this.#isReminded);
+      return;
     }
+    if (isResult(message)) {
+      this.#append(message);
+      return;
+    }
+    const [results, others] = this.#waiting.length === 0 ? [undefined, message] : splitResults(message);
+    if (results !== undefined) this.#append(results);
+    this.#flushReminders();
+    if (others === undefined) return;
+    if (this.#endsWithReminder) this.#joinOrAppend(others);
+    else this.#append(others);
   }
 
   finish(): JsonValue[] {
-    this.#release();
+    this.#flushReminders();
     return this.#messages;
   }
 
-  #release(): void {
-    for (const reminder of this.#waiting) {
-      this.#push(reminder, true);
-      this.#isReminded = true;
-    }
+  #flushReminders(): void {
+    for (const reminder of this.#waiting) this.#joinOrAppend(reminder);
+    this.#endsWithReminder ||= this.#waiting.length > 0;
     this.#waiting = [];
   }
 
-  #push(message: JsonValue, isJoined: boolean): void {
+  /** Joins a message to the last one if both are the user's and the format does not allow two in a row. */
+  #joinOrAppend(message: JsonValue): void {
     const last = this.#messages.at(-1);
-    this.#isReminded = false;
-    if (isJoined && this.#wording.alternates && isUser(last) && isUser(message)) {
-      this.#messages[this.#messages.length - 1] = join(last, message, this.#wording.textType);
-    } else this.#messages.push(message);
+    const isJoined = this.#shape.alternates && isUser(last) && isUser(message);
+    if (isJoined) this.#messages.pop();
+    this.#append(isJoined ? joinMessages(last, message, this.#shape.textType) : message);
+  }
+
+  #append(message: JsonValue): void {
+    this.#messages.push(message);
+    this.#endsWithReminder = false;
   }
 }
 
-/** A string stays a string; parts stay parts and keep their other members, such as a cache breakpoint. */
-function remind(message: JsonObject, textType: string): JsonObject | undefined {
-  const { type, content: original } = message;
-  const content = Array.isArray(original)
-    ? remindParts(original, textType)
-    : typeof original === 'string'
-      ? asReminder(original)
-      : '';
-  if (content.length === 0 || (typeof original === 'string' && original.trim() === '')) return undefined;
-  return { ...(type !== undefined && { type }), role: 'user', content };
+/** Returns the reminder for a system message; undefined if the message has no text. */
+function toReminder({ type, content }: JsonObject, textType: string): JsonObject | undefined {
+  const reminder = toReminderContent(content, textType);
+  return reminder && { ...(type !== undefined && { type }), role: 'user', content: reminder };
 }
 
-function remindParts(parts: readonly JsonValue[], textType: string): JsonObject[] {
-  return textsIn(parts, textType).map((part) => ({ ...part, text: asReminder(part.text) }));
+/** A string stays a string. Parts stay parts and keep their other members, such as a cache breakpoint. */
+function toReminderContent(content: JsonValue | undefined, textType: string): string | JsonObject[] | undefined {
+  if (!Array.isArray(content)) {
+    return typeof content === 'string' && content.trim() !== '' ? asReminder(content) : undefined;
+  }
+  const parts = readTextParts(content, textType);
+  return parts.length === 0 ? undefined : parts.map((part) => ({ ...part, text: asReminder(part.text) }));
 }
 
 type TextPart = JsonObject & { readonly text: string };
 
-/** The non-empty text parts, with the type that the format uses. */
-function textsIn(parts: readonly JsonValue[], type: string): TextPart[] {
+/** Reads the non-empty text parts and gives them the type that the format uses. */
+function readTextParts(parts: readonly JsonValue[], type: string): TextPart[] {
   return parts.flatMap((part) => {
     const block = isJsonObject(part) ? part : { text: part };
     const { text } = block;
@@ -115,33 +125,32 @@ function textsIn(parts: readonly JsonValue[], type: string): TextPart[] {
   });
 }
 
-/** The instructions, followed by the system messages at the beginning of the dialogue. */
-function instructed(
-  given: JsonValue | undefined,
+function appendInstructions(
+  instructions: JsonValue | undefined,
   leading: readonly JsonValue[],
-  { textType }: DialogueWording,
+  { textType }: DialogueShape,
 ): JsonValue[] {
-  const parts = leading.flatMap((message) => (isJsonObject(message) ? partsOf(message['content'], textType) : []));
-  return [...partsOf(given, textType), ...textsIn(parts, textType)];
+  const parts = leading.flatMap((message) => (isJsonObject(message) ? toParts(message['content'], textType) : []));
+  return [...toParts(instructions, textType), ...readTextParts(parts, textType)];
 }
 
-function join(first: JsonObject, second: JsonObject, textType: string): JsonObject {
-  return { ...first, content: [first, second].flatMap(({ content }) => partsOf(content, textType)) };
+function joinMessages(first: JsonObject, second: JsonObject, textType: string): JsonObject {
+  return { ...first, content: [first, second].flatMap(({ content }) => toParts(content, textType)) };
 }
 
-function partsOf(content: JsonValue | undefined, type: string): JsonValue[] {
+function toParts(content: JsonValue | undefined, type: string): JsonValue[] {
   if (Array.isArray(content)) return content;
   return typeof content === 'string' && content !== '' ? [{ type, text: content }] : [];
 }
 
-/** True for a message that is only the result of a call: a message of Chat, or an item of Responses. */
+/** True for a message that holds only the result of a call: a message in Chat, or an item in Responses. */
 function isResult(message: JsonValue): boolean {
   if (!isJsonObject(message)) return false;
   const { role, type } = message;
   return role === 'tool' || role === 'function' || (typeof type === 'string' && type.endsWith('_output'));
 }
 
-/** Splits off the results in a user's message of Messages. */
+/** Splits the tool_result blocks off a user message of the Messages format. */
 function splitResults(message: JsonValue): [results: JsonObject | undefined, others: JsonValue | undefined] {
   if (!isUser(message) || !Array.isArray(message['content'])) return [undefined, message];
   const { content } = message;

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
 import { type Adaptation, type Probe, rewriteMembers } from '../contract/adaptation.ts';
+import { mapMember } from './adapt-members.ts';
 import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 
 type Medium = 'images' | 'files' | 'audio' | 'video';
@@ -18,12 +19,13 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
 ]);
 /** Members of messages and tool results that hold parts. */
 const holders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
+
 /**
- * Decodes and encodes the dialogue of a request again, as a translation does, if it has media that the model does not
- * accept: text files become text; all other media are rejected so that another route is tried.
+ * Decodes and re-encodes the dialogue of a request, as a translation does, if it has media that the model does not accept. Text
+ * files become text. All other media are rejected, so that another route is tried.
  *
- * @param names members that hold the dialogue and the instructions
- * @param nameOf the name of a member that has several spellings
+ * @param names names of the members that hold the dialogue and the instructions
+ * @param nameOf returns the name of a member that has several spellings
  */
 export function adaptMedia(
   probe: Probe,
@@ -32,7 +34,7 @@ export function adaptMedia(
 ): Adaptation {
   return (body, target) => {
     const refused = media.filter((medium) => !target.profile.capabilities[medium]);
-    // A model that rejects only videos rejects them by name, so not every request must be searched.
+    // A model that lacks only video support rejects videos itself, with a clear error, so its requests are not searched.
     if (refused.every((medium) => medium === 'video')) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
     if (!dialogue.some(([, value]) => holds(value, new Set(refused)))) return body;
@@ -67,7 +69,7 @@ export const omittedImage = '[image omitted: this model takes no images]';
 
 type Change = (value: JsonObject) => JsonObject;
 
-/** Replaces an image part by a text. */
+/** Creates a function that replaces image parts of a type by a text. */
 export function replacing(type: string, textType: string): Change {
   return (part) => {
     if (part['type'] !== type) return part;
@@ -76,10 +78,7 @@ export function replacing(type: string, textType: string): Change {
   };
 }
 
-/** Changes the objects of a list. Returns the same value if no object changes. */
-export function within(value: JsonObject, name: string, change: Change): JsonObject {
-  const list = value[name];
-  if (!Array.isArray(list)) return value;
-  const changed = list.map((entry) => (isJsonObject(entry) ? change(entry) : entry));
-  return changed.every((entry, index) => entry === list[index]) ? value : { ...value, [name]: changed };
+/** Changes the objects in a list. Returns the same body if no object changes. */
+export function within(body: JsonObject, name: string, change: Change): JsonObject {
+  return mapMember(body, name, (entry) => (isJsonObject(entry) ? change(entry) : entry));
 }

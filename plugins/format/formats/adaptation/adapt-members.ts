@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 
-/** True for a member that is present and not null. */
+/** Returns true for the value of a member that is present and not null. */
 export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null;
 }
@@ -23,14 +23,14 @@ const omittable: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, Jso
   ['top_p', [1]],
 ]);
 
-/** True for a member that can be omitted without any effect. */
+/** Returns true for a member that can be omitted without any effect. */
 export function isMeaningless(name: string, value: JsonValue | undefined): boolean {
   if (!isSet(value) || value === '') return true;
   if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
   return omittable.get(name)?.includes(value) === true;
 }
 
-/** Removes members, even null ones, and notes each whose loss has an effect. Returns the same body if no member was present. */
+/** Removes members, including null ones, and notes each whose loss has an effect. Returns the same body if none is present. */
 export function without<T extends Readonly<JsonObject>>(
   body: T,
   names: readonly (keyof NoInfer<T> & string)[],
@@ -42,7 +42,7 @@ export function without<T extends Readonly<JsonObject>>(
   return Object.fromEntries(Object.entries(body).filter(([name]) => !present.includes(name))) as T;
 }
 
-/** Returns the body with a new value of a member; undefined removes the member. */
+/** Returns the body with another value of a member; undefined removes the member. Returns the same body if the value is the same. */
 export function withMember<T extends Readonly<JsonObject>>(
   body: T,
   name: keyof NoInfer<T> & string,

@@ -14,21 +14,22 @@ export function adaptSampling(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => (profile.quirks.sampling ? body : without(body, names, notes));
 }
 
+/** The members that identify the end user in a format. */
 interface EndUserWording {
   readonly names: readonly string[];
   write(id: string, quirks: Quirks): JsonObject;
 }
 
-/** The wording of OpenAI's formats, except the conversation formats. */
+/** The end user in OpenAI's formats, except the conversation formats. */
 export const plainUser: EndUserWording = { names: ['user'], write: (user) => ({ user }) };
 
-/** OpenAI's own endpoints have a dedicated field for this use of the id; endpoints that imitate them know only the older field. */
+/** The end user in OpenAI's conversation formats. Endpoints that imitate OpenAI's support only the older field, `user`. */
 export const openaiUser: EndUserWording = {
   names: ['user', 'safety_identifier'],
   write: (id, { betas }) => (betas ? { safety_identifier: id } : { user: id }),
 };
 
-/** Removes the end-user id if the route rejects it, and replaces it if the account must be identified to the upstream. */
+/** Removes the end-user id if the route rejects it, or replaces it if the account must be identified to the upstream. */
 export function adaptUser({ names, write }: EndUserWording): Adaptation {
   return (body, { profile: { quirks }, notes, endUser }) => {
     if (!quirks.end_user) return without(body, names, notes);
@@ -39,7 +40,7 @@ export function adaptUser({ names, write }: EndUserWording): Adaptation {
   };
 }
 
-/** Reasoning budgets that must be below the output token limit: each entry is an object of the request and its member. */
+/** Reasoning budgets, which must be below the output token limit: the object in the request, and the member inside it. */
 const budgetPlaces = [
   ['thinking', 'budget_tokens'],
   ['reasoning', 'max_tokens'], // OpenRouter
@@ -77,9 +78,9 @@ function withFittingBudget(
 }
 
 /**
- * Limits the stop sequences to as many as the route supports; the gateway looks for the others in the answer.
+ * Sends no more stop sequences than the route supports. The gateway itself applies the others to the reply.
  *
- * @param isSingleAnswer false for a request for several answers, which cannot be cut
+ * @param isSingleAnswer returns false for a request for several choices, which the gateway cannot cut
  */
 export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => boolean = () => true): Adaptation {
   return (body, { profile, notes }) => {
@@ -88,17 +89,18 @@ export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => b
     if (wanted.length <= most) return body;
     if (isSingleAnswer(body)) noteCutting(notes);
     else notes.drop(name);
-    // The member keeps its position: some caches compare bodies byte by byte.
+    // The member keeps its position, because some caches compare bodies byte by byte.
     return withMember(body, name, most === 0 ? undefined : wanted.slice(0, most));
   };
 }
 
-/** A format's request for JSON. */
+/** Finds and changes the request for JSON output in a format. */
 export interface OutputWording {
+  /** Returns the members that request JSON; undefined if there are none. */
   find(body: JsonObject): JsonObject | undefined;
-  /** The body without the request for JSON, or with a request for any object. */
-  replace(body: JsonObject, isObjectKnown: boolean): JsonObject;
-  /** The body with one more instruction. */
+  /** Removes the request for JSON, or replaces it by a request for any object if the route supports that. */
+  replace(body: JsonObject, supportsObject: boolean): JsonObject;
+  /** Adds an instruction. */
   instruct(body: JsonObject, text: string, profile: Profile): JsonObject;
 }
 
@@ -119,13 +121,13 @@ export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWor
 /** Requests any JSON object in OpenAI's formats. */
 export const anyObject = { type: 'json_object' } as const;
 
-/** The object with a new value of a member; undefined if no member is left. */
+/** Returns the object with another value of a member; undefined if no member remains. */
 export function withoutEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
   return isJsonObject(object) ? undefinedIfEmpty(withMember(object, name, value)) : object;
 }
 
 /** Appends an instruction to a text or a list of parts. */
-export function instructedText(existing: JsonValue | undefined, text: string): JsonValue {
-  if (Array.isArray(existing)) return [...existing, { type: 'text', text }];
-  return typeof existing === 'string' && existing.trim() !== '' ? `${existing}\n\n${text}` : text;
+export function instructedText(instructions: JsonValue | undefined, text: string): JsonValue {
+  if (Array.isArray(instructions)) return [...instructions, { type: 'text', text }];
+  return typeof instructions === 'string' && instructions.trim() !== '' ? `${instructions}\n\n${text}` : text;
 }

@@ -1,14 +1,14 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { member, scalarText } from '../../wire/members.ts';
+import { member, sameOr, scalarText } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
-import { isSet, mapEntries, mapMembers, without } from './adapt-members.ts';
+import { isSet, mapEntries, mapMembers, withMember, without } from './adapt-members.ts';
 
 /**
- * Removes tools if the model supports none.
+ * Removes tools if the model does not support them.
  *
- * @param names names of the members about tools
+ * @param names names of all members about tools
  */
 export function adaptTools(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
@@ -20,33 +20,34 @@ export function adaptTools(names: readonly string[]): Adaptation {
 }
 
 /**
- * Replaces a forced tool choice by a free choice of the model.
+ * Replaces a tool choice that forces a call by a choice that leaves calls to the model, for routes that cannot force calls.
  *
- * @param free returns the value without the force; the same value if it forces no call
+ * @param relax returns the value of a member without the force; the same value if it forces no call
  */
-export function adaptForcedTools(free: (name: string, value: JsonValue) => JsonValue): Adaptation {
+export function adaptForcedTools(relax: (name: string, value: JsonValue) => JsonValue): Adaptation {
   return (body, { profile, notes }) => {
     if (profile.quirks.forced_tools || !profile.capabilities.tools) return body;
-    const freed = mapMembers(body, free);
-    if (freed !== body) notes.approximate('forced tool_choice as auto');
-    return freed;
+    const relaxed = mapMembers(body, relax);
+    if (relaxed !== body) notes.approximate('forced tool_choice as auto');
+    return relaxed;
   };
 }
 
 /**
- * Removes tools that must not be called if the route would let the model call them. This loses nothing: without a tool there is no call.
+ * Removes tools from a request that forbids calls, for routes that cannot forbid them. This loses nothing, because tools that are not
+ * in the request cannot be called.
  *
- * @param isOff true for a request that forbids calls
- * @param names names of the members about tools
+ * @param forbidsCalls returns true for a request that forbids calls
+ * @param names names of all members about tools
  */
-export function adaptUnusedTools(isOff: (body: JsonObject) => boolean, names: readonly string[]): Adaptation {
-  return (body, { profile }) => (profile.quirks.no_tools || !isOff(body) ? body : without(body, names));
+export function adaptUnusedTools(forbidsCalls: (body: JsonObject) => boolean, names: readonly string[]): Adaptation {
+  return (body, { profile }) => (profile.quirks.no_tools || !forbidsCalls(body) ? body : without(body, names));
 }
 
-/** For OpenAI's formats, in which `parallel_tool_calls` is at the same level as the tools. */
+/** Adapts `parallel_tool_calls` in OpenAI's formats, which have it at the same level as the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
   if (!quirks.parallel_switch) {
-    // Without the parameter, vendors allow parallel calls.
+    // Vendors allow parallel calls by default, so only the loss of `false` has an effect.
     return without(body, ['parallel_tool_calls'], body['parallel_tool_calls'] === false ? notes : undefined);
   }
   const isTooMuch = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
@@ -56,7 +57,7 @@ export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, 
 /**
  * Removes `strict` from tools if the route does not support it.
  *
- * @param relax returns the tool without `strict`; the same object if it has no `strict`
+ * @param relax returns a tool without `strict`; the same object if it has no `strict`
  */
 export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => JsonObject): Adaptation {
   return (body, { profile, notes }) => {
@@ -67,14 +68,14 @@ export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => Json
   };
 }
 
-/** The object without `strict`. */
+/** Removes `strict` from an object. Returns the same object if it has no `strict`. */
 export function withoutStrict(object: JsonObject, notes: Notes): JsonObject {
   const { strict, ...others } = object;
   if (strict === true) notes.drop('strict of tools');
   return strict === undefined ? object : others;
 }
 
-/** True for a `tool_choice` that forces a call. */
+/** Returns true for a `tool_choice` that forces a call. */
 export function isForced(choice: JsonValue): boolean {
   if (!isJsonObject(choice)) return typeof choice === 'string' && choice !== 'auto' && choice !== 'none';
   const { type } = choice;
@@ -87,22 +88,21 @@ function modeOf(choice: JsonObject): JsonValue | undefined {
   return choice['mode'] ?? member(choice['allowed_tools'], 'mode');
 }
 
-/** Frees the `tool_choice` of the formats of OpenAI. */
+/** Replaces a `tool_choice` that forces a call, in OpenAI's formats. Returns the same value for any other member or choice. */
 export function freeChoice(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !isForced(choice)) return choice;
   if (member(choice, 'type') !== 'allowed_tools' || !isJsonObject(choice)) return 'auto';
-  const { allowed_tools: allowed } = choice;
-  return isJsonObject(allowed)
-    ? { ...choice, allowed_tools: { ...allowed, mode: 'auto' } }
-    : { ...choice, mode: 'auto' };
+  const { allowed_tools } = choice;
+  if (!isJsonObject(allowed_tools)) return { ...choice, mode: 'auto' };
+  return { ...choice, allowed_tools: { ...allowed_tools, mode: 'auto' } };
 }
 
 /**
  * Removes tools that only another vendor can run, or replaces them by functions.
  *
  * @param replace returns the tool for the route: the same object if the route supports it, undefined if nothing can replace it
- * @throws GatewayError `not_supported` if no tool is left, or the forced tool is removed: the model would invent the tool's
- *   results
+ * @throws GatewayError `not_supported` if no tool remains or the forced tool is removed, because the model would then invent the
+ *   tool's results
  */
 export function adaptHostedTools(
   replace: (tool: JsonObject, target: AdaptationTarget) => JsonObject | undefined,
@@ -110,25 +110,21 @@ export function adaptHostedTools(
   return (body, target) => {
     const { tools, tool_choice: choice } = body;
     if (!Array.isArray(tools) || tools.length === 0 || !target.profile.capabilities.tools) return body;
-    const lost: JsonObject[] = [];
-    const known = tools.flatMap((tool) => {
-      const kept = isJsonObject(tool) ? replace(tool, target) : tool;
-      if (kept === undefined) lost.push(tool as JsonObject);
-      return kept === undefined ? [] : [kept];
-    });
-    const missed = lost.find((tool) => known.length === 0 || isChosen(tool, choice));
-    if (missed !== undefined) throw unsupportedTool(missed);
-    const isSame = known.length === tools.length && known.every((tool, index) => tool === tools[index]);
-    return isSame ? body : { ...body, tools: known };
+    const replaced = tools.map((tool) => (isJsonObject(tool) ? replace(tool, target) : tool));
+    const remaining = replaced.filter((tool) => tool !== undefined);
+    const removed = tools.filter((_tool, index): _tool is JsonObject => replaced[index] === undefined);
+    const missing = removed.find((tool) => remaining.length === 0 || isChosen(tool, choice));
+    if (missing !== undefined) throw unsupportedTool(missing);
+    return withMember(body, 'tools', sameOr(tools, remaining));
   };
 }
 
-/** True for the tool that must be called: Messages gives its name, Responses its type. */
+/** True for the tool that must be called. Messages chooses a tool by its name, Responses by its type. */
 function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
   return ['name', 'type'].some((key) => tool[key] !== undefined && member(choice, key) === tool[key]);
 }
 
-/** Gemini names tools by a member, the other formats by their type. */
+/** Creates the error for a tool of another vendor. Gemini names such a tool by its member, the other formats by its type. */
 export function unsupportedTool(tool: JsonObject): GatewayError {
   const type = scalarText(tool['type'] ?? Object.keys(tool)[0]);
   const message = `Tools of type "${type.slice(0, 64)}" are not supported by this model.`;

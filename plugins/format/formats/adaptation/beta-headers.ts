@@ -4,9 +4,8 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { FormatDescriptor } from '../contract/descriptor.ts';
 
 /**
- * Client headers that OpenAI knows; Codex sends most of them. The list excludes `openai-organization` and
- * `openai-project`, which belong to the client's own key. Sources: OpenAI API reference, "Debugging requests";
- * openai/codex, codex-api.
+ * Client headers that OpenAI supports, most of which Codex sends. Excludes `openai-organization` and `openai-project`, which
+ * belong to the client's own key. Sources: OpenAI API reference, "Debugging requests"; openai/codex, codex-api.
  */
 export const openaiBetaHeaders: readonly string[] = [
   'openai-beta',
@@ -19,12 +18,12 @@ export const openaiBetaHeaders: readonly string[] = [
   'thread-id',
 ];
 
-/** Beta without which Anthropic and the clouds reject `safeguards`. */
+/** Beta that Anthropic and the clouds require for `safeguards`. */
 const safeguardsBeta = 'dangerous-tool-use-2026-09-03';
 
 /**
- * The client's headers for beta features and the headers of its tool, for the vendor that knows them; empty for other vendors. Headers
- * in the body are newer than the headers with which a WebSocket was opened.
+ * Selects the client's headers for beta features and for its tool, if the route leads to the vendor that supports them; empty for other
+ * vendors. Headers in the body take precedence, because they are newer than the headers of a WebSocket's handshake.
  */
 export function betaHeaders(
   client: IncomingHttpHeaders,

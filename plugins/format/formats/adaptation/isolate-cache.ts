@@ -1,31 +1,32 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { AdaptationTarget } from '../contract/adaptation.ts';
+import { isSet } from './adapt-members.ts';
 
-/** Functions that put a text at the beginning of the instructions, by format. */
+type Target = Pick<AdaptationTarget, 'profile' | 'notes'>;
+
+/** Functions that put a text at the start of the instructions, by format. */
 const instructed: Readonly<Record<string, (body: JsonObject, text: string, target: Target) => JsonObject>> = {
   chat: inMessages,
   completions: (body, text) => ({ ...body, prompt: beforePrompt(text, body['prompt']) }),
   ollama: inMessages,
   responses: (body, text) => ({ ...body, instructions: joined(text, body['instructions']) }),
-  messages: (body, text) => ({ ...body, system: prepended(text, body['system'], 'text') }),
+  messages: (body, text) => ({ ...body, system: markSystem(text, body['system']) }),
   gemini(body, text) {
     const name = body['system_instruction'] === undefined ? 'systemInstruction' : 'system_instruction';
-    const given = body[name];
-    const { parts, ...others } = isJsonObject(given) ? given : {};
-    return { ...body, [name]: { ...others, parts: [{ text }, ...partsOf(given, parts)] } };
+    const instructions = body[name];
+    const { parts, ...others } = isJsonObject(instructions) ? instructions : {};
+    return { ...body, [name]: { ...others, parts: [{ text }, ...partsOf(instructions, parts)] } };
   },
 };
 
-type Target = Pick<AdaptationTarget, 'profile' | 'notes'>;
-
 /**
- * Separates the prompt caches of accounts. If the vendor separates caches by a field, the field gets the mark of the account. Otherwise
- * prompts begin with the mark: vendors cache by prefix and read tools or instructions first, so both get the mark.
+ * Separates the prompt caches of accounts. If the vendor separates caches by a field, the field gets the account's mark. Otherwise both
+ * the first tool and the instructions start with the mark, because vendors cache by prefix and read one of the two first.
  *
  * Sources: DeepSeek docs, "Rate Limit & Isolation" (`user_id`); vLLM docs, "Automatic Prefix Caching" (`cache_salt`); Anthropic and OpenAI
- * docs, "Prompt caching" (caches belong to the account of the operator, and are found by their prefix).
+ * docs, "Prompt caching" (caches belong to the operator's account and are found by their prefix).
  *
- * @param mark mark of the account; without it the body stays unchanged
+ * @param mark mark of the account; undefined to leave the body unchanged
  */
 export function isolateCache(body: JsonObject, format: string, mark: string | undefined, target: Target): JsonObject {
   const begin = instructed[format];
@@ -47,24 +48,22 @@ function inMessages(body: JsonObject, text: string, { profile }: Target): JsonOb
   const messages = Array.isArray(body['messages']) ? body['messages'] : [];
   const [first, ...others] = messages;
   if (isJsonObject(first) && (first['role'] === 'system' || first['role'] === 'developer'))
-    return { ...body, messages: [{ ...first, content: prepended(text, first['content'], 'text', true) }, ...others] };
+    return { ...body, messages: [{ ...first, content: prepended(text, first['content']) }, ...others] };
   return { ...body, messages: [{ role: profile.quirks.system_role, content: text }, ...messages] };
 }
 
-/** Marks the first tool whose description can carry the text. */
+/** Marks the first tool that can have a description. */
 function withMarkedTool(body: JsonObject, text: string): JsonObject {
   const { tools } = body;
   if (!Array.isArray(tools)) return body;
-  let isMarked = false;
-  const marked = tools.map((tool) => {
-    const described = isMarked ? undefined : describedTool(tool, text);
-    isMarked ||= described !== undefined;
-    return described ?? tool;
-  });
-  return isMarked ? { ...body, tools: marked } : body;
+  for (const [index, tool] of tools.entries()) {
+    const marked = describedTool(tool, text);
+    if (marked !== undefined) return { ...body, tools: tools.with(index, marked) };
+  }
+  return body;
 }
 
-/** Puts a text at the beginning of a tool's description; undefined for vendor tools, which have no description. */
+/** Puts a text before a tool's description. Returns undefined for vendor tools, which have no description. */
 function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
   if (!isJsonObject(tool)) return undefined;
   const describe = (holder: JsonObject) => ({ ...holder, description: joined(text, holder['description']) });
@@ -81,30 +80,29 @@ function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
     : undefined;
 }
 
-/**
- * Puts a text before instructions: a string or a list of parts.
- *
- * @param staysText true to replace a value that is neither a string nor a list with the text; false to keep it. An absent value
- *   always becomes the text.
- */
-function prepended(text: string, given: JsonValue | undefined, type: string, staysText = false): JsonValue {
-  if (Array.isArray(given)) return [{ type, text }, ...given];
-  return staysText || typeof given === 'string' || given === undefined || given === null ? joined(text, given) : given;
+/** Puts a text before a message or instructions, which are a string or a list of parts. Any other value is replaced. */
+function prepended(text: string, content: JsonValue | undefined): JsonValue {
+  return Array.isArray(content) ? [{ type: 'text', text }, ...content] : joined(text, content);
+}
+
+/** Puts a text before the instructions of Messages. Keeps a malformed value, which the upstream then rejects. */
+function markSystem(text: string, system: JsonValue | undefined): JsonValue {
+  return isSet(system) && typeof system !== 'string' && !Array.isArray(system) ? system : prepended(text, system);
 }
 
 /** Puts a text before one or several prompts. Prompts that are token ids cannot take a text. */
 function beforePrompt(text: string, prompt: JsonValue | undefined): JsonValue {
   if (!Array.isArray(prompt)) return joined(text, prompt);
-  return prompt.map((one) => (typeof one === 'string' ? joined(text, one) : one));
+  return prompt.map((entry) => (typeof entry === 'string' ? joined(text, entry) : entry));
 }
 
-function joined(text: string, given: JsonValue | undefined): string {
-  return typeof given === 'string' && given !== '' ? `${text}\n${given}` : text;
+function joined(text: string, existing: JsonValue | undefined): string {
+  return typeof existing === 'string' && existing !== '' ? `${text}\n${existing}` : text;
 }
 
-/** Gemini also accepts instructions as one text. */
-function partsOf(given: JsonValue | undefined, parts: JsonValue | undefined): JsonValue[] {
-  if (typeof given === 'string') return [{ text: given }];
+/** Reads the parts of instructions, which may also be one text. */
+function partsOf(instructions: JsonValue | undefined, parts: JsonValue | undefined): JsonValue[] {
+  if (typeof instructions === 'string') return [{ text: instructions }];
   if (Array.isArray(parts)) return parts;
   return isJsonObject(parts) ? [parts] : [];
 }

@@ -14,7 +14,7 @@ import type { ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
 type Change = (message: ChatMessage, path: string) => ChatMessage;
 
 /**
- * Adapts messages to requirements of Chat vendors: reasoning of earlier turns, and text as a string.
+ * Adapts messages to what Chat vendors require: restores the reasoning of earlier turns, and turns text parts into a string.
  *
  * @throws GatewayError `invalid_request` if reasoning is malformed
  */
@@ -23,35 +23,36 @@ export const adaptMessages: Adaptation = (body, target) => {
   if (!Array.isArray(messages)) return body;
   const changes = changesFor(target, messages);
   if (changes.length === 0) return body;
-  const changed = mapEntries(messages, (message, index) =>
-    isJsonObject(message)
-      ? changes.reduce<ChatMessage>((before, change) => change(before, `messages[${index}]`), message)
-      : message,
-  );
-  return changed === messages ? body : { ...body, messages: changed };
+  const adapted = mapEntries(messages, (message, index) => {
+    if (!isJsonObject(message)) return message;
+    return changes.reduce<ChatMessage>((changed, change) => change(changed, `messages[${index}]`), message);
+  });
+  return adapted === messages ? body : { ...body, messages: adapted };
 };
 
 function changesFor(target: AdaptationTarget, messages: readonly JsonValue[]): Change[] {
   const { profile } = target;
-  const { text_content: isText } = profile.quirks;
   const changes: Change[] = [];
   if (takesRestored(profile, true)) {
     const kept = new KeptTexts(messages, target);
     changes.push((message, path) => withThoughts(message, path, profile, kept));
   }
-  if (isText) changes.push(withPlainText);
+  if (profile.quirks.text_content) changes.push(withPlainText);
   return changes;
 }
 
-/** Whether to restore reasoning. In `reasoning_content`, where clients return it and most vendors look, only if it is required. */
+/**
+ * Returns true if the reasoning of a message is to be restored. A vendor that reads it from `reasoning_content`, where clients return
+ * it, gets it restored only if it is required.
+ */
 function takesRestored(profile: Profile, hasCalls: boolean): boolean {
   const isMember = placeOfThoughts(profile) === 'reasoning_content';
   return isMember ? wantsReasoning(profile, hasCalls) : takesReasoning(profile, hasCalls);
 }
 
 /**
- * Puts reasoning where the vendor expects it if the client returned it elsewhere, or takes it from the store if the client did not return
- * it. Lost reasoning becomes an empty string if the vendor rejects a message without the member.
+ * Puts reasoning where the vendor expects it. Takes it from the store if the client did not return it. Lost reasoning becomes an empty
+ * string if the vendor rejects a message without the member.
  */
 function withThoughts(message: ChatMessage, path: string, profile: Profile, kept: KeptTexts): ChatMessage {
   const { role, reasoning_content: given, tool_calls: calls } = message;
@@ -59,14 +60,14 @@ function withThoughts(message: ChatMessage, path: string, profile: Profile, kept
   const place = placeOfThoughts(profile);
   const isMember = place === 'reasoning_content';
   if (asText(message[place as 'reasoning']) !== '' || (!isMember && hasThoughtsInContent(message))) return message;
-  const returned = textsOf(readReasoning(new Placed(message, path), new Notes()));
-  const found = returned.length > 0 ? returned : kept.before(calls);
-  if (found.length === 0 && (!isMember || given === '')) return message;
+  const returnedTexts = textsOf(readReasoning(new Placed(message, path), new Notes()));
+  const texts = returnedTexts.length > 0 ? returnedTexts : kept.before(calls);
+  if (texts.length === 0 && (!isMember || given === '')) return message;
   const bare = isMember ? message : without(message, ['reasoning_content', 'reasoning']);
-  return placeThoughts(bare, found.join(thoughtSeparator), profile);
+  return placeThoughts(bare, texts.join(thoughtSeparator), profile);
 }
 
-/** The kept texts before the calls of each message. */
+/** Finds the stored reasoning that precedes the calls of a message. */
 class KeptTexts {
   readonly #byCall = new Map<JsonValue, readonly Reasoning[]>();
   readonly #target: AdaptationTarget;

@@ -6,7 +6,7 @@ import { plainNames } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
-import { adaptMedia } from '../adaptation/adapt-media.ts';
+import { adaptMedia, within } from '../adaptation/adapt-media.ts';
 import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
@@ -50,11 +50,11 @@ const limitName: Adaptation = (body: ChatRequest, { profile }) => {
   const wanted = profile.quirks.max_tokens_name;
   const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
   if (body[other] === undefined) return body;
-  const { [other]: value, ...rest }: JsonObject = body;
-  return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
+  const { [other]: value, ...members }: JsonObject = body;
+  return members[wanted] === undefined ? { ...members, [wanted]: value } : members;
 };
 
-/** Vendors without this option always report the usage. The record needs it, whether or not the client wants it. */
+/** Requests usage in streams, because the record needs it. Vendors without this option always report usage. */
 const streamUsage: Adaptation = (body: ChatRequest, { profile }) => {
   const { stream_options: options, stream } = body;
   if (!profile.quirks.stream_usage) return without(body, ['stream_options']);
@@ -65,23 +65,18 @@ const streamUsage: Adaptation = (body: ChatRequest, { profile }) => {
 const seedName: Adaptation = (body: ChatRequest, { profile }) => {
   const wanted = profile.quirks.seed_name;
   if (wanted === 'seed' || body.seed === undefined) return body;
-  const { seed, ...rest } = body;
-  return { [wanted]: seed, ...rest };
+  const { seed, ...members } = body;
+  return { [wanted]: seed, ...members };
 };
 
-/** Newer OpenAI models call `system` `developer`; other vendors do not know this role. */
+/** Renames the role `developer`, which newer OpenAI models use for `system`, for vendors that do not support it. */
 const systemRole: Adaptation = (body: ChatRequest, { profile }) => {
   const { messages } = body;
-  if (profile.quirks.system_role !== 'system' || !Array.isArray(messages) || !messages.some(isDeveloper)) {
-    return body;
-  }
-  const renamed = messages.map((message) =>
-    isJsonObject(message) && isDeveloper(message) ? { ...message, role: 'system' } : message,
-  );
-  return { ...body, messages: renamed };
+  if (profile.quirks.system_role !== 'system' || !Array.isArray(messages)) return body;
+  return within(body, 'messages', (message) => (isDeveloper(message) ? { ...message, role: 'system' } : message));
 };
 
-/** Only OpenRouter accepts generated images as members of messages. */
+/** Re-encodes messages with generated images, which only OpenRouter accepts as members of messages. */
 const madeImages: Adaptation = (body: ChatRequest, target) => {
   const { messages } = body;
   if (target.profile.quirks.reasoning === 'openrouter' || !Array.isArray(messages)) return body;
@@ -89,12 +84,12 @@ const madeImages: Adaptation = (body: ChatRequest, target) => {
   return withMember(body, 'messages', rewriteMembers(probe, { messages }, target)['messages']);
 };
 
-/** Several system messages at the beginning become one. */
+/** Joins the system messages at the start of the dialogue. */
 const singleSystem: Adaptation = (body: ChatRequest, { profile }) => {
   if (!profile.quirks.single_system) return body;
   const messages = asList(body.messages);
-  const begin = messages.findIndex((message) => !isInstruction(message));
-  const count = begin === -1 ? messages.length : begin;
+  const firstOther = messages.findIndex((message) => !isInstruction(message));
+  const count = firstOther === -1 ? messages.length : firstOther;
   if (count < 2) return body;
   const instructions = messages.slice(0, count) as ChatMessage[];
   return { ...body, messages: [instructions.reduce(joinInstructions), ...messages.slice(count)] };
@@ -104,9 +99,8 @@ function joinInstructions(first: ChatMessage, { content }: ChatMessage): ChatMes
   if (!Array.isArray(content)) {
     return typeof content === 'string' ? { ...first, content: instructedText(first.content, content) } : first;
   }
-  const { content: before } = first;
-  const parts = typeof before === 'string' ? [{ type: 'text', text: before }] : asList(before);
-  return { ...first, content: [...parts, ...content] };
+  const firstParts = typeof first.content === 'string' ? [{ type: 'text', text: first.content }] : asList(first.content);
+  return { ...first, content: [...firstParts, ...content] };
 }
 
 function isInstruction(message: JsonValue): message is ChatMessage {
@@ -115,16 +109,14 @@ function isInstruction(message: JsonValue): message is ChatMessage {
 }
 
 function relaxTool(tool: ChatTool, notes: Notes): ChatTool {
-  const described = tool.function;
-  if (!isJsonObject(described)) return tool;
-  const relaxed = withoutStrict(described, notes);
-  return relaxed === described ? tool : { ...tool, function: relaxed };
+  const declaration = tool.function;
+  return isJsonObject(declaration) ? withMember(tool, 'function', withoutStrict(declaration, notes)) : tool;
 }
 
 /**
- * Adapts a web search, which is not an entry of `tools`.
+ * Removes a web search that the route cannot run. It is a member of the request, not an entry of `tools`.
  *
- * @throws GatewayError `not_supported` if nothing can run it and there is no other tool
+ * @throws GatewayError `not_supported` if there is no other tool
  */
 const hostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) => {
   const { web_search_options: search, tools, functions } = body;
@@ -164,11 +156,11 @@ const outputWording: OutputWording = {
   }),
 };
 
-/** Adds an instruction after the existing instructions, so that the beginning of the prompt is unchanged. */
+/** Adds an instruction after the existing instructions, so that the start of the prompt is unchanged. */
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
-  const [first, ...rest] = messages;
+  const [first, ...others] = messages;
   if (first === undefined || !isInstruction(first)) return [{ role, content: text }, ...messages];
-  return [{ ...first, content: instructedText(first.content, text) }, ...rest];
+  return [{ ...first, content: instructedText(first.content, text) }, ...others];
 }
 
 /** Adapts a Chat request to the capabilities and quirks of a route. */
@@ -205,23 +197,26 @@ export const adaptChat = inOrder(
 /** All Chat members that request reasoning, of all vendors. */
 const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'] as const;
 
-/**
- * Requests reasoning in the route's style. Vendor-specific members are kept unless the route is known to reject them.
- */
+/** Requests reasoning in the route's style. Keeps vendor-specific members unless the route is known to reject them. */
 function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
-  const { tools } = body;
-  const isRefused = Array.isArray(tools) && tools.length > 0 && refusesToolsWithReasoning(target.profile);
-  if (isRefused && body.reasoning_effort !== 'none') return withoutEffort(body, target);
-  const isAsked = names.some((name) => isSet(body[name]));
-  if (!isAsked) return canReason(target.profile) ? body : without(body, names);
-  if (canReason(target.profile) && !isForeignEffort(body.reasoning_effort, target.profile)) return body;
-  const asked = Object.fromEntries(names.map((name) => [name, body[name]]));
-  const written: ChatRequest = rewriteMembers(probe, asked, target);
+  const { profile } = target;
+  const hasRefusedTools = asList(body.tools).length > 0 && refusesToolsWithReasoning(profile);
+  if (hasRefusedTools && body.reasoning_effort !== 'none') return withoutEffort(body, target);
+  const isRequested = names.some((name) => isSet(body[name]));
+  const isServed = canReason(profile) && !isForeignEffort(body.reasoning_effort, profile);
+  if (isRequested && !isServed) return rewriteReasoning(body, target);
+  return canReason(profile) ? body : without(body, names);
+}
+
+function rewriteReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
+  const requested = Object.fromEntries(names.map((name) => [name, body[name]]));
+  const written: ChatRequest = rewriteMembers(probe, requested, target);
   const { thinking } = written;
-  const requested = names.flatMap((name) =>
-    name !== 'thinking' && isSet(written[name]) ? [[name, written[name]] as const] : [],
-  );
-  const adapted = { ...without(body, names), ...Object.fromEntries(requested) };
+  const writtenNames = names.filter((name) => name !== 'thinking' && isSet(written[name]));
+  const adapted = {
+    ...without(body, names),
+    ...Object.fromEntries(writtenNames.map((name) => [name, written[name]])),
+  };
   if (!isJsonObject(thinking)) return adapted;
   return { ...adapted, thinking: { ...(isJsonObject(body.thinking) && body.thinking), ...thinking } };
 }

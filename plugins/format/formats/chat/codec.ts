@@ -4,7 +4,7 @@ import { decodeRequest } from './request/decode-request.ts';
 import { ChatEncoder } from './reply/encode-reply.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
-/** The Chat Completions format, read and written. */
+/** Decodes and encodes requests and replies of Chat Completions. */
 export const chatCodec: Codec = {
   decodeRequest,
   encodeRequest,

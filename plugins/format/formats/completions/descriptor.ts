@@ -41,7 +41,7 @@ export const completions: ClientFormat = {
   },
 };
 
-/** Reads only the progress of a Completions reply: its text passes through. */
+/** Reads only the progress of a Completions reply, because its text passes through. */
 class CompletionsDecoder implements ReplyDecoder {
   event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
@@ -50,17 +50,17 @@ class CompletionsDecoder implements ReplyDecoder {
   }
 
   whole(body: JsonObject): Fragment[] {
-    // An empty text is also an answer: there may be nothing to fill in.
-    const isAnswer = asList(body['choices']).length > 0;
-    return [...read(body), ...(isAnswer ? [progress] : []), { type: 'end' }];
+    // A choice with an empty text counts as well: there may be nothing to fill in.
+    const hasChoices = asList(body['choices']).length > 0;
+    return [...read(body), ...(hasChoices ? [progress] : []), { type: 'end' }];
   }
 }
 
 function read(body: JsonObject): Fragment[] {
   const error = readFailure(body);
   if (error !== undefined) return [{ type: 'error', error }];
-  const refused: Fragment[] = isPromptRefused(body) ? [{ type: 'finish', reason: 'content_filter' }] : [];
-  return [...asList(body['choices']).flatMap(readChoice), ...usageFragment(usageOf(body)), ...refused];
+  const refusal: Fragment[] = isPromptRefused(body) ? [{ type: 'finish', reason: 'content_filter' }] : [];
+  return [...asList(body['choices']).flatMap(readChoice), ...usageFragment(usageOf(body)), ...refusal];
 }
 
 function readChoice(choice: JsonValue): Fragment[] {

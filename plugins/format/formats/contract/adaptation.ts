@@ -6,7 +6,7 @@ import type { KeptReasoning } from '../../canonical/kept-reasoning.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { type NameRules, ToolNames } from '../../canonical/tool-names.ts';
 
-/** The route to which a request is adapted, and the notes on losses. */
+/** The route that a request is adapted to, and the notes on losses. */
 export interface AdaptationTarget {
   readonly profile: Profile;
   readonly notes: Notes;
@@ -25,6 +25,7 @@ export interface AdaptationTarget {
  */
 export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
 
+/** Applies an adaptation to an object inside the body. */
 export function withInner(name: string, adapt: Adaptation): Adaptation {
   return (body, target) => {
     const inner = body[name];
@@ -34,6 +35,7 @@ export function withInner(name: string, adapt: Adaptation): Adaptation {
   };
 }
 
+/** Combines adaptations: each receives the body that the previous one returned. */
 export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
   return (body, target) => {
     let adapted = body;
@@ -42,7 +44,7 @@ export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
   };
 }
 
-/** Decodes and re-encodes members of a request as a translation does. */
+/** How single members of a format's requests are decoded and re-encoded. */
 export interface Probe {
   readonly codec: Codec;
   readonly toolNames: NameRules;
@@ -61,9 +63,9 @@ export function readMembers({ codec, dialogue }: Probe, members: JsonObject, not
 }
 
 /**
- * Rewrites members for a route as a translation would.
+ * Decodes members and encodes them for a route, as a translation would.
  *
- * @throws GatewayError `invalid_request` if they cannot be decoded, `not_supported`
+ * @throws GatewayError `invalid_request` if they cannot be decoded, `not_supported` if the route cannot serve them
  */
 export function rewriteMembers(probe: Probe, members: JsonObject, target: AdaptationTarget): JsonObject {
   const { profile, notes, origin } = target;

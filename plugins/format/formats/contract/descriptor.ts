@@ -32,9 +32,9 @@ export interface FormatDescriptor extends WireFormat {
   readonly headers?: Readonly<Record<string, string>>;
   /** Client headers that are sent only to the format's own vendor; `x-codex-*` is a prefix. */
   readonly betaHeaders?: readonly string[];
-  /** Headers that clients send inside the body if they cannot set them per request, by lower-case name. */
+  /** Reads headers that clients send inside the body if they cannot set them per request. The names are in lower case. */
   headersIn?(outline: JsonObject): Readonly<Record<string, string>>;
-  /** The client side; missing if only upstreams use the format. */
+  /** Missing if only upstreams use the format. */
   readonly client?: ClientSide;
   /** Translation of conversations; missing if requests and replies can only pass through. */
   readonly text?: TextSide;
@@ -60,50 +60,50 @@ export function modelEndpoint(
   name: string,
   path: string,
   required: readonly string[],
-  more: Partial<ModelEndpoint> = {},
+  options: Partial<ModelEndpoint> = {},
 ): ModelEndpoint {
-  const { purpose = 'answer' } = more;
-  return { name, method: 'POST', path, isMetered: purpose === 'answer', isAliased: true, purpose, required, ...more };
+  const { purpose = 'answer' } = options;
+  return { name, method: 'POST', path, isMetered: purpose === 'answer', isAliased: true, purpose, required, ...options };
 }
 
 /** The client side of a format. */
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
   readonly parameters: ParameterRules;
-  /** Adapts a request to a route, for formats without conversations; missing if nothing can change. */
+  /** Adapts a request to a route, in formats without conversations; missing if no request needs a change. */
   readonly adapt?: Adaptation;
-  /** Whether a body requests a stream; by default its member `stream`. */
+  /** Returns true if a body requests a stream; by default, if its member `stream` is true. */
   isStream?(body: JsonObject): boolean;
   /**
-   * Returns a test for the content types of answers that are not JSON, such as audio, and pass through as bytes; undefined for
-   * requests whose answers are JSON.
+   * Returns a test for the content types of responses that pass through as bytes, such as audio; undefined for requests whose
+   * responses are JSON.
    */
   bytes?(body: JsonObject): ((contentType: string) => boolean) | undefined;
-  /** Reads the usage of an answer with too many values to parse, such as many embeddings; missing if such an answer is an error. */
+  /** Reads the usage from a reply with too many values to parse, such as many embeddings; missing if such a reply is an error. */
   readLarge?(text: string): Usage | undefined;
   /** True if the path, not the body, names the model. */
   readonly isModelInPath?: boolean;
   /**
-   * Observes a pass-through reply.
+   * Creates the observer of a pass-through reply.
    *
    * @param body the client's request
    */
   observe(body: JsonObject, listening?: Listening): ReplyObserver;
   /**
-   * Repairs a pass-through reply; missing if no vendor deviates from the format.
+   * Creates the repair of a pass-through reply; missing if no vendor deviates from the format.
    *
    * @param profile profile of the route
    */
   repairReply?(context: ReplyContext, profile: Profile): ReplyRepair | undefined;
-  /** Where answers name their model; missing if they do not. */
+  /** Where replies name their model; missing if they do not. */
   readonly modelPlace?: ModelPlace;
   /**
-   * Adapts a pass-through reply.
+   * Creates the adapter of a pass-through reply.
    *
    * @param origin tag of the upstream, see opaque-state.ts
    */
   adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
-  /** Drops reasoning that a route would reject; returns the same object if there is none. */
+  /** Drops reasoning that a route would reject. Returns the same object if there is none. */
   readonly ownReasoning?: Adaptation;
   /**
    * Completes a request from which opaque reasoning state was removed.
@@ -111,11 +111,12 @@ export interface ClientSide {
    * @param before the request with all of its reasoning state
    */
   settle?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;
-  /** Replaces the second occurrence of the model's name in a request for counting tokens. */
+  /** Replaces the model's name inside a request whose tokens are to be counted; missing if the request names it only once. */
   nameCounted?(body: JsonObject, model: string): JsonObject;
   readonly text?: ClientTextSide;
 }
 
+/** A member that is inserted at the start of a JSON object, without parsing the object. */
 export interface InsertedMember {
   readonly name: string;
   readonly value: JsonObject;
@@ -125,44 +126,44 @@ export interface InsertedMember {
 
 /** The client side of a format for conversations. */
 interface ClientTextSide extends ClientCodec {
-  /** Removes the images in tool results; returns the same object if there are none. */
+  /** Removes the images in tool results. Returns the same object if there are none. */
   omitResultImages(body: JsonObject): JsonObject;
-  /** True if clients take the last item of an answer for the answer itself. */
+  /** True if clients treat the last item of a reply as the reply itself. */
   readonly endsWithAnswer?: boolean;
-  /** Whether a request does not ask for reasoning; missing if answers of the format always include it. */
+  /** Returns true if a request does not ask for reasoning; missing if replies of the format always include it. */
   hidesReasoning?(body: JsonObject): boolean;
   /**
-   * Form in which clients get the content of blocks, for the digest of answers; by default unchanged.
+   * Describes how clients receive the content of blocks, for the digest of replies; by default unchanged.
    *
-   * @param request outline of the request
+   * @param request the outline of the request
    */
   contentForm?(request: JsonObject): ContentForm;
-  /** The images that answers can hold; any by default. */
+  /** The images that replies can hold; any by default. */
   readonly answerImages?: ShownImages;
   /** The ids that clients accept for calls; any by default. */
   readonly callIds?: IdForm;
-  /** True if answers can hold log probabilities. */
+  /** True if replies can hold log probabilities. */
   readonly hasLogprobs?: boolean;
-  /** True if the format has a finish reason for answers that pause for the vendor's own tools. */
+  /** True if the format has a finish reason for a reply that pauses while the vendor runs its own tools. */
   readonly hasPauses?: boolean;
   writeTokenCount(tokens: number): JsonObject;
   /**
-   * Finds the calls in a history. Only for formats whose clients may not send reasoning back.
+   * Finds the calls in a history; missing if clients of the format always send reasoning back.
    *
    * @param needsState true if the text of the reasoning is not enough
    */
   callsInHistory?(body: JsonObject, needsState: boolean): HistoryCall[];
   /**
-   * Answers a request whose only tools are run by a vendor to which no route leads.
+   * Renders a reply to a request whose only tools belong to a vendor that no route leads to.
    *
-   * @returns a body or the events of a stream; undefined if the format cannot express this
+   * @returns a body or the events of a stream; undefined if the format cannot express such a reply
    */
   answerUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
-  /** Whether a request has tools that take raw text; missing if the format has none. */
+  /** Returns true if a request has tools that take raw text; missing if the format has no such tools. */
   hasFreeformTools?(body: JsonObject): boolean;
-  /** Whether a call in the history lacks its input or result, or a result its call; missing if vendors accept that. */
+  /** Returns true if a call in the history lacks its input or result, or a result its call; missing if vendors accept that. */
   hasBrokenCalls?(body: JsonObject): boolean;
-  /** Whether a request asks for a single answer, which can be decoded and re-encoded. */
+  /** Returns true if a request asks for a single choice: several choices cannot be decoded and re-encoded. */
   isSingleAnswer(body: JsonObject): boolean;
 }
 
@@ -175,8 +176,9 @@ interface TextSide extends UpstreamCodec {
   readonly speaks: Vocabulary;
   /** Form of streams; default: server-sent events. */
   readonly stream?: StreamFormat;
-  /** The member that requests token counts in a streamed reply. */
+  /** Member that requests token counts in a streamed reply. */
   readonly usageOption?: InsertedMember;
+  /** Reads the stop sequences that a request leaves to the upstream. */
   reportedStops(body: JsonObject): readonly string[];
   readonly adapt: Adaptation;
 }

@@ -8,18 +8,18 @@ import { type ContentDigest, takeSaid } from '../../content/content-digest.ts';
 import { type FinishReason, type Fragment, isContent } from '../../canonical/reply.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
-/** Additional recipients of a pass-through reply. */
+/** Recipients of a pass-through reply besides the client. */
 export interface Listening {
   /** Profile of the route. */
   readonly profile?: Profile | undefined;
-  /** Receives the vendor's id of the answer, if the answer can be continued. */
-  readonly onAnswer?: ((answerId: string) => void) | undefined;
-  /** Receives the content of the answer, for its digest. */
+  /** Receives the vendor's id of the reply, if a later request can continue the reply. */
+  readonly onAnswer?: ((replyId: string) => void) | undefined;
+  /** Receives the content of the reply, for its digest. */
   readonly content?: ContentDigest | undefined;
   /**
    * Receives all fragments, including text.
    *
-   * @param isFinished true if nothing of the answer follows
+   * @param isFinished true if no content follows
    */
   readonly onFragments?: ((fragments: readonly Fragment[], isFinished: boolean) => void) | undefined;
 }
@@ -27,15 +27,16 @@ export interface Listening {
 interface StreamEnd {
   /** The last event, to be added to a complete stream that lacks it; missing if the format has none. */
   readonly mark?: string;
-  /** True if only the end of the body ends a stream: finish reasons may repeat, and there may be fewer answers than requested. */
+  /** True if only the end of the body ends a stream: finish reasons may repeat, and there may be fewer choices than requested. */
   readonly isOfBody?: boolean;
+  /** Number of requested choices; default: 1. */
   readonly answers?: number;
   /** True if [DONE], which ends Chat streams, does not end a stream of this format. */
   readonly ignoresDone?: boolean;
 }
 
 const nothing: readonly Fragment[] = [];
-/** Fragments that may follow the end of an answer without continuing it: sources and signatures. */
+/** Types of fragments that may follow the end of a choice without continuing it, such as sources and signatures. */
 const trailing: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
 
 /** Follows the progress of a reply that passes through as bytes, by the fragments of its decoder. */
@@ -50,15 +51,15 @@ export class FragmentObserver implements ReplyObserver {
   answeredModel: string | undefined;
   readonly endMark?: string;
   readonly #decoder: ReplyDecoder;
-  readonly #listening: Listening;
-  readonly #isOfBody: boolean;
+  readonly #listeners: Listening;
+  readonly #endsWithBody: boolean;
   readonly #ignoresDone: boolean;
-  readonly #requested: number;
-  /** True once the decoded answer has ended. */
+  readonly #requestedChoices: number;
+  /** True once the decoded choice has ended. */
   #hasEnded = false;
-  /** Whether each of the other answers has ended, by key; most replies have no other answers. */
-  #others: Map<unknown, boolean> | undefined;
-  #isSettled = false;
+  /** Whether each of the other choices has ended, by key; undefined in most replies, which have only one choice. */
+  #otherChoices: Map<unknown, boolean> | undefined;
+  #hasStreamEnded = false;
   /** True while the next event may be just another piece of text. */
   #canSkim = false;
   /** True if content followed the finish reasons. */
@@ -66,27 +67,27 @@ export class FragmentObserver implements ReplyObserver {
 
   constructor(
     { createDecoder }: Pick<UpstreamCodec, 'createDecoder'>,
-    listening: Listening = {},
+    listeners: Listening = {},
     { mark, isOfBody = false, answers = 1, ignoresDone = false }: StreamEnd = {},
   ) {
-    this.#decoder = createDecoder(listening.profile);
-    this.#listening = listening;
-    this.#isOfBody = isOfBody;
+    this.#decoder = createDecoder(listeners.profile);
+    this.#listeners = listeners;
+    this.#endsWithBody = isOfBody;
     this.#ignoresDone = ignoresDone;
-    this.#requested = answers;
+    this.#requestedChoices = answers;
     if (mark !== undefined) this.endMark = mark;
   }
 
   event(event: StreamEvent): void {
-    const skimmed = this.#canSkim ? this.#skim(event, this.#listening.content) : undefined;
+    const skimmed = this.#canSkim ? this.#skim(event, this.#listeners.content) : undefined;
     if (skimmed?.length === 0) return;
     if (this.#ignoresDone && event.data?.trim() === '[DONE]') return;
-    const shared = this.#listening.onFragments === undefined ? event : undefined;
-    this.#takeAll(skimmed ?? this.#decoder.event(event.name, event.data ?? '', shared));
+    const shared = this.#listeners.onFragments === undefined ? event : undefined;
+    this.#observeAll(skimmed ?? this.#decoder.event(event.name, event.data ?? '', shared));
   }
 
   whole(body: JsonObject): void {
-    this.#takeAll(this.#decoder.whole(body));
+    this.#observeAll(this.#decoder.whole(body));
     this.isComplete = this.isFinished = this.isOver = true;
   }
 
@@ -96,26 +97,26 @@ export class FragmentObserver implements ReplyObserver {
     return nothing;
   }
 
-  #takeAll(fragments: readonly Fragment[]): void {
-    const { onFragments, content } = this.#listening;
+  #observeAll(fragments: readonly Fragment[]): void {
+    const { onFragments, content } = this.#listeners;
     for (const fragment of fragments) {
-      this.#take(fragment);
+      this.#observeFragment(fragment);
       content?.take(fragment);
     }
-    const ended = this.#ended;
-    // Some vendors omit the last event; finish reasons for all answers are equivalent.
-    const areEnded = ended > 0 && ended >= (this.#isOfBody ? this.#begun : this.#requested);
-    this.isComplete = this.#isSettled || areEnded;
-    this.isFinished = this.#isSettled || (areEnded && ended >= this.#requested && !this.#hasContinued);
+    const endedCount = this.#endedCount;
+    // Some vendors omit the last event; finish reasons of all choices are equivalent to it.
+    const haveAllEnded = endedCount > 0 && endedCount >= (this.#endsWithBody ? this.#startedCount : this.#requestedChoices);
+    this.isComplete = this.#hasStreamEnded || haveAllEnded;
+    this.isFinished = this.#hasStreamEnded || (haveAllEnded && endedCount >= this.#requestedChoices && !this.#hasContinued);
     this.#canSkim = onFragments === undefined && this.hasContent && !this.isComplete;
     onFragments?.(fragments, this.isFinished);
   }
 
-  #take(fragment: Fragment): void {
+  #observeFragment(fragment: Fragment): void {
     if (isContent(fragment)) {
       this.hasContent = true;
       this.#hasContinued ||=
-        this.isComplete && !(this.#isOfBody ? trailing.has(fragment.type) : fragment.type === 'finish');
+        this.isComplete && !(this.#endsWithBody ? trailing.has(fragment.type) : fragment.type === 'finish');
     }
     switch (fragment.type) {
       case 'usage':
@@ -125,17 +126,17 @@ export class FragmentObserver implements ReplyObserver {
         this.answeredModel ??= fragment.model;
         return;
       case 'id':
-        this.#listening.onAnswer?.(fragment.id);
+        this.#listeners.onAnswer?.(fragment.id);
         return;
       case 'finish':
         this.#hasEnded = true;
-        this.#noteFinish(fragment.reason);
+        this.#recordFinish(fragment.reason);
         return;
       case 'other':
-        this.#takeOther(fragment);
+        this.#observeOtherChoice(fragment);
         return;
       case 'end':
-        this.#settle();
+        this.#endStream();
         return;
       case 'error':
         this.failure ??= fragment.error;
@@ -144,30 +145,30 @@ export class FragmentObserver implements ReplyObserver {
     }
   }
 
-  #takeOther({ answer, error, finish }: Extract<Fragment, { type: 'other' }>): void {
-    this.#others ??= new Map();
+  #observeOtherChoice({ answer, error, finish }: Extract<Fragment, { type: 'other' }>): void {
+    this.#otherChoices ??= new Map();
     this.failure ??= error;
-    this.#others.set(answer, finish !== undefined || this.#others.get(answer) === true);
-    if (finish !== undefined) this.#noteFinish(finish);
+    this.#otherChoices.set(answer, finish !== undefined || this.#otherChoices.get(answer) === true);
+    if (finish !== undefined) this.#recordFinish(finish);
   }
 
-  #noteFinish(reason: FinishReason): void {
+  #recordFinish(reason: FinishReason): void {
     this.hasContent = true;
     this.isPolicyRefusal ||= reason === 'content_filter';
   }
 
-  /** Number of answers that have begun, including the decoded one. */
-  get #begun(): number {
-    return 1 + (this.#others?.size ?? 0);
+  /** Number of choices that have started, including the decoded one. */
+  get #startedCount(): number {
+    return 1 + (this.#otherChoices?.size ?? 0);
   }
 
-  get #ended(): number {
-    const own = this.#hasEnded ? 1 : 0;
-    return this.#others === undefined ? own : own + [...this.#others.values()].filter(Boolean).length;
+  get #endedCount(): number {
+    const ownCount = this.#hasEnded ? 1 : 0;
+    return this.#otherChoices === undefined ? ownCount : ownCount + [...this.#otherChoices.values()].filter(Boolean).length;
   }
 
-  #settle(): void {
-    this.#isSettled = true;
-    this.isOver = !this.#isOfBody;
+  #endStream(): void {
+    this.#hasStreamEnded = true;
+    this.isOver = !this.#endsWithBody;
   }
 }

@@ -6,28 +6,28 @@ import { anything, type Rule } from './rules.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** A parameter that is a setting of conversations, so that upstreams of other formats get it as well. */
+/** A parameter that sets a setting of conversations, so upstreams of other formats receive it as well. */
 interface SettingRow<P extends SettingPlace> {
-  /** Rule for every value; default: any. */
+  /** Rule for the value; default: any value is valid. */
   readonly is?: Rule;
   /** The setting. If several parameters set it, the first one wins. */
   readonly to: P;
-  /** Reads the setting from the value; by default the value itself. Undefined for a value that sets nothing. */
+  /** Reads the setting from the value; by default the value itself. Returns undefined for a value that sets nothing. */
   read?(value: JsonValue, notes: Notes): SettingIn<P> | undefined;
-  /** The value for a route; by default the setting itself. Undefined if the route does not support it, which is noted. */
+  /** Returns the value for a route; by default the setting itself. Undefined means not supported by the route and is noted. */
   write?(setting: SettingIn<P>, target: EncodeTarget): JsonValue | undefined;
-  /** Writer instead of this row; `nobody` if only clients know the parameter. */
+  /** Writer of the parameter in place of this row; `nobody` if upstreams do not support it. */
   readonly writtenBy?: 'encoder' | 'nobody';
 }
 
 /** A parameter that exists in no other format. */
 interface LostRow {
   readonly is: Rule;
-  /** Whether the loss of this value in a translation is noted. */
+  /** Returns true if the loss of this value in a translation is noted. */
   isLost(value: JsonValue): boolean;
 }
 
-/** A parameter; just its rule if code reads and writes it. */
+/** A parameter; only its rule if other code reads and writes it. */
 type Row = Rule | LostRow | { readonly [P in SettingPlace]: SettingRow<P> }[SettingPlace];
 type Rows = Readonly<Record<string, Row>>;
 
@@ -35,7 +35,7 @@ export interface Parameter {
   /** Path such as `generationConfig.temperature`. */
   readonly name: string;
   readonly path: readonly string[];
-  /** Position among the rules: the first mistake in this order is reported. */
+  /** Position among the rules. The first mistake in this order is reported. */
   readonly order: number;
   readonly rule: Rule;
   readonly row: Partial<SettingRow<SettingPlace> & LostRow>;
@@ -43,16 +43,16 @@ export interface Parameter {
   readonly isSecond: boolean;
 }
 
-/** A member of a request; the body itself is a member without a parameter. */
+/** A member of a request. The body itself is a member without a parameter. */
 export interface Member {
   /** The spelling that takes precedence if an object has several; empty for the body. */
   readonly name: string;
   parameter?: Parameter;
-  /** True if only a translation checks it: routes of the format get any value. */
+  /** True if the value is checked only for a translation, because routes of the same format get any value. */
   isUnchecked?: boolean;
   /** Members of an object, by each of their spellings. */
   members?: Members;
-  /** Whether the loss of a value of an unknown member is noted. */
+  /** Returns true if the loss of an unknown member of this object is noted. */
   isLost?: IsLost;
 }
 type Members = Map<string, Member>;
@@ -62,41 +62,42 @@ export interface ParameterRules {
   /** Parameters that are checked for every route. */
   readonly all: readonly Parameter[];
   readonly settings: readonly Parameter[];
-  /** Rules as a tree, to be looked up by the members of a body, which are fewer than the rules. */
+  /** Rules as a tree. Lookups go from the members of a body to the rules, because a body has fewer members. */
   readonly body: Member;
-  /** The top-level members by each of their spellings, including the model. */
+  /** Documented names of the top-level members, by each of their spellings. Includes the model. */
   readonly documented: ReadonlyMap<string, string>;
   /** The case-folded spellings of `documented`. */
   readonly folded: ReadonlySet<string>;
+  /** Parameters that `writeSettings` writes. */
   readonly written: readonly Parameter[];
-  /** Settings for which upstreams of the format have no parameter. */
+  /** Settings that upstreams of the format have no parameter for. */
   readonly lost: readonly SettingPlace[];
 }
 
 interface MoreRules {
-  /** Parameters that only a translation checks: routes of the format get any value. */
+  /** Parameters that are checked only for a translation, because routes of the same format get any value. */
   readonly translated?: Rows;
-  /** Members without a row: code reads them, or their loss is not noted. */
+  /** Members without a row: other code reads them, or their loss is not noted. */
   readonly known?: readonly string[];
-  /** Objects whose unknown members are noted, with a test for the values. */
+  /** Objects whose unknown members are noted, each with a test of the member's value. */
   readonly closed?: Readonly<Record<string, IsLost>>;
   /** Settings that the encoder writes into other parameters. */
   readonly encoded?: readonly SettingPlace[];
-  /** All accepted spellings of a member's name. */
+  /** Returns all accepted spellings of a member's name; by default only the name itself. */
   spellingsOf?(name: string): readonly string[];
 }
 
 /**
  * Compiles the parameters of a format from one row per path: how it is validated, read from a client's request, and written for an
- * upstream. Only certain errors of the caller are rejected. Everything else is left to the upstream, because vendors keep adding
+ * upstream. Rejects only definite errors of the caller and leaves everything else to the upstream, because vendors keep adding
  * members. Bounds are the published bounds.
  */
 export function parameters(rows: Rows, more: MoreRules = {}): ParameterRules {
   const { translated = {}, encoded = [], spellingsOf = same } = more;
   const every = compile({ ...rows, ...translated });
   const all = every.filter(({ name }) => Object.hasOwn(rows, name));
-  const outermost = all.map(({ path: [name = ''] }) => spellingsOf(name).map((spelling) => [spelling, name] as const));
-  const documented = new Map([['model', 'model'], ...outermost.flat()]);
+  const topLevel = all.flatMap(({ path: [name = ''] }) => spellingsOf(name).map((spelling) => [spelling, name] as const));
+  const documented = new Map([['model', 'model'], ...topLevel]);
   const settings = every.filter(({ row }) => row.to !== undefined);
   const placed = new Set([...encoded, ...settings.map(({ row }) => (row.writtenBy === 'nobody' ? undefined : row.to))]);
   return {
@@ -139,17 +140,21 @@ function bodyOf(every: readonly Parameter[], more: MoreRules): Member {
   return body;
 }
 
-/** Folds a name like case-insensitive parsers do: the Kelvin sign equals k, and the long s equals s. */
+/** Folds the case of a name as case-insensitive parsers do: the Kelvin sign equals k, and the long s equals s. */
 export function fold(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Protobuf accepts camelCase and snake_case. */
+/** Returns a camelCase name and its snake_case spelling, which Protobuf also accepts. */
 export function bothCases(name: string): readonly string[] {
   return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
 
-/** @throws GatewayError `invalid_request` naming the first invalid parameter */
+/**
+ * Checks the parameters of a request.
+ *
+ * @throws GatewayError `invalid_request` naming the first missing or invalid parameter
+ */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   requireParameters(body, rules, required);
   const first = firstMistake(body, rules.body);
@@ -162,16 +167,17 @@ interface Mistake {
 }
 
 /**
- * The mistake against the first broken rule.
+ * Finds the mistake against the first broken rule.
  *
- * @param found first mistake so far
+ * @param firstSoFar first mistake in the members that were checked before
  */
-function firstMistake(object: JsonObject, { members }: Member, found?: Mistake): Mistake | undefined {
-  let first = found;
+function firstMistake(object: JsonObject, { members }: Member, firstSoFar?: Mistake): Mistake | undefined {
+  let first = firstSoFar;
   for (const name of Object.keys(object)) {
     const value = object[name];
     const member = members?.get(name);
     if (member === undefined || member.isUnchecked === true || isMissing(value)) continue;
+    // Another spelling, which takes precedence, is also present.
     if (name !== member.name && Object.hasOwn(object, member.name)) continue;
     const mistake = member.parameter && mistakeIn(value, member.parameter);
     if (mistake !== undefined && (first === undefined || mistake.order <= first.order)) first = mistake;
@@ -180,6 +186,7 @@ function firstMistake(object: JsonObject, { members }: Member, found?: Mistake):
   return first;
 }
 
+/** Checks a value against the rule of its parameter; undefined if it is valid. */
 export function mistakeIn(value: JsonValue, { name, rule, order }: Parameter): Mistake | undefined {
   const fault = rule(value);
   if (fault === undefined) return undefined;
@@ -187,7 +194,11 @@ export function mistakeIn(value: JsonValue, { name, rule, order }: Parameter): M
   return { order, error };
 }
 
-/** @throws GatewayError `invalid_request` naming the first missing parameter */
+/**
+ * Checks that the required parameters are present.
+ *
+ * @throws GatewayError `invalid_request` naming the first missing parameter
+ */
 export function requireParameters(body: JsonObject, { all }: ParameterRules, required: readonly string[]): void {
   const name = required.find((parameter) => isMissing(body[parameter]));
   if (name === undefined) return;

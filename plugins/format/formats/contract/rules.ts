@@ -1,12 +1,14 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** A mistake inside a value: its position, such as `[2]`, and a description of valid values. */
+/** A mistake inside a value. */
 interface Fault {
+  /** Position inside the value, such as `[2]`. */
   readonly at: string;
+  /** Description of valid values. */
   readonly right: string;
 }
-/** Returns a description of valid values if the value, or a part of it, is invalid; otherwise undefined. */
+/** Returns undefined for a valid value. Otherwise returns a description of valid values, with the position if only a part is invalid. */
 type Check = (value: JsonValue) => string | Fault | undefined;
 /** A check together with its JSON Schema, for the documentation of the API. */
 export type Rule = Check & { readonly schema: JsonSchema };
@@ -16,7 +18,7 @@ function defineRule(schema: JsonSchema, check: Check): Rule {
 }
 
 /**
- * A rule about the whole value.
+ * Defines a rule about a value as a whole.
  *
  * @param right description of valid values
  */
@@ -27,7 +29,7 @@ function wholeRule(schema: JsonSchema, right: string, isValid: (value: JsonValue
 const isText = (value: JsonValue) => typeof value === 'string';
 
 export const boolean = wholeRule({ type: 'boolean' }, 'true or false', (value) => typeof value === 'boolean');
-/** A rule for a feature that cannot work through a gateway. */
+/** Defines a rule for a feature that cannot work through a gateway. */
 export const falseBecause = (reason: string): Rule =>
   wholeRule({ const: false }, `false: ${reason}`, (value) => value === false);
 export const text = wholeRule({ type: 'string' }, 'a string', isText);
@@ -58,7 +60,7 @@ export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
 /** A 64-bit integer, as in OpenAI's reference. */
 export const seed = integer(-(2 ** 63), 2 ** 63);
 
-/** A list whose entries must be valid; mistakes are reported with the index of the entry. */
+/** Defines a rule for a list whose entries must be valid. Mistakes are reported with the index of the entry. */
 const listOf = (entry: Rule): Rule =>
   defineRule({ type: 'array', items: entry.schema }, (value) => {
     if (!Array.isArray(value)) return 'a list';
@@ -72,20 +74,20 @@ const listOf = (entry: Rule): Rule =>
 export const objects = listOf(object);
 export const texts = listOf(text);
 
-/** A single entry or a list of entries. */
+/** Defines a rule for a single entry or a list of entries. */
 const oneOr = (entry: Rule, list: Rule): Rule =>
   defineRule({ anyOf: [entry.schema, list.schema] }, (value) => (entry(value) === undefined ? undefined : list(value)));
 export const objectOrObjects = oneOr(object, objects);
 export const textOrTexts = oneOr(text, texts);
 
-/** `oneOr` for a text, with a shorter message. */
+/** Defines a rule for a text or a list, like `oneOr` but with a shorter message. */
 export const textOr = (list: Rule): Rule =>
   defineRule({ anyOf: [text.schema, list.schema] }, (value) => {
     if (isText(value)) return undefined;
     return Array.isArray(value) ? list(value) : 'a string or a list';
   });
 
-/** A non-empty list whose entries must be valid. */
+/** Defines a rule for a non-empty list whose entries must be valid. */
 export const entriesOf = (entry: Rule): Rule => {
   const list = listOf(entry);
   return defineRule({ ...list.schema, minItems: 1 }, (value) =>
@@ -94,7 +96,7 @@ export const entriesOf = (entry: Rule): Rule => {
 };
 export const nonEmptyObjects = entriesOf(object);
 
-/** An object with a required member, which must be valid. */
+/** Defines a rule for an object with a required member, which must be valid. */
 export const objectWith = (name: string, member: Rule): Rule =>
   defineRule({ type: 'object', properties: { [name]: member.schema }, required: [name] }, (value) => {
     if (!isJsonObject(value)) return 'an object';
@@ -102,7 +104,7 @@ export const objectWith = (name: string, member: Rule): Rule =>
     return typeof fault === 'string' ? { at: `.${name}`, right: fault } : undefined;
   });
 
-/** A non-empty text or list without empty entries; entries of other types are left to the upstream. */
+/** Rejects an empty text, an empty list and empty entries of a list. Values of other types are left to the upstream. */
 export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   const right = 'a non-empty string or list';
   if (!Array.isArray(value)) return value === '' ? right : undefined;
@@ -111,5 +113,5 @@ export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   return empty === -1 ? undefined : { at: `[${empty}]`, right: 'non-empty' };
 });
 
-/** A rule for values that only a translation reads; it ignores unknown values. */
+/** Accepts any value, for parameters that only a translation reads and whose unknown values it ignores. */
 export const anything = defineRule({}, () => undefined);

@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 /**
  * Reads the settings of a request. Members that a conversation cannot hold are noted.
  *
- * @throws GatewayError `invalid_request` naming the parameter, or an error of a row
+ * @throws GatewayError `invalid_request` naming the parameter, or the error that a row's `read` throws
  */
 export function readSettings(request: JsonObject, { body }: ParameterRules, notes: Notes): Settings {
   const settings = noSettings();
@@ -47,7 +47,7 @@ function readParameter(parameter: Parameter, value: JsonValue, settings: Setting
 /**
  * Writes the settings of a conversation as parameters. Settings that the format cannot express are noted.
  *
- * @param body the request so far, to which parameters are added
+ * @param body the request so far; parameters are added to it
  */
 export function writeSettings(
   conversation: Conversation,

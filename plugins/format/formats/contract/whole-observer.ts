@@ -6,17 +6,17 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { count, member } from '../../wire/members.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
-/** Observes an answer of an endpoint that never streams. */
+/** Observes the reply of an endpoint that never streams. */
 export class WholeObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
-  readonly #results: readonly string[];
+  readonly #resultMembers: readonly string[];
 
   /** @param results names of the members that hold the results or their number */
   constructor(...results: readonly string[]) {
-    this.#results = results;
+    this.#resultMembers = results;
   }
 
   event(): void {}
@@ -25,7 +25,7 @@ export class WholeObserver implements ReplyObserver {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
     this.usage = inputUsage(body['usage']) ?? inputUsage(body['usageMetadata']);
-    this.hasContent = this.#results.some((name) => isFilled(body[name]));
+    this.hasContent = this.#resultMembers.some((name) => isFilled(body[name]));
     this.isComplete = true;
   }
 
@@ -38,7 +38,7 @@ export class WholeObserver implements ReplyObserver {
   }
 }
 
-/** Reads the token count of the prompt, the only tokens. OpenAI and Google use these names; other vendors report only a total. */
+/** Reads the token count of the prompt, from the names that OpenAI and Google use or from the total, which other vendors report. */
 export function inputUsage(usage: JsonValue | undefined): Usage | undefined {
   for (const name of ['prompt_tokens', 'promptTokenCount', 'total_tokens']) {
     const input = count(member(usage, name));

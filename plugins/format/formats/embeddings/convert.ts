@@ -12,15 +12,19 @@ export interface EmbeddingRequest {
   readonly dimensions: JsonValue | undefined;
 }
 
-/** Encoding of vectors. A client that can read both gets text (base64), which OpenAI's SDKs request. */
+/** Encoding of vectors, `encoding_format`. */
 type VectorEncoding = 'float' | 'base64';
 
-const expressible = new Set(['model', 'input', 'dimensions', 'encoding_format']);
+const openaiMembers = new Set(['model', 'input', 'dimensions', 'encoding_format']);
 
-/** @throws GatewayError `invalid_request`, `unsupported_content` */
+/**
+ * Reads a request in OpenAI's format. Notes members that Google's format cannot express.
+ *
+ * @throws GatewayError `invalid_request`, or `unsupported_content` if an input is not a text
+ */
 export function readOpenai(body: JsonObject, notes: Notes): EmbeddingRequest {
   const { input, dimensions } = body;
-  notes.dropUnknown(body, expressible);
+  notes.dropUnknown(body, openaiMembers);
   const inputs = typeof input === 'string' ? [input] : asList(input);
   if (inputs.length === 0) throw invalid('input', 'a string or a list with at least one entry');
   return { inputs: inputs.map((text, index) => readInput(text, index)), dimensions };
@@ -34,7 +38,7 @@ function readInput(input: JsonValue, index: number): string {
   throw new GatewayError('unsupported_content', message, { param: 'input' });
 }
 
-/** Writes one batch request, whether the client asks for one vector or several. */
+/** Writes a batch request of Google's format, which serves a single input as well. */
 export function writeGemini({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   const requests = inputs.map((text) =>
     withoutUnset({ model: `models/${model}`, content: { parts: [{ text }] }, outputDimensionality: dimensions }),
@@ -42,22 +46,27 @@ export function writeGemini({ inputs, dimensions }: EmbeddingRequest, model: str
   return { requests };
 }
 
-const geminiExpressible = new Set(['model', 'content', 'outputDimensionality']);
+const geminiMembers = new Set(['model', 'content', 'outputDimensionality']);
 
-/** @throws GatewayError `invalid_request`, `unsupported_content` */
+/**
+ * Reads a single or a batch request in Google's format. Notes members that OpenAI's format cannot express.
+ *
+ * @throws GatewayError `invalid_request`, or `unsupported_content` if a part is not a text
+ */
 export function readGemini(body: JsonObject, notes: Notes): EmbeddingRequest {
-  const { requests } = fieldsOf(body);
-  const all = requests === undefined ? [fieldsOf(body)] : asList(requests).map((request) => fieldsOf(request));
-  const [first] = all;
+  const single = fieldsOf(body);
+  const batch = single['requests'];
+  const requests = batch === undefined ? [single] : asList(batch).map((request) => fieldsOf(request));
+  const [first] = requests;
   if (first === undefined) throw invalid('requests', 'a list with at least one entry');
   const dimensions = first['outputDimensionality'];
-  if (all.some(({ outputDimensionality: other }) => other !== dimensions))
+  if (requests.some(({ outputDimensionality }) => outputDimensionality !== dimensions))
     throw invalid(
       'requests.outputDimensionality',
       'the same in each request, because this model’s route has one for all',
     );
-  for (const request of all) notes.dropUnknown(request, geminiExpressible);
-  return { inputs: all.map(({ content }, index) => readParts(content, index)), dimensions };
+  for (const request of requests) notes.dropUnknown(request, geminiMembers);
+  return { inputs: requests.map(({ content }, index) => readParts(content, index)), dimensions };
 }
 
 function readParts(content: JsonValue | undefined, index: number): string {
@@ -69,11 +78,12 @@ function readParts(content: JsonValue | undefined, index: number): string {
   throw new GatewayError('unsupported_content', 'This model makes vectors of texts only.', { param: 'content' });
 }
 
+/** Writes a request of OpenAI's format. */
 export function writeOpenai({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   return withoutUnset({ model, input: [...inputs], encoding_format: 'float', dimensions });
 }
 
-/** Converts an answer of Google's format to OpenAI's. Google usually reports no token counts, so they are estimated. */
+/** Converts a reply of Google's format to OpenAI's. Estimates the token count, because Google usually reports none. */
 export function toOpenaiAnswer(body: JsonObject, request: EmbeddingRequest, encoding: VectorEncoding): JsonObject {
   const vectors = asList(body['embeddings']).map((embedding) => fieldsOf(embedding)['values'] ?? []);
   const data = vectors.map((vector, index) => ({
@@ -81,12 +91,12 @@ export function toOpenaiAnswer(body: JsonObject, request: EmbeddingRequest, enco
     index,
     embedding: encoding === 'base64' ? encodeVector(asList(vector)) : vector,
   }));
-  const counted = count(fieldsOf(body['usageMetadata'])['promptTokenCount']);
-  const tokens = counted ?? request.inputs.reduce((sum, text) => sum + estimateTokenCount(text), 0);
+  const reported = count(fieldsOf(body['usageMetadata'])['promptTokenCount']);
+  const tokens = reported ?? request.inputs.reduce((sum, text) => sum + estimateTokenCount(text), 0);
   return { object: 'list', data, model: '', usage: { prompt_tokens: tokens, total_tokens: tokens } };
 }
 
-/** 32-bit floats, little-endian. Source: OpenAI API reference, `encoding_format`. */
+/** Encodes a vector as base64 of 32-bit floats, little-endian. Source: OpenAI API reference, `encoding_format`. */
 export function encodeVector(vector: readonly JsonValue[]): string {
   const bytes = Buffer.allocUnsafe(vector.length * 4);
   vector.forEach((value, index) => bytes.writeFloatLE(scalarNumber(value), index * 4));
@@ -94,20 +104,20 @@ export function encodeVector(vector: readonly JsonValue[]): string {
 }
 
 /**
- * Converts an answer of OpenAI's format to Google's.
+ * Converts a reply of OpenAI's format to Google's.
  *
- * @param isBatch true for a request with several entries
+ * @param isBatch true for a batch request, even with one entry
  */
 export function toGeminiAnswer(body: JsonObject, isBatch: boolean): JsonObject {
   const entries = asList(body['data']).map((entry) => fieldsOf(entry));
   const sorted = entries.toSorted((a, b) => scalarNumber(a['index'] ?? 0) - scalarNumber(b['index'] ?? 0));
   const vectors = sorted.map(({ embedding }) => ({ values: decodeVector(embedding) }));
-  const usage = fieldsOf(body['usage'])['promptTokens'];
-  const counted = usage === undefined ? {} : { usageMetadata: { promptTokenCount: usage } };
-  return isBatch ? { embeddings: vectors, ...counted } : { embedding: vectors[0] ?? { values: [] }, ...counted };
+  const tokens = fieldsOf(body['usage'])['promptTokens'];
+  const usage = tokens === undefined ? {} : { usageMetadata: { promptTokenCount: tokens } };
+  return isBatch ? { embeddings: vectors, ...usage } : { embedding: vectors[0] ?? { values: [] }, ...usage };
 }
 
-/** Some servers send base64 for every request. */
+/** Decodes a vector that may be base64, which some servers send for every request. */
 export function decodeVector(embedding: JsonValue | undefined): JsonValue {
   if (typeof embedding !== 'string') return [...asList(embedding)];
   const bytes = Buffer.from(embedding, 'base64');

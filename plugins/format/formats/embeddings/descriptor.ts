@@ -6,7 +6,7 @@ import { inputUsage, WholeObserver } from '../contract/whole-observer.ts';
 import { VectorRepair } from './vector-repair.ts';
 import { scalarNumber } from '../../wire/members.ts';
 
-/** OpenAI's Embeddings. */
+/** OpenAI's Embeddings API. */
 export const embeddings: ClientFormat = {
   name: 'embeddings',
   kind: 'embedding',
@@ -30,7 +30,7 @@ export const embeddings: ClientFormat = {
   },
 };
 
-/** The usage at the beginning or the end of an answer that is too large to parse. */
+/** Finds the usage at the start or the end of a reply that is too large to parse. */
 function usageIn(body: string) {
   const ends = body.slice(0, 1_024) + body.slice(-1_024);
   const tokens = /"usage"\s*:\s*\{[^}]*?"(?:prompt|total)_tokens"\s*:\s*(\d{1,10})/.exec(ends)?.[1];
@@ -53,7 +53,7 @@ function endpointsUnder(root: string): ModelEndpoint[] {
   ];
 }
 
-/** embedContent and batchEmbedContents of Google's Gemini API. */
+/** `embedContent` and `batchEmbedContents` of Google's Gemini API. */
 export const geminiEmbeddings: ClientFormat = {
   name: 'gemini-embeddings',
   kind: 'embedding',

@@ -7,7 +7,10 @@ import { decodeVector, encodeVector } from './convert.ts';
 
 const numberSize = 4; // bytes, before base64
 
-/** Converts vectors to the encoding that the client requested, and notes vectors that are too long: many servers support only one form. */
+/**
+ * Converts vectors to the encoding that the client requested, because many servers support only one. Notes vectors that are longer than
+ * requested.
+ */
 export class VectorRepair implements ReplyRepair {
   readonly failure = undefined;
   readonly #isBase64: boolean;
@@ -32,8 +35,8 @@ export class VectorRepair implements ReplyRepair {
     const [first] = data;
     const vector = isJsonObject(first) ? first['embedding'] : undefined;
     if (typeof this.#dimensions === 'number' && lengthOf(vector) > this.#dimensions) this.#notes.drop('dimensions');
-    const isOther = this.#isBase64 ? Array.isArray(vector) : typeof vector === 'string';
-    return isOther ? { ...body, data: data.map((entry) => this.#convert(entry)) } : body;
+    const needsConversion = this.#isBase64 ? Array.isArray(vector) : typeof vector === 'string';
+    return needsConversion ? { ...body, data: data.map((entry) => this.#convert(entry)) } : body;
   }
 
   #convert(entry: JsonValue): JsonValue {
@@ -48,7 +51,7 @@ function encoded(embedding: JsonValue | undefined): JsonValue | undefined {
   return Array.isArray(embedding) ? encodeVector(embedding) : embedding;
 }
 
-/** Number of values in a vector; 0 if there is no vector. */
+/** Counts the values of a vector; 0 if there is no vector. */
 function lengthOf(vector: JsonValue | undefined): number {
   if (typeof vector === 'string') return Math.floor(Buffer.byteLength(vector, 'base64') / numberSize);
   return Array.isArray(vector) ? vector.length : 0;

@@ -14,8 +14,8 @@ import type { GeminiThinking } from '../../wire/gemini.ts';
 const samplingNames = new Set(['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty']);
 
 /**
- * Removes members of a Gemini request that a route is known to reject. Returns the same object if there are none.
- * Source: Gemini API reference, "GenerationConfig"; Gemini docs, "Thinking".
+ * Adapts the members of `generationConfig` that a route rejects or limits. Returns the same object if nothing changes. Sources: Gemini
+ * API reference, "GenerationConfig"; Gemini docs, "Thinking".
  */
 export const adaptGeneration = inEitherCase('generationConfig', (name) =>
   withInner(
@@ -29,7 +29,7 @@ export const adaptGeneration = inEitherCase('generationConfig', (name) =>
   ),
 );
 
-/** Notes use the documented names of members. */
+/** Removes sampling parameters that the model rejects. The notes use their documented names. */
 function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget): JsonObject {
   if (profile.quirks.sampling) return config;
   const refused = Object.keys(config).filter((name) => samplingNames.has(camelName(name)) && isSet(config[name]));
@@ -37,6 +37,7 @@ function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget)
   return without(config, refused);
 }
 
+/** Applies an adaptation of a member to each spelling of its name. */
 function inEitherCase(name: string, adapt: (spelling: string) => Adaptation): Adaptation {
   return inOrder(...bothCases(name).map(adapt));
 }
@@ -48,7 +49,7 @@ function adaptThinking(name: string): Adaptation {
   };
 }
 
-/** A value that cannot be read is kept: the route may support more of its own format. */
+/** Rewrites a value that the route rejects. Keeps a value that cannot be read, because the route may support more of its own format. */
 function changeThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
   if (!isJsonObject(value) || !isRefused(fieldsOf<GeminiThinking>(value), target.profile)) return value;
   try {
@@ -59,18 +60,13 @@ function changeThinking(value: JsonValue, target: AdaptationTarget): JsonValue |
   }
 }
 
-/** Models with thinking levels also accept budgets; models with budgets do not accept levels. */
+/** Returns true for a value that the route rejects. Models with thinking levels also accept budgets, but not the other way round. */
 function isRefused(config: GeminiThinking, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;
   const isOff = thinkingBudget === 0;
-  if (quirks.reasoning === 'budget') {
-    return typeof thinkingLevel === 'string' || (isOff && !quirks.efforts.includes('none'));
-  }
+  const efforts: readonly string[] = quirks.efforts;
+  if (quirks.reasoning === 'budget') return typeof thinkingLevel === 'string' || (isOff && !efforts.includes('none'));
   if (quirks.reasoning !== 'level') return false;
-  return isOff || (typeof thinkingLevel === 'string' && !isKnown(thinkingLevel, quirks.efforts));
-}
-
-function isKnown(level: string, efforts: readonly string[]): boolean {
-  return efforts.includes(level.toLowerCase());
+  return isOff || (typeof thinkingLevel === 'string' && !efforts.includes(thinkingLevel.toLowerCase()));
 }

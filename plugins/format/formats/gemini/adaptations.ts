@@ -21,7 +21,7 @@ import type {
   GeminiTool,
 } from '../../wire/gemini.ts';
 
-/** Members with a JSON Schema, mapped to the members with the same schema in the OpenAPI subset. */
+/** Members that hold a JSON Schema, mapped to the members that hold the same schema in the OpenAPI subset. */
 const subsetNames: ReadonlyMap<string, string> = new Map([
   ['parametersJsonSchema', 'parameters'],
   ['responseJsonSchema', 'responseSchema'],
@@ -30,7 +30,7 @@ const subsetNames: ReadonlyMap<string, string> = new Map([
 /** Members on the path from the top to a schema. */
 const holders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
 
-/** Translates JSON Schemas into the subset if the route supports only the subset. Returns the same body if it has no schemas. */
+/** Translates JSON Schemas into the subset, for routes that support only the subset. Returns the same body if it has no schemas. */
 const adaptSchemas: Adaptation = (body, { profile, notes }) =>
   profile.quirks.tool_schema === 'subset' ? withSubsets(body, notes) : body;
 
@@ -69,13 +69,13 @@ function freeTools(name: string, config: JsonValue): JsonValue {
   });
 }
 
+/** Removes a web search that the route cannot run. Returns undefined if the tool has nothing else. */
 function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): GeminiTool | undefined {
   if (profile.quirks.hosted_search) return tool;
   const names = Object.keys(tool).filter((name) => camelName(name).startsWith('googleSearch'));
   if (names.length === 0) return tool;
   notes.drop('googleSearch');
-  const { length } = Object.keys(tool);
-  return length === names.length ? undefined : without(tool, names);
+  return Object.keys(tool).length === names.length ? undefined : without(tool, names);
 }
 
 const outputWording: OutputWording = {
@@ -85,7 +85,7 @@ const outputWording: OutputWording = {
     if (!isSet(responseMimeType) && schemas.length === 0) return undefined;
     return { generationConfig: { responseMimeType, ...Object.fromEntries(schemas) } };
   },
-  replace: (body, isKnown) => withoutSchemas(body, isKnown),
+  replace: withoutSchemas,
   instruct: (body, text): JsonObject => {
     const name = isSet(member<GeminiRequest>(body, 'system_instruction')) ? 'system_instruction' : 'systemInstruction';
     const { [name]: system } = body;
@@ -103,12 +103,15 @@ function isSchema(name: string): boolean {
   return ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'].includes(name);
 }
 
-function withoutSchemas(body: JsonObject, isJsonKnown: boolean): JsonObject {
+function withoutSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
   const name = isSet(member<GeminiRequest>(body, 'generationConfig')) ? 'generationConfig' : 'generation_config';
   const { [name]: config } = body;
   if (!isJsonObject(config)) return body;
-  const isKept = (one: string) => !isSchema(one) && (isJsonKnown || one !== 'responseMimeType');
-  return { ...body, [name]: Object.fromEntries(Object.entries(config).filter(([entry]) => isKept(camelName(entry)))) };
+  const remaining = Object.entries(config).filter(([spelling]) => {
+    const inner = camelName(spelling);
+    return !isSchema(inner) && (supportsJson || inner !== 'responseMimeType');
+  });
+  return { ...body, [name]: Object.fromEntries(remaining) };
 }
 
 /** Adapts a Gemini request to the capabilities and quirks of a route. */

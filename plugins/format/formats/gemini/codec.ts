@@ -6,7 +6,7 @@ import { GeminiEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
-/** The generateContent format, read and written. */
+/** Decodes and encodes requests and replies of `generateContent`. */
 export const geminiCodec: Codec = {
   decodeRequest,
   encodeRequest,
@@ -14,7 +14,7 @@ export const geminiCodec: Codec = {
   createEncoder: (context) => new GeminiEncoder(context),
 };
 
-/** Kinds of opaque reasoning state that endpoints of the Gemini format make. */
+/** Kinds of opaque reasoning state that endpoints of the format create and accept. */
 export const stateKinds: readonly StateKind[] = ['thought'];
 
 /** The function names that the format allows. Newer models accept 128 characters, older models only 64. */

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { fieldsOf } from '../../wire/gemini-fields.ts';
-import { count, scalarText, textsOf } from '../../wire/members.ts';
+import { asList, count, scalarText, textsOf } from '../../wire/members.ts';
 import { omittedImage, within } from '../adaptation/adapt-media.ts';
 import type { ClientTextFormat, ModelEndpoint, Purpose } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
+import { objectOr } from '../contract/pass-through.ts';
 import { adaptGemini } from './adaptations.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
 import { wantsThoughts } from './reply/encode-reply.ts';
@@ -22,7 +23,7 @@ import type {
   GeminiResult,
 } from '../../wire/gemini.ts';
 
-/** Gemini has model and method in the path. Google's own clients use `/v1beta`, and some clients use `/v1`. */
+/** Defines the endpoints of an API version: Google's own clients use `/v1beta`, some other clients `/v1`. */
 function endpointsUnder(root: string): ModelEndpoint[] {
   const call = (name: string, method: string, purpose: Purpose, isStream: boolean): ModelEndpoint => ({
     name,
@@ -45,16 +46,16 @@ function methodOf(isStream: boolean, purpose: Purpose): string {
   return isStream ? 'streamGenerateContent?alt=sse' : 'generateContent';
 }
 
-/** Google's token counting accepts a request inside another request; the inner request also names the model. */
+/** Replaces the model's name in a request that `countTokens` accepts inside its own request. */
 function nameCounted(body: JsonObject, model: string): JsonObject {
   for (const name of ['generateContentRequest', 'generate_content_request']) {
-    const packed = body[name];
-    if (isJsonObject(packed)) return { ...body, [name]: { ...packed, model: `models/${model}` } };
+    const inner = body[name];
+    if (isJsonObject(inner)) return { ...body, [name]: { ...inner, model: `models/${model}` } };
   }
   return body;
 }
 
-/** generateContent of Google's Gemini API. */
+/** `generateContent` of Google's Gemini API. */
 export const gemini: ClientTextFormat = {
   name: 'gemini',
   kind: 'chat',
@@ -76,7 +77,7 @@ export const gemini: ClientTextFormat = {
     repairReply: () => new GeminiReplyRepair(),
     modelPlace: { member: 'modelVersion' },
     adaptReply: (request, origin) => new GeminiReplyAdapter(request, origin),
-    settle: (body, before) => joinContents(body, before),
+    settle: joinContents,
     nameCounted,
     text: {
       ...geminiCodec,
@@ -110,50 +111,45 @@ export const gemini: ClientTextFormat = {
 };
 
 /**
- * Joins contents of the same side that became adjacent because a content between them was removed: user and model must
+ * Joins contents of the same role that became adjacent because a content between them was removed, since user and model must
  * alternate. Returns the same body if no content was removed.
  *
- * @param before the same request before the removal
+ * @param before the request before the removal
  */
 function joinContents(body: GeminiRequest, before: GeminiRequest): GeminiRequest {
   const { contents } = body;
-  const { contents: all } = before;
-  if (!Array.isArray(contents) || contents.length === (Array.isArray(all) ? all.length : 0)) return body;
-  const joined: JsonValue[] = [];
+  if (!Array.isArray(contents) || contents.length === asList(before.contents).length) return body;
+  const result: JsonValue[] = [];
   for (const content of contents) {
-    const both = join(joined.at(-1), content);
-    if (both === undefined) joined.push(content);
-    else joined[joined.length - 1] = both;
+    const joined = joinSameRole(result.at(-1), content);
+    if (joined === undefined) result.push(content);
+    else result[result.length - 1] = joined;
   }
-  return { ...body, contents: joined };
+  return { ...body, contents: result };
 }
 
-/** Undefined for contents of different sides. */
-function join(last: JsonValue | undefined, next: JsonValue): GeminiContent | undefined {
+/** Joins two contents. Returns undefined if their roles differ or they have no list of parts. */
+function joinSameRole(last: JsonValue | undefined, next: JsonValue): GeminiContent | undefined {
   if (!isJsonObject(last) || !isJsonObject(next)) return undefined;
-  const { role, parts: before }: GeminiContent = last;
-  const { role: other, parts: after }: GeminiContent = next;
-  if (role !== other) return undefined;
-  return Array.isArray(before) && Array.isArray(after) ? { ...last, parts: [...before, ...after] } : undefined;
+  const first: GeminiContent = last;
+  const second: GeminiContent = next;
+  if (first.role !== second.role || !Array.isArray(first.parts) || !Array.isArray(second.parts)) return undefined;
+  return { ...first, parts: [...first.parts, ...second.parts] };
 }
 
 function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'contents', (content) => within(content, 'parts', fromPart));
 }
 
-/** Parts of a result cannot be text, so the note about omitted images goes into the tool's response object. */
+/** Removes the images from a result. A note goes into the response object, because parts of a result cannot be text. */
 function fromPart(part: JsonObject): JsonObject {
   for (const name of ['functionResponse', 'function_response']) {
-    const result = part[name];
-    const { parts, ...rest }: GeminiResult = isJsonObject(result) ? result : {};
+    const { parts, ...members }: GeminiResult = objectOr(part[name]);
     if (!Array.isArray(parts)) continue;
-    const kept = parts.filter((shown) => !isImage(shown));
-    if (kept.length === parts.length) continue;
-    const response = isJsonObject(rest.response) ? rest.response : {};
-    return {
-      ...part,
-      [name]: { ...rest, response: { ...response, images: omittedImage }, ...(kept.length > 0 && { parts: kept }) },
-    };
+    const otherParts = parts.filter((inner) => !isImage(inner));
+    if (otherParts.length === parts.length) continue;
+    const response = { ...objectOr(members.response), images: omittedImage };
+    return { ...part, [name]: { ...members, response, ...(otherParts.length > 0 && { parts: otherParts }) } };
   }
   return part;
 }

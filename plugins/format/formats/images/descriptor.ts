@@ -24,10 +24,10 @@ export const images: ClientFormat = {
   path: () => '/images/generations',
   client: {
     endpoints: [
-      // Edits and variations take images as files; some vendors also accept JSON with image URLs.
-      mediaEndpoint('images', '/images/generations', ['prompt'], false),
-      mediaEndpoint('image_edits', '/images/edits', ['prompt'], true),
-      mediaEndpoint('image_variations', '/images/variations', [], true),
+      // Edits and variations take images as files. Some vendors also accept JSON with image URLs.
+      mediaEndpoint('images', '/images/generations', ['prompt']),
+      mediaEndpoint('image_edits', '/images/edits', ['prompt'], { isMultipart: true }),
+      mediaEndpoint('image_variations', '/images/variations', [], { isMultipart: true }),
     ],
     parameters: imagesParameters,
     adapt: adaptUser(plainUser),

@@ -11,7 +11,7 @@ interface ListFormat {
   readonly parameters: ParameterRules;
 }
 
-/** An endpoint that takes JSON and returns a list of results. */
+/** Defines a format with one endpoint that takes JSON and returns a list of results. */
 function listFormat({ name, kind, required, parameters: rules }: ListFormat): ClientFormat {
   return {
     name,
@@ -28,7 +28,7 @@ function listFormat({ name, kind, required, parameters: rules }: ListFormat): Cl
   };
 }
 
-/** Source: OpenAI API reference, "Create moderation". */
+/** OpenAI's Moderations API. Source: OpenAI API reference, "Create moderation". */
 export const moderations = listFormat({
   name: 'moderations',
   kind: 'moderation',
@@ -36,7 +36,7 @@ export const moderations = listFormat({
   parameters: parameters({}),
 });
 
-/** Sources: Cohere and Jina API references, "Rerank"; vLLM and others serve the same. */
+/** The reranking API that vendors share. Sources: Cohere and Jina API references, "Rerank"; vLLM and others serve the same. */
 export const rerank = listFormat({
   name: 'rerank',
   kind: 'rerank',

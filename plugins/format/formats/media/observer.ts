@@ -9,42 +9,42 @@ import { type ModelEndpoint, modelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { responsesUsage } from '../responses/reply/reply-object.ts';
 
-/** Common parts of answers of endpoints for images or audio. */
+/** How the replies of an endpoint for images or audio are read. */
 export interface MediaAnswer {
-  /** Types of events that carry a part of the answer. */
+  /** Types of events that carry a part of the content. */
   readonly parts: ReadonlySet<string>;
   /** Types of events that end an image, a text or a recording. */
   readonly ends: ReadonlySet<string>;
-  /** True for a whole answer that is not empty. */
+  /** Returns true for a non-streaming reply that is not empty. */
   hasContent(body: JsonObject): boolean;
-  /** Number of images in a whole answer; in a stream each end event is one image. Missing if answers are not images. */
+  /** Counts the images in a non-streaming reply. Missing if replies have no images. In a stream, each end event is one image. */
   countImages?(body: JsonObject): number;
 }
 
-/** Observes an answer with images, audio or their text. Its usage has the shape of the Responses format. */
+/** Observes a reply with images, audio or a transcript. Its usage has the shape of the Responses format. */
 export class MediaObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
-  readonly #answer: MediaAnswer;
-  #awaited: number;
-  #images = 0;
+  readonly #shape: MediaAnswer;
+  #remainingCount: number;
+  #imageCount = 0;
 
-  /** @param requested number of images that the client requested */
-  constructor(answer: MediaAnswer, requested = 1) {
-    this.#answer = answer;
-    this.#awaited = requested;
+  /** @param requestedCount number of images that the client requested */
+  constructor(shape: MediaAnswer, requestedCount = 1) {
+    this.#shape = shape;
+    this.#remainingCount = requestedCount;
   }
 
   event(event: StreamEvent): void {
-    const { parts, ends } = this.#answer;
+    const { parts, ends } = this.#shape;
     const { name } = event;
     if (name !== undefined && parts.has(name)) {
       this.hasContent = true;
       return;
     }
-    // If events have names, only the end events are parsed: each event holds an image.
+    // Events are large, because each may hold an image. If they have names, only the end events are parsed.
     const body = event.parse();
     const type = scalarText(name ?? member(body, 'type'));
     const error = readReportedError(body);
@@ -52,44 +52,40 @@ export class MediaObserver implements ReplyObserver {
     this.hasContent ||= parts.has(type) || ends.has(type);
     if (!ends.has(type)) return;
     this.isComplete = true;
-    this.#awaited--;
-    this.#count(1, member(body, 'usage'));
+    this.#remainingCount--;
+    this.#addUsage(1, member(body, 'usage'));
   }
 
   whole(body: JsonObject): void {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.#count(this.#answer.countImages?.(body) ?? 0, body['usage']);
-    this.hasContent = this.#answer.hasContent(body);
+    this.#addUsage(this.#shape.countImages?.(body) ?? 0, body['usage']);
+    this.hasContent = this.#shape.hasContent(body);
     this.isComplete = true;
   }
 
-  #count(images: number, usage: JsonValue | undefined): void {
+  #addUsage(imageCount: number, usage: JsonValue | undefined): void {
     const tokens = responsesUsage(usage);
-    this.#images += images;
-    this.usage = this.#answer.countImages === undefined ? tokens : { ...tokens, images: this.#images };
+    this.#imageCount += imageCount;
+    this.usage = this.#shape.countImages === undefined ? tokens : { ...tokens, images: this.#imageCount };
   }
 
   get isFinished(): boolean {
-    return this.isComplete && this.#awaited <= 0;
+    return this.isComplete && this.#remainingCount <= 0;
   }
 
-  /** Never true: more images may follow. */
+  /** Never true, because more images may follow. */
   get isOver(): boolean {
     return false;
   }
 }
 
-/**
- * Defines an endpoint on one of OpenAI's media paths.
- *
- * @param isMultipart true if the body may be a form with files
- */
+/** Defines an endpoint on one of OpenAI's media paths. */
 export function mediaEndpoint(
   name: string,
   path: string,
   required: readonly string[],
-  isMultipart: boolean,
+  options?: Pick<ModelEndpoint, 'isMultipart'>,
 ): ModelEndpoint {
-  return modelEndpoint(name, `/v1${path}`, required, { upstreamPath: path, isMultipart });
+  return modelEndpoint(name, `/v1${path}`, required, { upstreamPath: path, ...options });
 }

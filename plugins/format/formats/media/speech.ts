@@ -14,11 +14,11 @@ const speechParameters = parameters({
 const answer: MediaAnswer = {
   parts: new Set(['speech.audio.delta']),
   ends: new Set(['speech.audio.done']),
-  // A JSON answer has no content: speech is audio or events.
+  // Speech comes as audio or events, so JSON has no content.
   hasContent: () => false,
 };
 
-/** Content types of servers that do not know which audio type they send. */
+/** Content types of servers that do not state their audio type. */
 const unknownTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 function isAudio(contentType: string): boolean {
@@ -26,7 +26,7 @@ function isAudio(contentType: string): boolean {
   return type.startsWith('audio/') || unknownTypes.has(type);
 }
 
-/** OpenAI's endpoint that reads a text aloud. */
+/** OpenAI's endpoint that turns text into speech. */
 export const speech: ClientFormat = {
   name: 'speech',
   kind: 'speech',

@@ -8,20 +8,20 @@ import { scalarText } from '../../wire/members.ts';
 const answer: MediaAnswer = {
   parts: new Set(['transcript.text.delta', 'transcript.text.segment']),
   ends: new Set(['transcript.text.done']),
-  // The text of silence is empty.
+  // The transcript of silence is an empty text.
   hasContent: ({ text, segments }) => typeof text === 'string' || Array.isArray(segments),
 };
 
-/** Formats of answers that are not JSON. Source: OpenAI API reference, "Create transcription". */
+/** Response formats that are not JSON. Source: OpenAI API reference, "Create transcription". */
 const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
-/** True for a transcript as text; HTML comes from a proxy. */
+/** True for a transcript as text. HTML is the error page of a proxy. */
 function isText(contentType: string): boolean {
   const type = mediaTypeOf(contentType);
   return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && type !== 'text/html');
 }
 
-/** OpenAI's endpoints that transcribe recorded speech, in its language or in English. */
+/** OpenAI's endpoints that transcribe recorded speech, with or without translation into English. */
 export const transcriptions: ClientFormat = {
   name: 'transcriptions',
   kind: 'transcription',
@@ -30,8 +30,8 @@ export const transcriptions: ClientFormat = {
   path: () => '/audio/transcriptions',
   client: {
     endpoints: [
-      mediaEndpoint('transcriptions', '/audio/transcriptions', ['file'], true),
-      mediaEndpoint('audio_translations', '/audio/translations', ['file'], true),
+      mediaEndpoint('transcriptions', '/audio/transcriptions', ['file'], { isMultipart: true }),
+      mediaEndpoint('audio_translations', '/audio/translations', ['file'], { isMultipart: true }),
     ],
     parameters: parameters({ temperature: number(0, 1) }),
     isStream: ({ stream }) => stream === true || stream === 'true',

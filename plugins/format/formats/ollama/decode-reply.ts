@@ -6,14 +6,14 @@ import { readFailure, type FinishReason, type Fragment, modelFragment } from '..
 import { count, filledText, member, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
-/** Finish reasons; every other reason, such as `stop`, is an ordinary end. */
+/** Finish reasons. Any other reason, such as `stop`, is an ordinary end. */
 const finishReasons = new Map<JsonValue | undefined, FinishReason>([['length', 'length']]);
-/** Reasons of replies that only loaded or unloaded the model and have no answer. */
+/** Reasons of replies without content, which only loaded or unloaded the model. */
 const idleReasons = new Set<JsonValue | undefined>(['load', 'unload']);
 
 /**
- * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message; the reply with
- * `done` has the counts. An error inside a stream is a separate line.
+ * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message. The reply with `done` has the
+ * token counts. An error inside a stream is a separate line.
  *
  * Source: Ollama API reference, "Generate a chat message", "Errors".
  */
@@ -22,33 +22,33 @@ export class OllamaDecoder implements ReplyDecoder {
 
   event(_name: string | undefined, data: string): Fragment[] {
     const chunk = parseBody(data);
-    return chunk === undefined ? [] : this.#chunk(chunk);
+    return chunk === undefined ? [] : this.#readChunk(chunk);
   }
 
   whole(body: JsonObject): Fragment[] {
-    const fragments = this.#chunk(body);
+    const fragments = this.#readChunk(body);
     if (fragments.some(({ type }) => type === 'error' || type === 'end')) return fragments;
     return isJsonObject(member<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [nothingAnswered()];
   }
 
-  #chunk(chunk: JsonObject): Fragment[] {
+  #readChunk(chunk: JsonObject): Fragment[] {
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const { message, done }: OllamaReply = chunk;
-    const fragments = isJsonObject(message) ? this.#message(message) : [];
+    const fragments = isJsonObject(message) ? this.#readMessage(message) : [];
     return done === true ? [...fragments, ...readEnd(chunk)] : fragments;
   }
 
-  #message({ thinking, content, tool_calls }: OllamaMessage): Fragment[] {
+  #readMessage({ thinking, content, tool_calls }: OllamaMessage): Fragment[] {
     return [
       ...(typeof thinking === 'string' ? [{ type: 'reasoning', text: thinking } as const] : []),
       ...(typeof content === 'string' ? [{ type: 'text', text: content } as const] : []),
-      ...(Array.isArray(tool_calls) ? tool_calls.flatMap((call) => this.#call(call)) : []),
+      ...(Array.isArray(tool_calls) ? tool_calls.flatMap((call) => this.#readCall(call)) : []),
     ];
   }
 
-  /** Calls arrive whole; older versions send no ids. */
-  #call(call: JsonValue): Fragment[] {
+  /** Reads a call, which arrives whole. Older versions send no ids. */
+  #readCall(call: JsonValue): Fragment[] {
     const name = filledText(member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'name'));
     const input = member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'arguments');
     if (name === undefined) return [];

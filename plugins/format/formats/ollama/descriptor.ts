@@ -16,7 +16,7 @@ const adaptOllama = inOrder(
   adaptRefused(),
 );
 
-/** Ollama's native chat API, for upstreams only: Ollama's own server serves Ollama clients better. */
+/** Ollama's native chat API, for upstreams only, because Ollama's own server serves Ollama clients better. */
 export const ollama: TextFormat = {
   name: 'ollama',
   kind: 'chat',

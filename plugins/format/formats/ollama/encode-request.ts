@@ -21,7 +21,7 @@ import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../..
 import { checkImageType, fileText, unsupported } from '../../canonical/media.ts';
 import { writeAsMessages, type WrittenAnswer } from '../../canonical/write-turns.ts';
 
-/** Source: Ollama API reference, "Parameters" of a Modelfile. No client speaks the format. */
+/** Rows without rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
 export const ollamaParameters = parameters({
   'options.temperature': { to: 'sampling.temperature' },
   'options.top_p': { to: 'sampling.topP' },
@@ -33,7 +33,7 @@ export const ollamaParameters = parameters({
   'options.stop': { to: 'stop' },
 });
 
-/** Levels that the format can express. */
+/** Reasoning levels that the format can express. */
 const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
 
 /**
@@ -61,7 +61,7 @@ function writeInstructions(conversation: Conversation, more: string | undefined)
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
-/** If the client requests no reasoning, the member is omitted and the model's default applies. */
+/** Requests reasoning. Returns undefined to leave it to the model's default, if the client requests none. */
 function writeThink({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
   const wanted = requestedEffort(reasoning);
   if (wanted === undefined) return undefined;
@@ -71,13 +71,13 @@ function writeThink({ reasoning }: Conversation, { profile, notes }: EncodeTarge
     return undefined;
   }
   if (wanted === 'none' || quirks.reasoning === 'enable_thinking') return wanted !== 'none';
-  const known = quirks.efforts.filter((effort) => levels.has(effort));
-  const level = clampEffort(wanted, known);
+  const routeLevels = quirks.efforts.filter((effort) => levels.has(effort));
+  const level = clampEffort(wanted, routeLevels);
   if (level !== wanted) notes.approximate(`reasoning effort as ${level}`);
   return level;
 }
 
-/** Calls can be neither forced nor forbidden: a tool that may not be called is omitted. */
+/** Writes the tools. Omits tools that may not be called, because the format can neither force nor forbid calls. */
 function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue | undefined {
   const { tools, toolChoice, parallelToolCalls } = conversation;
   const { notes, profile } = target;
@@ -154,7 +154,7 @@ function writeText(part: Part, { notes }: EncodeTarget): string {
   return `${part.name ?? 'document'}:\n${text}`;
 }
 
-/** The model's template decides which reasoning it uses, so all reasoning is sent back. */
+/** Writes an assistant message with all of its reasoning, because the model's template decides which reasoning it uses. */
 function writeAssistant(answer: WrittenAnswer, names: Map<string, string>, target: EncodeTarget): OllamaMessage {
   const { text, calls, thoughts, hasReasoning } = answer;
   if (thoughts.length === 0 && hasReasoning) target.notes.drop('reasoning of earlier turns');

@@ -5,6 +5,7 @@ import type { TrackedCall } from '../reply/tracked-call.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
+/** A call as the client has received it. */
 interface SentCall {
   readonly index: number;
   readonly id: string;
@@ -17,15 +18,14 @@ interface HeldCall {
   readonly input: string;
 }
 
-/** Name of the entry's member that holds the name and the input of a call, and name of the input member inside it. */
+/** Names of the member that holds the name and the input of a call, and of the input inside it. */
 type Kind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
 type CallEntry = readonly [call: TrackedCall, entry: ChatCall];
 
 /**
- * Repairs entries of `tool_calls`: indexes are 0, 1, 2…; only the first piece of a call has the id, type and name; the input
- * is a string, `{}` if missing. The requirements are those of the openai SDK's stream helper; LangChain concatenates repeated
- * names.
+ * Repairs entries of `tool_calls`: numbers calls 0, 1, 2…, sends id, type and name only with the first piece of a call, and writes
+ * the input as a string, `{}` if missing. The openai SDK's stream helper requires this, and LangChain concatenates repeated names.
  */
 export class CallRepair {
   readonly #id: string;
@@ -36,7 +36,7 @@ export class CallRepair {
 
   /**
    * @param id prefix of the generated ids for calls without an id
-   * @param isWhole true for the entries of a whole message, which need no indexes
+   * @param isWhole true for the entries of a non-streaming message, which need no indexes
    */
   constructor(id: string, isWhole: boolean) {
     this.#id = id;
@@ -47,53 +47,53 @@ export class CallRepair {
     return this.#sent.size > 0;
   }
 
-  /** True when the client knows the call by this index. */
+  /** Returns true if the client has received the call under this index. */
   hasSent(call: TrackedCall, index: number): boolean {
     return this.#sent.get(call)?.index === index;
   }
 
   /**
-   * Returns the entries of a delta or a message; clean entries are the vendor's own objects.
+   * Returns the entries of a delta or a message for the client. Clean entries are the vendor's own objects.
    *
    * @param isLast true to end the calls
    */
   entries(pieces: readonly CallPiece[], isLast: boolean): ChatCall[] {
-    const entries = pieces.flatMap((piece) => this.#entry(piece));
-    return (isLast ? this.#close(entries) : entries).map(([, entry]) => entry);
+    const entries = pieces.flatMap((piece) => this.#repairPiece(piece));
+    return (isLast ? this.#addEmptyInputs(entries) : entries).map(([, entry]) => entry);
   }
 
-  /** Calls without input get an empty object. */
-  #close(entries: readonly CallEntry[]): readonly CallEntry[] {
-    const closed = [...entries];
+  /** Gives calls without input an empty object as their input. */
+  #addEmptyInputs(entries: readonly CallEntry[]): readonly CallEntry[] {
+    const completed = [...entries];
     for (const [call, { index }] of this.#sent) {
       if (call.isCustom || !call.scanner.isBlank) continue;
       call.take('{}');
-      const at = closed.findIndex((entry) => entry[0] === call);
-      const entry: ChatCall = closed[at]?.[1] ?? { index };
+      const position = completed.findIndex(([entryCall]) => entryCall === call);
+      const entry: ChatCall = completed[position]?.[1] ?? { index };
       const body: ChatCallBody = isJsonObject(entry.function) ? entry.function : {};
-      const input = `${asText(body.arguments)}{}`;
-      closed.splice(at === -1 ? closed.length : at, 1, [call, { ...entry, function: { ...body, arguments: input } }]);
+      const withInput: ChatCall = { ...entry, function: { ...body, arguments: `${asText(body.arguments)}{}` } };
+      completed.splice(position === -1 ? completed.length : position, 1, [call, withInput]);
     }
-    return closed;
+    return completed;
   }
 
-  #entry(piece: CallPiece): CallEntry[] {
+  #repairPiece(piece: CallPiece): CallEntry[] {
     const { call } = piece;
     const sent = this.#sent.get(call);
-    if (sent !== undefined) return this.#next(piece, sent).map((entry) => [call, entry]);
-    if (call.name !== undefined) return [[call, this.#first(piece, call.name)]];
-    this.#held.set(call, this.#joined(piece));
+    if (sent !== undefined) return this.#repairNext(piece, sent).map((entry) => [call, entry]);
+    if (call.name !== undefined) return [[call, this.#repairFirst(piece, call.name)]];
+    this.#held.set(call, this.#joinHeld(piece));
     return [];
   }
 
   /** Joins a piece to the held-back pieces of its call. */
-  #joined({ call, entry, input }: CallPiece): HeldCall {
+  #joinHeld({ call, entry, input }: CallPiece): HeldCall {
     const held = this.#held.get(call);
     return { entry: { ...held?.entry, ...entry }, input: (held?.input ?? '') + input };
   }
 
-  #first(piece: CallPiece, name: string): ChatCall {
-    const { entry, input } = this.#held.has(piece.call) ? this.#joined(piece) : piece;
+  #repairFirst(piece: CallPiece, name: string): ChatCall {
+    const { entry, input } = this.#held.has(piece.call) ? this.#joinHeld(piece) : piece;
     const index = this.#sent.size;
     const id = this.#ids.next(piece.call.id ?? `${this.#id}_${index}`);
     const type = asText(entry.type) || (piece.isCustom ? 'custom' : 'function');
@@ -115,7 +115,7 @@ export class CallRepair {
     return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repaired };
   }
 
-  #next(piece: CallPiece, { index, id, type }: SentCall): ChatCall[] {
+  #repairNext(piece: CallPiece, { index, id, type }: SentCall): ChatCall[] {
     const { entry, input, isWhole } = piece;
     if (isWhole && input === '') return [];
     const [bodyName, inputName] = kindOf(piece);
@@ -130,8 +130,8 @@ export class CallRepair {
       !hasEmptyOther(entry, bodyName);
     if (isClean) return [entry];
     const { id: _id, type: _type, name: _name, arguments: _arguments, ...members } = withoutEmptyOther(entry, bodyName);
-    const { name: _repeated, ...kept } = body ?? {};
-    return [{ ...members, index, [bodyName]: { ...kept, [inputName]: input } }];
+    const { name: _repeated, ...bodyMembers } = body ?? {};
+    return [{ ...members, index, [bodyName]: { ...bodyMembers, [inputName]: input } }];
   }
 }
 

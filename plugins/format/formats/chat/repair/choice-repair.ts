@@ -7,6 +7,7 @@ import { CallRepair } from './call-repair.ts';
 import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 import { listOf, readMessage } from '../reply/read-reply.ts';
+import { without } from '../../adaptation/adapt-members.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
 interface ChoiceRepairOptions extends ChoiceTrackerOptions {
@@ -14,11 +15,11 @@ interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   readonly id: string;
   readonly index: number;
   readonly isWhole: boolean;
-  /** True if the client sent `functions` and supports only the deprecated calls. */
+  /** True if the client sent `functions` and supports only the deprecated form of calls. */
   readonly isOld: boolean;
 }
 
-/** Repairs one answer of a reply, as a stream of deltas or as a whole message. */
+/** Repairs one choice of a reply, as a stream of deltas or as a whole message. */
 export class ChoiceRepair {
   readonly #tracker: ChoiceTracker;
   readonly #calls: CallRepair;
@@ -26,9 +27,9 @@ export class ChoiceRepair {
   readonly #isOld: boolean;
   readonly #isWhole: boolean;
   #hasRole = false;
-  #reported: FinishReason | undefined;
+  #reportedFinish: FinishReason | undefined;
   /** The finish reason that the client has received. */
-  #sent: string | undefined;
+  #sentReason: string | undefined;
 
   constructor({ id, index, isWhole, isOld, ...options }: ChoiceRepairOptions) {
     this.#tracker = new ChoiceTracker(options);
@@ -43,7 +44,7 @@ export class ChoiceRepair {
   }
 
   get isFinished(): boolean {
-    return this.#sent !== undefined;
+    return this.#sentReason !== undefined;
   }
 
   get isTorn(): boolean {
@@ -55,12 +56,12 @@ export class ChoiceRepair {
     return this.#hasRole && this.#tracker.isPlain;
   }
 
-  /** Takes a delta of text and reasoning that needs no repair. Returns false, without taking it, if it needs a repair. */
+  /** Takes a delta of text and reasoning, unless it needs a repair. Returns true if it was taken. */
   plain(text: string, reasoning: string): boolean {
-    return this.#tracker.plain(text, reasoning);
+    return this.#tracker.tryPlainDelta(text, reasoning);
   }
 
-  /** Takes a piece of a call's input that needs no repair. Returns false, without taking it, if it needs a repair. */
+  /** Takes a piece of a call's input, unless it needs a repair. Returns true if it was taken. */
   plainInput(index: number, input: string): boolean {
     const call = this.#tracker.calls.numbered(index);
     if (call === undefined || !this.#calls.hasSent(call, index)) return false;
@@ -68,18 +69,20 @@ export class ChoiceRepair {
     return true;
   }
 
+  /** Repairs the choice of a chunk. Some vendors put a message into it, in place of a delta or in addition. */
   chunk(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const isFirst = this.#tracker.isEmpty;
-    const additions = [
-      ...(isJsonObject(delta) ? [this.#tracker.delta(delta)] : []),
-      ...(isJsonObject(message) ? [this.#tracker.message(message)] : []),
+    const updates = [
+      ...(isJsonObject(delta) ? [this.#tracker.applyDelta(delta)] : []),
+      ...(isJsonObject(message) ? [this.#tracker.applyMessage(message)] : []),
     ];
-    const whole = isFirst && isJsonObject(message) ? message : {};
-    const given = isJsonObject(delta) ? delta : whole;
-    const finish = this.#finish(choice);
-    const repaired = this.#repair(given, this.#joined(additions, finish !== undefined), finish !== undefined);
-    const finish_reason = this.#word(choice.finish_reason, finish);
+    const firstMessage = isFirst && isJsonObject(message) ? message : {};
+    const received = isJsonObject(delta) ? delta : firstMessage;
+    const finish = this.#readFinish(choice);
+    const isLast = finish !== undefined;
+    const repaired = this.#repair(received, this.#joinUpdates(updates, isLast), isLast);
+    const finish_reason = this.#chooseFinishReason(choice.finish_reason, finish);
     const isClean =
       repaired === delta &&
       message === undefined &&
@@ -89,107 +92,108 @@ export class ChoiceRepair {
     return { ...members, index: this.#index, delta: repaired, ...(finish_reason !== undefined && { finish_reason }) };
   }
 
+  /** Repairs the choice of a non-streaming reply. */
   whole(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
-    const given = [message, delta].find(isJsonObject) ?? {};
-    const additions = [this.#tracker.message(given)];
-    const repaired = this.#repair(given, this.#joined(additions, true), true);
-    const finish = this.#finish(choice);
-    // A choice without content and finish reason is not an answer, in line with the decoder.
+    const received = [message, delta].find(isJsonObject) ?? {};
+    const update = this.#tracker.applyMessage(received);
+    const repaired = this.#repair(received, this.#joinUpdates([update], true), true);
+    const finish = this.#readFinish(choice);
+    // The decoder does not treat a choice without content and finish reason as a reply either.
     if (finish === undefined && this.#tracker.isEmpty) return choice;
-    const finish_reason = this.#word(choice.finish_reason, finish ?? 'stop');
+    const finish_reason = this.#chooseFinishReason(choice.finish_reason, finish ?? 'stop');
     const isClean = repaired === message && choice.index === this.#index && choice.finish_reason === finish_reason;
-    return isClean
-      ? choice
-      : { ...members, index: this.#index, message: repaired, finish_reason: finish_reason ?? null };
+    if (isClean) return choice;
+    return { ...members, index: this.#index, message: repaired, finish_reason: finish_reason ?? null };
   }
 
   /**
-   * The choice of a last chunk that the upstream omitted.
+   * Creates the choice of the last chunk, which the upstream omitted.
    *
    * @param isWhole false to leave the finish reason null
    */
   end(isWhole: boolean): ChatChoice {
-    const delta = this.#repair({}, this.#joined([], true), true);
-    const word = isWhole ? this.#word(undefined, this.#reported ?? 'stop') : undefined;
+    const delta = this.#repair({}, this.#joinUpdates([], true), true);
+    const word = isWhole ? this.#chooseFinishReason(undefined, this.#reportedFinish ?? 'stop') : undefined;
     return { index: this.#index, delta, finish_reason: word ?? null };
   }
 
-  #finish(choice: ChatChoice): FinishReason | undefined {
+  #readFinish(choice: ChatChoice): FinishReason | undefined {
     const finish = readFinish(choice);
     return finish === undefined || finish === 'failed' ? undefined : finish.reason;
   }
 
-  /** Joins the additions of a chunk; the last chunk also gets the held-back content. */
-  #joined(additions: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
+  /** Joins the updates of a chunk. The last chunk also gets the held-back content. */
+  #joinUpdates(updates: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
     const held = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {
-      reasoning: additions.map(({ reasoning }) => reasoning).join('') + held.reasoning,
-      text: additions.map(({ text }) => text).join('') + held.text,
-      refusal: additions.map(({ refusal }) => refusal).join(''),
+      reasoning: updates.map(({ reasoning }) => reasoning).join('') + held.reasoning,
+      text: updates.map(({ text }) => text).join('') + held.text,
+      refusal: updates.map(({ refusal }) => refusal).join(''),
       citations: [],
       images: [],
-      calls: [...additions.flatMap(({ calls }) => calls), ...held.calls],
+      calls: [...updates.flatMap(({ calls }) => calls), ...held.calls],
     };
   }
 
-  #repair(given: ChatMessage, addition: ChoiceUpdate, isLast: boolean): ChatMessage {
-    const needsRole = !this.#hasRole && asText(given.role) === '';
+  #repair(received: ChatMessage, update: ChoiceUpdate, isLast: boolean): ChatMessage {
+    const needsRole = !this.#hasRole && asText(received.role) === '';
     this.#hasRole = true;
-    return repairMessage(given, addition, {
-      entries: this.#isOld ? undefined : this.#calls.entries(addition.calls, isLast),
+    return repairMessage(received, update, {
+      entries: this.#isOld ? undefined : this.#calls.entries(update.calls, isLast),
       needsRole,
       isWhole: this.#isWhole,
     });
   }
 
-  /** The finish reason for the client, which gets it once. Undefined if the choice has no finish reason. */
-  #word(given: JsonValue | undefined, finish: FinishReason | undefined): JsonValue | undefined {
-    this.#reported ??= finish;
-    if (this.#reported === undefined) return typeof given === 'string' ? null : given;
+  /** Returns the finish reason for the client, which gets it once. Undefined if the choice has no finish reason. */
+  #chooseFinishReason(received: JsonValue | undefined, finish: FinishReason | undefined): JsonValue | undefined {
+    const openValue = typeof received === 'string' ? null : received;
+    this.#reportedFinish ??= finish;
+    if (this.#reportedFinish === undefined) return openValue;
     const hasCalls = this.#isOld ? this.#tracker.calls.calls.length > 0 : this.#calls.hasCalls;
-    const word = writeFinish(resolveFinish(this.#reported, hasCalls), this.#isOld);
-    if (word === this.#sent) return typeof given === 'string' ? null : given;
-    this.#sent = word;
-    return word;
+    const reason = writeFinish(resolveFinish(this.#reportedFinish, hasCalls), this.#isOld);
+    if (reason === this.#sentReason) return openValue;
+    this.#sentReason = reason;
+    return reason;
   }
 }
 
-/** Members that hold reasoning as text. Clients always get the first: few read the second. */
+/** Members that hold reasoning as text. Clients always get the first, because few read the second. */
 const reasoningNames = ['reasoning_content', 'reasoning'] as const;
 
 interface MessageRepair {
-  /** The new entries of `tool_calls`; undefined keeps the given entries. */
+  /** The new entries of `tool_calls`; undefined keeps the received entries. */
   readonly entries: readonly ChatCall[] | undefined;
   readonly needsRole: boolean;
   /** False for a delta. */
   readonly isWhole: boolean;
 }
 
-/** Repairs the content of a delta or message and keeps all other members; returns the same object if it is clean. */
-function repairMessage(received: ChatMessage, addition: ChoiceUpdate, repair: MessageRepair): ChatMessage {
-  const given = withoutEmpty(received);
+/** Repairs the content of a delta or message and keeps all other members. Returns the same object if it is clean. */
+function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: MessageRepair): ChatMessage {
+  const message = withoutEmpty(received);
   const changes = {
     ...(repair.needsRole && { role: 'assistant' }),
-    ...textChanges(given, addition, repair),
-    ...reasoningChanges(given, addition),
-    ...(asText(given.refusal) !== addition.refusal && { refusal: addition.refusal }),
+    ...textChanges(message, update, repair),
+    ...reasoningChanges(message, update),
+    ...(asText(message.refusal) !== update.refusal && { refusal: update.refusal }),
   };
   const { entries } = repair;
-  if (entries === undefined || hasEntries(given, entries)) {
-    return Object.keys(changes).length === 0 ? given : { ...given, ...changes };
+  if (entries === undefined || hasEntries(message, entries)) {
+    return Object.keys(changes).length === 0 ? message : { ...message, ...changes };
   }
-  const { tool_calls: _calls, function_call: _call, ...members } = given;
+  const { tool_calls: _calls, function_call: _call, ...members } = message;
   return { ...members, ...changes, ...(entries.length > 0 && { tool_calls: [...entries] }) };
 }
 
-/** Removes an empty call and an empty audio: clients treat the mere member as a call or audio. */
-function withoutEmpty(given: ChatMessage): ChatMessage {
-  if (!isEmptyObject(given.function_call) && !isEmptyObject(given.audio)) return given;
-  return Object.fromEntries(
-    Object.entries(given).filter(
-      ([name, value]) => !((name === 'function_call' || name === 'audio') && isEmptyObject(value)),
-    ),
+const removedIfEmpty = ['function_call', 'audio'] as const;
+
+/** Removes an empty call and an empty audio, because clients treat the mere presence of the member as a call or audio. */
+function withoutEmpty(message: ChatMessage): ChatMessage {
+  return without(
+    message,
+    removedIfEmpty.filter((name) => isEmptyObject(message[name])),
   );
 }
 
@@ -202,32 +206,32 @@ function hasEntries({ tool_calls = null, function_call }: ChatMessage, entries: 
   if (isJsonObject(function_call)) return false;
   if (tool_calls === null) return entries.length === 0;
   if (!Array.isArray(tool_calls) || tool_calls.length !== entries.length) return false;
-  return entries.every((entry, at) => entry === tool_calls[at]);
+  return entries.every((entry, index) => entry === tool_calls[index]);
 }
 
 function textChanges(
   { content }: ChatMessage,
-  addition: ChoiceUpdate,
+  { text }: ChoiceUpdate,
   { isWhole, entries = [] }: MessageRepair,
 ): ChatMessage {
   const isText = content === undefined || content === null || typeof content === 'string';
-  if (isText && asText(content) === addition.text) return {};
+  if (isText && asText(content) === text) return {};
   // A whole message with calls and no text has null as its content.
-  return { content: addition.text === '' && isWhole && entries.length > 0 ? null : addition.text };
+  return { content: text === '' && isWhole && entries.length > 0 ? null : text };
 }
 
-function reasoningChanges(given: ChatMessage, { reasoning }: ChoiceUpdate): ChatMessage {
-  const names = reasoningNames.filter((name) => asText(given[name]) !== '');
+function reasoningChanges(message: ChatMessage, { reasoning }: ChoiceUpdate): ChatMessage {
+  const names = reasoningNames.filter((name) => asText(message[name]) !== '');
   const changes: Editable<ChatMessage> = {};
-  for (const name of names) if (given[name] !== reasoning) changes[name] = reasoning;
+  for (const name of names) if (message[name] !== reasoning) changes[name] = reasoning;
   if (reasoning !== '' && !names.includes('reasoning_content')) changes.reasoning_content = reasoning;
-  return { ...changes, ...(names.length === 0 && detailChanges(given, reasoning)) };
+  return { ...changes, ...(names.length === 0 && detailChanges(message, reasoning)) };
 }
 
-/** MiniMax repeats all reasoning in each entry of the details. */
-function detailChanges(given: ChatMessage, reasoning: string): ChatMessage {
-  const { reasoning: repeated, isDetailed } = readMessage(given);
-  if (!isDetailed || repeated === reasoning) return {};
-  const first = listOf(given.reasoning_details).find(isJsonObject);
+/** Replaces details that repeat earlier reasoning, as MiniMax's do in each chunk, by the new reasoning. */
+function detailChanges(message: ChatMessage, reasoning: string): ChatMessage {
+  const content = readMessage(message);
+  if (!content.isDetailed || content.reasoning === reasoning) return {};
+  const first = listOf(message.reasoning_details).find(isJsonObject);
   return { reasoning_details: reasoning === '' ? [] : [{ ...first, text: reasoning }] };
 }

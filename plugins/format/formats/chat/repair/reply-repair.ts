@@ -19,13 +19,13 @@ import { cleanChoice, hasHead } from '../reply/clean-reply.ts';
 import { CleanChunks } from './clean-reply.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
-/** Maximum number of repaired choices per reply; the rest pass unchanged. OpenAI allows 128. */
+/** Maximum number of repaired choices per reply; further choices pass unchanged. OpenAI allows 128. */
 const mostChoices = 128;
 const nothing = { text: '', reasoning: '' };
 
 /**
- * Repairs Chat Completions replies of all vendors for clients that expect the format that OpenAI publishes. Sources: those of
- * the decoder; client requirements: the stream helper of the openai SDK, Vercel's AI SDK.
+ * Repairs Chat Completions replies of all vendors for clients that expect the format that OpenAI publishes. Sources: see
+ * `ChatDecoder`; client requirements: the stream helper of the openai SDK, Vercel's AI SDK.
  */
 export class ChatReplyRepair implements ReplyRepair {
   failure: GatewayError | undefined;
@@ -34,14 +34,14 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #notes = new Notes();
   readonly #inlineThinking: boolean;
   readonly #request: JsonObject;
-  readonly #isSingle: boolean;
+  readonly #isSingleChoice: boolean;
   readonly #choices = new Map<number, ChoiceRepair>();
-  readonly #clean: CleanChunks;
-  /** True for OpenAI itself, whose new tiers clients may know. */
+  readonly #cleanChunks: CleanChunks;
+  /** True for OpenAI itself, whose new tiers clients may support. */
   readonly #keepsTiers: boolean;
   /** The last chunk, whose head is copied into added chunks. */
-  #last: StreamEvent | undefined;
-  /** The `id` member as the chunks write it; undefined while chunks must be parsed. */
+  #lastChunk: StreamEvent | undefined;
+  /** The JSON of the `id` member, as the upstream writes it; undefined while chunks must be parsed. */
   #cleanId: string | undefined;
   #id = '';
   #hasFailed = false;
@@ -51,9 +51,9 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#profile = profile;
     this.#inlineThinking = profile.quirks.inline_thinking;
     this.#keepsTiers = profile.quirks.betas;
-    this.#clean = new CleanChunks(this.#keepsTiers);
+    this.#cleanChunks = new CleanChunks(this.#keepsTiers);
     this.#request = context.outline ?? context.request;
-    this.#isSingle = isSingleAnswer(this.#request);
+    this.#isSingleChoice = isSingleAnswer(this.#request);
   }
 
   get notes(): readonly string[] {
@@ -63,43 +63,43 @@ export class ChatReplyRepair implements ReplyRepair {
   event(event: StreamEvent): readonly StreamEvent[] {
     const { data } = event;
     if (data === undefined || this.#hasFailed) return [event];
-    if (data.length < 16 && data.trim() === '[DONE]') return [...this.#end(), event];
+    if (data.length < 16 && data.trim() === '[DONE]') return [...this.#endStream(), event];
     if (this.#takeClean(event, data)) {
-      this.#last = event;
+      this.#lastChunk = event;
       return [event];
     }
     const chunk = mayHoldLongNumbers(data) ? parseBody(data) : event.parse();
     if (chunk === undefined) return [event];
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
-    this.#last = event;
-    const repaired = this.#chunk(answerRefusedPrompt(withoutEmptyError(chunk), 'delta'));
+    this.#lastChunk = event;
+    const repaired = this.#repairChunk(answerRefusedPrompt(withoutEmptyError(chunk), 'delta'));
     this.#learn(data, chunk, repaired);
     return [repaired === chunk ? event : withData(event, repaired)];
   }
 
-  whole(body: JsonObject, given: string): JsonObject {
-    const isClean = cleanChoice(body) !== undefined && this.#tiered(body) === body && body['error'] === undefined;
+  whole(body: JsonObject, text: string): JsonObject {
+    const isClean = cleanChoice(body) !== undefined && this.#withoutOtherTier(body) === body && body['error'] === undefined;
     if (!this.#inlineThinking && isClean) return body;
     // Numbers in inputs that are objects must keep all digits.
-    const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
+    const exact = mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
     if (isFailure(exact)) return body;
-    const answered = answerRefusedPrompt(withoutEmptyError(exact), 'message');
-    const { choices } = answered;
+    const reply = answerRefusedPrompt(withoutEmptyError(exact), 'message');
+    const { choices } = reply;
     if (!Array.isArray(choices)) return body;
-    const repaired = choices.map((choice, position) => {
+    const repairedChoices = choices.map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
-      return this.#choice(indexOf(choice) ?? position, true)?.whole(choice) ?? choice;
+      return this.#getRepair(indexOf(choice) ?? position, true)?.whole(choice) ?? choice;
     });
-    const headed = this.#headed(answered, sameOr(choices, repaired), 'chat.completion');
-    return headed === exact ? body : headed;
+    const repaired = this.#addHead(reply, sameOr(choices, repairedChoices), 'chat.completion');
+    return repaired === exact ? body : repaired;
   }
 
   #takeClean(event: StreamEvent, data: string): boolean {
     const choice = this.#choices.get(0);
     if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId))
       return false;
-    const clean = this.#clean.read(data);
+    const clean = this.#cleanChunks.read(data);
     if (clean === undefined) return false;
     const isTaken =
       clean.type === 'text' ? choice.plain(clean.text, clean.reasoning) : choice.plainInput(clean.index, clean.input);
@@ -109,29 +109,29 @@ export class ChatReplyRepair implements ReplyRepair {
     return isTaken;
   }
 
-  /** If the first chunk with an answer has all required members, later chunks with its id need not be parsed. */
+  /** Learns the id of a first chunk that has all required members: later chunks with this id need not be parsed. */
   #learn(data: string, chunk: ChatReply, repaired: ChatReply): void {
-    if (this.#cleanId !== undefined || !this.#isSingle || !isChunk(chunk)) return;
+    if (this.#cleanId !== undefined || !this.#isSingleChoice || !isChunk(chunk)) return;
     if (choicesOf(repaired)[0] === undefined || choicesOf(chunk)[0]?.index !== 0) return;
     const id = `"id":${JSON.stringify(chunk.id)}`;
     if (data.includes(id)) this.#cleanId = id;
   }
 
-  #chunk(chunk: JsonObject): JsonObject {
+  #repairChunk(chunk: JsonObject): JsonObject {
     const { choices }: ChatReply = chunk;
     const repaired = asList(choices).map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
-      const known = this.#choice(indexOf(choice) ?? position, false);
-      const own = known?.chunk(choice) ?? choice;
-      if (known?.isFinished === true) noteFinish(this.#profile);
-      return own;
+      const repair = this.#getRepair(indexOf(choice) ?? position, false);
+      const repairedChoice = repair?.chunk(choice) ?? choice;
+      if (repair?.isFinished === true) noteFinish(this.#profile);
+      return repairedChoice;
     });
-    return this.#headed(chunk, sameOr(choices, repaired.filter(isJsonObject)), 'chat.completion.chunk');
+    return this.#addHead(chunk, sameOr(choices, repaired.filter(isJsonObject)), 'chat.completion.chunk');
   }
 
-  #choice(index: number, isWhole: boolean): ChoiceRepair | undefined {
-    const known = this.#choices.get(index);
-    if (known !== undefined || this.#choices.size >= mostChoices) return known;
+  #getRepair(index: number, isWhole: boolean): ChoiceRepair | undefined {
+    const existing = this.#choices.get(index);
+    if (existing !== undefined || this.#choices.size >= mostChoices) return existing;
     const choice = new ChoiceRepair({
       id: `call_${this.#context.id}`,
       index,
@@ -143,10 +143,11 @@ export class ChatReplyRepair implements ReplyRepair {
     return choice;
   }
 
-  #headed(given: ChatReply, choices: JsonValue, object: string): ChatReply {
-    const body = this.#tiered(given);
+  /** Adds required members that are missing from a reply or chunk. */
+  #addHead(reply: ChatReply, choices: JsonValue, object: string): ChatReply {
+    const body = this.#withoutOtherTier(reply);
     const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body.usage);
-    // Azure's first chunk has no answer and an empty head.
+    // Azure's first chunk has no choice, and its id and object are empty.
     const isExempt = isEmpty && typeof body.id === 'string';
     const { id, created, model } = this.#context;
     this.#id = asText(body.id) || this.#id || `chatcmpl-${id}`;
@@ -160,14 +161,15 @@ export class ChatReplyRepair implements ReplyRepair {
     return { ...body, ...head, choices };
   }
 
-  #tiered(body: ChatReply): ChatReply {
+  #withoutOtherTier(body: ChatReply): ChatReply {
     return this.#keepsTiers ? body : withoutOtherTier(body);
   }
 
-  /** The chunks to add before [DONE] if the upstream left out finish reasons. */
-  #end(): readonly StreamEvent[] {
-    const open = [...this.#choices.values()].filter((choice) => !choice.isFinished);
-    if (open.length === 0 || ![...this.#choices.values()].some(({ hasContent }) => hasContent)) return [];
+  /** Returns the chunks to add before [DONE] if the upstream left out finish reasons. */
+  #endStream(): readonly StreamEvent[] {
+    const all = [...this.#choices.values()];
+    const open = all.filter((choice) => !choice.isFinished);
+    if (open.length === 0 || !all.some(({ hasContent }) => hasContent)) return [];
     if (open.some(({ isTorn }) => isTorn)) {
       this.failure = truncatedCall();
       return [];
@@ -175,13 +177,13 @@ export class ChatReplyRepair implements ReplyRepair {
     const ending = endingWithoutFinish(this.#profile);
     if (ending === 'cut') this.failure = missingFinish();
     if (ending === 'unknown') this.#notes.miss('finish reason');
-    const last = this.#last;
+    const last = this.#lastChunk;
     if (last === undefined || ending === 'cut') return [];
     const choices = open.map((choice) => choice.end(ending === 'whole'));
     if (ending === 'unknown' && choices.every(isEmptyChoice)) return [];
     const { usage, ...members } = parseBody(last.data ?? '') ?? {};
-    const kept = usage === null ? { ...members, usage } : members;
-    return [withData(last, this.#headed({ ...kept, choices }, choices, 'chat.completion.chunk'))];
+    const lastMembers = usage === null ? { ...members, usage } : members;
+    return [withData(last, this.#addHead({ ...lastMembers, choices }, choices, 'chat.completion.chunk'))];
   }
 }
 
@@ -189,7 +191,7 @@ function isEmptyChoice({ delta }: ChatChoice): boolean {
   return isJsonObject(delta) && Object.keys(delta).length === 0;
 }
 
-/** True if the vendor reports a failure of the whole reply or of one of its answers. */
+/** Returns true if the vendor reports a failure of the reply or of one of its choices. */
 function isFailure(body: ChatReply): boolean {
   return readFailure(body) !== undefined || choicesOf(body).some((choice) => readAbort(choice) !== undefined);
 }

@@ -7,7 +7,7 @@ import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 export interface CallEntries {
   /** Entries of `tool_calls`. */
   readonly entries: readonly JsonValue[];
-  /** The `function_call` member: the deprecated form, which has no ids and at most one call. */
+  /** The `function_call` member, the deprecated form, which has no ids and holds at most one call. */
   readonly old: JsonObject | undefined;
 }
 
@@ -22,20 +22,20 @@ export interface CallEntry {
   readonly isOld: boolean;
 }
 
-/** Some servers write a call in both forms; the deprecated form then adds nothing. */
+/** Reads the calls. Some servers write a call in both forms; the deprecated one is then omitted. */
 export function readEntries({ entries, old }: CallEntries): CallEntry[] {
   const current = entries.filter(isJsonObject).map((entry) => readEntry(entry));
   if (old === undefined) return current;
   const deprecated = readEntry({ function: old }, true);
-  return current.some((one) => isSamePiece(one, deprecated)) ? current : [...current, deprecated];
+  return current.some((entry) => isSamePiece(entry, deprecated)) ? current : [...current, deprecated];
 }
 
-/** True for a piece that does not identify its call. */
+/** Returns true for a piece that does not identify its call. */
 export function isAnonymous({ index, id, name }: CallEntry): boolean {
   return index === undefined && id === undefined && name === undefined;
 }
 
-/** True if the vendor gave the two calls different indexes. */
+/** Returns true if the vendor gave the two calls different indexes. */
 export function isAtOtherIndex(
   { index }: Pick<CallEntry, 'index'>,
   { index: other }: { readonly index: number | undefined },
@@ -43,9 +43,9 @@ export function isAtOtherIndex(
   return index !== undefined && other !== undefined && index !== other;
 }
 
-function isSamePiece(one: CallEntry, other: CallEntry): boolean {
-  if (one.isCustom || one.name !== other.name) return false;
-  return one.input === other.input || canonicalInput(one.input) === canonicalInput(other.input);
+function isSamePiece(current: CallEntry, deprecated: CallEntry): boolean {
+  if (current.isCustom || current.name !== deprecated.name) return false;
+  return current.input === deprecated.input || canonicalInput(current.input) === canonicalInput(deprecated.input);
 }
 
 function readEntry(entry: JsonObject, isOld = false): CallEntry {
@@ -65,7 +65,7 @@ function readEntry(entry: JsonObject, isOld = false): CallEntry {
   };
 }
 
-/** Arguments should be text, but some vendors send an object. */
+/** Reads an input that should be text but that some vendors send as an object. */
 function inputOf(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   return isJsonObject(value) ? JSON.stringify(value) : '';

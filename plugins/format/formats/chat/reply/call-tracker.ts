@@ -8,13 +8,12 @@ export interface CallPiece {
   /** The vendor's entry before any repair. */
   readonly entry: ChatCall;
   readonly isCustom: boolean;
-  /** True for the first piece of the call. */
   readonly isFirst: boolean;
-  /** True when the entry holds all of the call. */
+  /** True if the entry holds the whole call. */
   readonly isWhole: boolean;
-  /** True for a new call whose index differs from an earlier index in the same list, so it is not a repetition. */
+  /** True for a new call whose index differs from an earlier index in the same list, which rules out a repetition. */
   readonly isBeside: boolean;
-  /** Undefined if the id was already known or is still unknown. */
+  /** The id, with the piece that brings it; undefined before and after. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly input: string;
@@ -23,8 +22,8 @@ export interface CallPiece {
 const none: readonly CallPiece[] = [];
 
 /**
- * Finds the call that an entry belongs to. Vendors leave out indexes or ids, give every call the index 0, repeat names,
- * and repeat the whole call at the end. Pieces of a call that may be a repetition are held back.
+ * Assigns entries to calls. Vendors omit indexes or ids, give every call the index 0, repeat names, and repeat the whole call at
+ * the end. Holds back the pieces of a call that may be a repetition.
  */
 export class CallTracker {
   readonly #calls: TrackedCall[] = [];
@@ -34,95 +33,103 @@ export class CallTracker {
     return this.#calls;
   }
 
-  /** The call at an index; undefined unless the vendor numbers its calls 0, 1, 2… */
+  /** Returns the call at an index; undefined unless the vendor numbers its calls 0, 1, 2… */
   numbered(index: number): TrackedCall | undefined {
     const call = this.#byIndex.get(index);
     return call?.key === index ? call : undefined;
   }
 
-  pieces(entries: CallEntries): CallPiece[] {
-    const all = readEntries(entries);
-    const anonymous = all.filter(isAnonymous);
-    const beside = new Set<TrackedCall>();
-    return all.flatMap((piece) => this.#piece(piece, anonymous.length - anonymous.indexOf(piece), beside));
+  takePieces(entries: CallEntries): CallPiece[] {
+    const pieces = readEntries(entries);
+    const anonymous = pieces.filter(isAnonymous);
+    const callsInChunk = new Set<TrackedCall>();
+    return pieces.flatMap((piece) =>
+      this.#takePiece(piece, anonymous.length - anonymous.indexOf(piece), callsInChunk),
+    );
   }
 
   /** Takes whole calls, whose pieces may have arrived earlier. */
-  whole(entries: CallEntries): readonly CallPiece[] {
+  takeWhole(entries: CallEntries): readonly CallPiece[] {
     if (this.#calls.length === 0 && entries.entries.length === 0 && entries.old === undefined) return none;
-    const listed = new Set<TrackedCall>();
-    return [...this.rest(), ...readEntries(entries).map((piece, position) => this.#whole(piece, position, listed))];
+    const callsInList = new Set<TrackedCall>();
+    const wholes = readEntries(entries);
+    return [...this.releaseHeld(), ...wholes.map((whole, position) => this.#takeWhole(whole, position, callsInList))];
   }
 
-  rest(): readonly CallPiece[] {
+  releaseHeld(): readonly CallPiece[] {
     if (this.#calls.length === 0) return none;
-    return this.#calls.filter(({ twin }) => twin !== undefined).flatMap((call) => this.#released(call));
+    return this.#calls.filter(({ twin }) => twin !== undefined).flatMap((call) => this.#release(call));
   }
 
   /**
    * @param fromEnd position, counted from the last call (1), of the call that an anonymous piece belongs to
-   * @param beside calls seen so far in this chunk
+   * @param callsInChunk calls of earlier pieces in the same chunk
    */
-  #piece(piece: CallEntry, fromEnd: number, beside: Set<TrackedCall>): CallPiece[] {
-    const known = this.#find(piece, isAnonymous(piece) ? fromEnd : 1, beside);
-    const isRepeated = known !== undefined && isRepetition(piece, known, beside);
-    const twin = known === undefined ? this.#calls.find((call) => mayRepeat(piece, call, beside)) : undefined;
-    const call = known ?? this.#open(piece);
+  #takePiece(piece: CallEntry, fromEnd: number, callsInChunk: Set<TrackedCall>): CallPiece[] {
+    const existing = this.#find(piece, isAnonymous(piece) ? fromEnd : 1, callsInChunk);
+    const isNew = existing === undefined;
+    const isRepeated = !isNew && isRepetition(piece, existing, callsInChunk);
+    const twin = isNew ? this.#calls.find((call) => mayRepeat(piece, call, callsInChunk)) : undefined;
+    const call = existing ?? this.#open(piece);
     call.twin ??= twin;
-    beside.add(call);
+    callsInChunk.add(call);
     const input = isRepeated ? '' : call.take(piece.input);
-    const next = { ...this.#learn(call, piece), isFirst: known === undefined, isWhole: false, isBeside: false, input };
+    const next = { ...this.#learn(call, piece), isFirst: isNew, isWhole: false, isBeside: false, input };
     if (call.isRepetition) return [];
     if (call.twin === undefined) return [next];
-    return call.hold(piece.entry, input) ? this.#released(call) : [];
+    return call.hold(piece.entry, input) ? this.#release(call) : [];
   }
 
-  #released(call: TrackedCall): CallPiece[] {
+  #release(call: TrackedCall): CallPiece[] {
     const held = call.release();
     if (held === undefined) return [];
     const { id, name, isCustom } = call;
     return [{ ...held, call, id, name, isCustom, isFirst: true, isWhole: false, isBeside: false }];
   }
 
-  /** @param listed calls seen so far in this list */
-  #whole(piece: CallEntry, position: number, listed: Set<TrackedCall>): CallPiece {
-    const known = this.#repeated(piece, position, listed);
-    const call = known ?? this.#open(piece);
-    const isBeside = known === undefined && [...listed].some((other) => isAtOtherIndex(piece, other));
-    listed.add(call);
-    const learned = this.#learn(call, piece);
-    return { ...learned, isFirst: known === undefined, isWhole: true, isBeside, input: call.complete(piece.input) };
+  /** @param callsInList calls of earlier entries in the same list */
+  #takeWhole(whole: CallEntry, position: number, callsInList: Set<TrackedCall>): CallPiece {
+    const existing = this.#findRepeated(whole, position, callsInList);
+    const isNew = existing === undefined;
+    const call = existing ?? this.#open(whole);
+    const isBeside = isNew && [...callsInList].some((other) => isAtOtherIndex(whole, other));
+    callsInList.add(call);
+    const learned = this.#learn(call, whole);
+    return { ...learned, isFirst: isNew, isWhole: true, isBeside, input: call.complete(whole.input) };
   }
 
-  #find(piece: CallEntry, fromEnd: number, beside: ReadonlySet<TrackedCall>): TrackedCall | undefined {
-    const last = this.#candidate(piece, fromEnd);
-    const repeated = () => this.#calls.find((call) => isRepetition(piece, call, beside));
-    if (last !== undefined && piece.name !== undefined && last.name !== undefined && beginsAnother(piece, last))
-      return repeated();
-    return last ?? repeated();
+  #find(piece: CallEntry, fromEnd: number, callsInChunk: ReadonlySet<TrackedCall>): TrackedCall | undefined {
+    const candidate = this.#findCandidate(piece, fromEnd);
+    if (candidate !== undefined && !startsNewCall(piece, candidate)) return candidate;
+    return this.#calls.find((call) => isRepetition(piece, call, callsInChunk));
   }
 
-  #candidate({ index, id, isOld }: CallEntry, fromEnd: number): TrackedCall | undefined {
+  #findCandidate({ index, id, isOld }: CallEntry, fromEnd: number): TrackedCall | undefined {
     if (isOld) return this.#calls.findLast((call) => call.isOld);
-    const known = this.#calls.findLast((call) => id !== undefined && call.id === id);
-    if (index === undefined) return known ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
-    return this.#byIndex.get(index) ?? (known?.index === undefined ? known : undefined);
+    const withId = this.#calls.findLast((call) => id !== undefined && call.id === id);
+    if (index === undefined) return withId ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
+    return this.#byIndex.get(index) ?? (withId?.index === undefined ? withId : undefined);
   }
 
   /**
    * Finds the call that a whole entry repeats. If several calls share an id, the call with the same input wins. A streamed call
    * matches even if the end of its input is missing or the vendor writes the input differently.
    */
-  #repeated(piece: CallEntry, position: number, listed: ReadonlySet<TrackedCall>): TrackedCall | undefined {
-    const { id, name, input } = piece;
-    const same = this.#calls.filter((call) => id !== undefined && call.id === id);
-    const named = same.filter((call) => call.name === undefined || name === undefined || call.name === name);
-    const open = named.filter((call) => !listed.has(call) || !isAtOtherIndex(piece, call));
-    const earlier = named.filter((call) => !listed.has(call));
-    const known = open.find((call) => call.hasInput(input)) ?? earlier.find((call) => call.begins(input)) ?? earlier[0];
-    if (known !== undefined || same.length > 0) return known;
-    const there = this.#calls[position];
-    return there?.name === name ? there : undefined;
+  #findRepeated(
+    whole: CallEntry,
+    position: number,
+    callsInList: ReadonlySet<TrackedCall>,
+  ): TrackedCall | undefined {
+    const { id, name, input } = whole;
+    const withId = this.#calls.filter((call) => id !== undefined && call.id === id);
+    const named = withId.filter((call) => call.name === undefined || name === undefined || call.name === name);
+    const compatible = named.filter((call) => !callsInList.has(call) || !isAtOtherIndex(whole, call));
+    const unlisted = named.filter((call) => !callsInList.has(call));
+    const repeated =
+      compatible.find((call) => call.hasInput(input)) ?? unlisted.find((call) => call.begins(input)) ?? unlisted[0];
+    if (repeated !== undefined || withId.length > 0) return repeated;
+    const atPosition = this.#calls[position];
+    return atPosition?.name === name ? atPosition : undefined;
   }
 
   #open(piece: CallEntry): TrackedCall {
@@ -136,18 +143,20 @@ export class CallTracker {
     call: TrackedCall,
     { id, name, entry, isCustom }: CallEntry,
   ): Pick<CallPiece, 'call' | 'entry' | 'isCustom' | 'id' | 'name'> {
-    const news = { id: call.id === undefined ? id : undefined, name: call.name === undefined ? name : undefined };
+    const newId = call.id === undefined ? id : undefined;
+    const newName = call.name === undefined ? name : undefined;
     call.id ??= id;
     call.name ??= name;
     call.isCustom ||= isCustom;
-    return { call, entry, isCustom, ...news };
+    return { call, entry, isCustom, id: newId, name: newName };
   }
 }
 
-/** A name begins a call unless it repeats the name of the current call. */
-function beginsAnother({ id, name, input }: CallEntry, last: TrackedCall): boolean {
-  const hasIds = id !== undefined && last.id !== undefined;
-  if ((hasIds && id !== last.id) || name !== last.name) return true;
-  if (!last.scanner.isWhole || input.trim() === '') return false;
-  return hasIds ? !last.isCustom && !last.hasInput(input) : true;
+/** Returns true for a piece whose name or id is not the call's, or which follows the complete input of the call. */
+function startsNewCall({ id, name, input }: CallEntry, call: TrackedCall): boolean {
+  if (name === undefined || call.name === undefined) return false;
+  const hasIds = id !== undefined && call.id !== undefined;
+  if ((hasIds && id !== call.id) || name !== call.name) return true;
+  if (!call.scanner.isWhole || input.trim() === '') return false;
+  return hasIds ? !call.isCustom && !call.hasInput(input) : true;
 }

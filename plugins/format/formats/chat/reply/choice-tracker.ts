@@ -4,7 +4,7 @@ import { type MessageContent, readMessage } from './read-reply.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatMessage } from '../../../wire/chat.ts';
 
-/** The content that a delta or a message adds to a reply, in this order. */
+/** The content that a delta or a message adds to a choice, in this order. */
 export interface ChoiceUpdate extends Omit<MessageContent, 'isDetailed' | 'calls'> {
   readonly calls: readonly CallPiece[];
 }
@@ -15,9 +15,8 @@ export interface ChoiceTrackerOptions {
 }
 
 /**
- * Reads one answer of a reply and tolerates the deviations of all vendors: drops repetitions and assigns every piece of
- * a call to its call. Decoders turn the result into fragments; the repair of same-format routes writes the result in
- * place.
+ * Reads one choice of a reply and tolerates the deviations of all vendors: drops repeated content and assigns every piece of a
+ * call to its call. Decoders turn the updates into fragments. The repair of same-format routes writes them in place.
  */
 export class ChoiceTracker {
   readonly #calls = new CallTracker();
@@ -25,7 +24,7 @@ export class ChoiceTracker {
   readonly #reasoning = new TextTracker();
   readonly #refusal = new TextTracker();
   readonly #splitter: ThinkSplitter | undefined;
-  #images = 0;
+  #imageCount = 0;
   #isFinished = false;
 
   constructor({ inlineThinking = false }: ChoiceTrackerOptions = {}) {
@@ -38,80 +37,77 @@ export class ChoiceTracker {
 
   get isEmpty(): boolean {
     const hasText = !this.#text.isEmpty || !this.#reasoning.isEmpty || !this.#refusal.isEmpty;
-    return !hasText && this.#images === 0 && this.#calls.calls.length === 0;
+    return !hasText && this.#imageCount === 0 && this.#calls.calls.length === 0;
   }
 
-  /** True when text and reasoning pass unchanged, unless a piece is a repetition. */
+  /** True while text and reasoning pass unchanged, unless a piece is a repetition. */
   get isPlain(): boolean {
     return !this.#isFinished && !this.#reasoning.isCumulative && this.#splitter?.isDone !== false;
   }
 
-  /** Takes a delta that contains only text or reasoning. Returns false, without taking it, if it is a repetition. */
-  plain(text: string, reasoning: string): boolean {
+  /** Takes a delta that contains only text or reasoning, unless it is a repetition. Call it only while `isPlain`. Returns true if taken. */
+  tryPlainDelta(text: string, reasoning: string): boolean {
     if (this.#reasoning.isRepetition(reasoning)) return false;
-    this.#text.piece(text);
-    this.#reasoning.piece(reasoning);
+    this.#text.takePiece(text);
+    this.#reasoning.takePiece(reasoning);
     return true;
   }
 
-  delta(delta: ChatMessage): ChoiceUpdate {
+  applyDelta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
-    // The delta follows the finish.
-    if (this.#isFinished) return this.#rest(content, 'pieceAfterEnd');
+    // Vendors may repeat content after the finish reason.
+    if (this.#isFinished) return this.#applyRepeated(content, (tracker, text) => tracker.takePieceAfterEnd(text));
     const reasoning = content.isDetailed
-      ? this.#reasoning.pieceOrAll(content.reasoning)
-      : this.#reasoning.pieceOnce(content.reasoning);
+      ? this.#reasoning.takePieceOrAll(content.reasoning)
+      : this.#reasoning.takePieceOnce(content.reasoning);
     // A vendor that repeats all reasoning also repeats all text.
-    const text = this.#reasoning.isCumulative ? this.#text.pieceOrAll(content.text) : this.#text.piece(content.text);
+    const isCumulative = this.#reasoning.isCumulative;
+    const text = isCumulative ? this.#text.takePieceOrAll(content.text) : this.#text.takePiece(content.text);
     return {
       ...this.#split(reasoning, text),
-      refusal: this.#refusal.piece(content.refusal),
+      refusal: this.#refusal.takePiece(content.refusal),
       citations: content.citations,
-      images: this.#taken(content.images),
-      calls: this.#calls.pieces(content.calls),
+      images: this.#countImages(content.images),
+      calls: this.#calls.takePieces(content.calls),
     };
   }
 
-  #taken(images: readonly MediaSource[]): readonly MediaSource[] {
-    this.#images += images.length;
+  /** Applies a whole message: the reply itself, or a repetition of the deltas. */
+  applyMessage(message: ChatMessage): ChoiceUpdate {
+    return this.#applyRepeated(readMessage(message), (tracker, text) => tracker.takeWhole(text));
+  }
+
+  /** Ends the choice and returns the content that was held back. */
+  finish(): SplitText & Pick<ChoiceUpdate, 'calls'> {
+    this.#isFinished = true;
+    const held = this.#splitter?.finish() ?? { reasoning: '', text: '' };
+    return { ...this.#preferMember('', held), calls: this.#calls.releaseHeld() };
+  }
+
+  /** @param takeNew takes a text that may repeat earlier text, and returns the new part */
+  #applyRepeated(content: MessageContent, takeNew: (tracker: TextTracker, text: string) => string): ChoiceUpdate {
+    const reasoning = takeNew(this.#reasoning, content.reasoning);
+    return {
+      ...this.#split(reasoning, takeNew(this.#text, content.text)),
+      refusal: takeNew(this.#refusal, content.refusal),
+      citations: content.citations,
+      // A message repeats the images of the deltas, in the same order.
+      images: this.#countImages(content.images.slice(this.#imageCount)),
+      calls: this.#calls.takeWhole(content.calls),
+    };
+  }
+
+  #countImages(images: readonly MediaSource[]): readonly MediaSource[] {
+    this.#imageCount += images.length;
     return images;
   }
 
-  /** A whole message repeats the images of the deltas, in their order. */
-  #missing(images: readonly MediaSource[]): readonly MediaSource[] {
-    return this.#taken(images.slice(this.#images));
+  #split(reasoning: string, text: string): SplitText {
+    return this.#preferMember(reasoning, this.#splitter?.take(text) ?? { reasoning: '', text });
   }
 
-  /** Takes a whole message: the reply itself, or a repetition of the deltas. */
-  message(message: ChatMessage): ChoiceUpdate {
-    return this.#rest(readMessage(message), 'whole');
-  }
-
-  /** Ends the answer and returns the pieces that were held back. */
-  finish(): SplitText & Pick<ChoiceUpdate, 'calls'> {
-    this.#isFinished = true;
-    return { ...this.#split('', undefined), calls: this.#calls.rest() };
-  }
-
-  /** The new part of content that may repeat all earlier content. */
-  #rest(content: MessageContent, take: 'whole' | 'pieceAfterEnd'): ChoiceUpdate {
-    const reasoning = this.#reasoning[take](content.reasoning);
-    return {
-      ...this.#split(reasoning, this.#text[take](content.text)),
-      refusal: this.#refusal[take](content.refusal),
-      citations: content.citations,
-      images: this.#missing(content.images),
-      calls: this.#calls.whole(content.calls),
-    };
-  }
-
-  /** @param text undefined at the end */
-  #split(reasoning: string, text: string | undefined): SplitText {
-    const split = (text === undefined ? this.#splitter?.rest() : this.#splitter?.take(text)) ?? {
-      reasoning: '',
-      text: text ?? '',
-    };
-    // MiniMax may send the same reasoning both inside and outside the text.
+  /** Prefers the reasoning of a separate member: MiniMax may send the same reasoning in the text as well. */
+  #preferMember(reasoning: string, split: SplitText): SplitText {
     return { reasoning: this.#reasoning.isEmpty ? split.reasoning : reasoning, text: split.text };
   }
 }
@@ -121,72 +117,72 @@ interface SplitText {
   readonly text: string;
 }
 
-const opening = '<think>';
-const closing = '</think>';
+const openingTag = '<think>';
+const closingTag = '</think>';
 
 /**
- * Separates reasoning at the beginning of a text, `<think>…</think>`, from the answer. Later tags are text, because a
- * model may write about them.
+ * Separates reasoning at the start of a text, `<think>…</think>`, from the answer. Later tags are text, because a model may write
+ * about them.
  */
 class ThinkSplitter {
-  #place: 'before' | 'within' | 'after' | 'answer' = 'before';
-  /** Text that may be the beginning of a tag. */
+  #state: 'start' | 'reasoning' | 'gap' | 'answer' = 'start';
+  /** Text that may be the start of a tag. */
   #held = '';
-  #hasThought = false;
+  #hasReasoning = false;
 
-  /** True when the remaining text contains no reasoning. */
+  /** True once the remaining text contains no reasoning. */
   get isDone(): boolean {
-    return this.#place === 'answer';
+    return this.#state === 'answer';
   }
 
   take(text: string): SplitText {
     this.#held += text;
-    if (this.#place === 'before') this.#begin();
-    const reasoning = this.#think();
-    return { reasoning, text: this.#answer() };
+    if (this.#state === 'start') this.#findOpeningTag();
+    const reasoning = this.#takeReasoning();
+    return { reasoning, text: this.#takeAnswer() };
   }
 
-  /** The remainder at the end. Reasoning without a closing tag stays reasoning. */
-  rest(): SplitText {
-    const text = this.#held;
+  /** Returns the held-back text. Reasoning without a closing tag stays reasoning. */
+  finish(): SplitText {
+    const held = this.#held;
     this.#held = '';
-    if (this.#place === 'within') return { reasoning: text.trimEnd(), text: '' };
-    return { reasoning: '', text: this.#place === 'before' ? text : '' };
+    if (this.#state === 'reasoning') return { reasoning: held.trimEnd(), text: '' };
+    return { reasoning: '', text: this.#state === 'start' ? held : '' };
   }
 
-  #begin(): void {
+  #findOpeningTag(): void {
     const start = this.#held.trimStart();
-    if (start.startsWith(opening)) {
-      this.#place = 'within';
-      this.#held = start.slice(opening.length);
-    } else if (!opening.startsWith(start)) this.#place = 'answer';
+    if (start.startsWith(openingTag)) {
+      this.#state = 'reasoning';
+      this.#held = start.slice(openingTag.length);
+    } else if (!openingTag.startsWith(start)) this.#state = 'answer';
   }
 
-  #think(): string {
-    if (this.#place !== 'within') return '';
-    if (!this.#hasThought) this.#held = this.#held.trimStart();
-    const end = this.#held.indexOf(closing);
-    const thought = end === -1 ? withoutTail(this.#held) : this.#held.slice(0, end).trimEnd();
-    this.#held = this.#held.slice(end === -1 ? thought.length : end + closing.length);
-    if (end !== -1) this.#place = 'after';
-    this.#hasThought ||= thought !== '';
-    return thought;
+  #takeReasoning(): string {
+    if (this.#state !== 'reasoning') return '';
+    if (!this.#hasReasoning) this.#held = this.#held.trimStart();
+    const end = this.#held.indexOf(closingTag);
+    const reasoning = end === -1 ? certainReasoning(this.#held) : this.#held.slice(0, end).trimEnd();
+    this.#held = this.#held.slice(end === -1 ? reasoning.length : end + closingTag.length);
+    if (end !== -1) this.#state = 'gap';
+    this.#hasReasoning ||= reasoning !== '';
+    return reasoning;
   }
 
-  /** The blank line between reasoning and answer belongs to neither. */
-  #answer(): string {
-    if (this.#place !== 'after' && this.#place !== 'answer') return '';
-    const answer = this.#place === 'after' ? this.#held.trimStart() : this.#held;
-    if (answer !== '') this.#place = 'answer';
+  /** Skips the blank line between reasoning and answer, which belongs to neither. */
+  #takeAnswer(): string {
+    if (this.#state !== 'gap' && this.#state !== 'answer') return '';
+    const answer = this.#state === 'gap' ? this.#held.trimStart() : this.#held;
+    if (answer !== '') this.#state = 'answer';
     this.#held = '';
     return answer;
   }
 }
 
-/** The part that is certainly reasoning: without a possible start of the closing tag and the white space before it. */
-function withoutTail(text: string): string {
-  for (let length = Math.min(text.length, closing.length - 1); length > 0; length--) {
-    if (text.endsWith(closing.slice(0, length))) return text.slice(0, -length).trimEnd();
+/** Omits a possible start of the closing tag at the end of the text, and the white space before it. */
+function certainReasoning(text: string): string {
+  for (let length = Math.min(text.length, closingTag.length - 1); length > 0; length--) {
+    if (text.endsWith(closingTag.slice(0, length))) return text.slice(0, -length).trimEnd();
   }
   return text.trimEnd();
 }

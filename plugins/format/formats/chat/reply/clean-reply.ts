@@ -2,14 +2,14 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { asText } from '../../../wire/members.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
-/** Finish reasons that OpenAI publishes for an answer without calls. */
+/** Finish reasons that OpenAI publishes for a choice without calls. */
 const plainReasons = new Set<unknown>(['stop', 'length', 'content_filter']);
-/** Members of a text-only message that need no repair; any other member must be null. */
+/** Members of a text-only message that need no repair. Any other member must be null. */
 const plainMembers = new Set(['role', 'content', 'annotations']);
 
 /**
- * The answer of a whole reply that has only text and every member that clients require, as most replies do. Undefined if the reply
- * may need a repair.
+ * Returns the choice of a non-streaming reply that has only text and all members that clients require, as most replies do; undefined
+ * if the reply may need a repair.
  */
 export function cleanChoice(body: ChatReply): ChatChoice | undefined {
   const { object, choices } = body;
@@ -22,7 +22,7 @@ export function cleanChoice(body: ChatReply): ChatChoice | undefined {
   return isClean ? choice : undefined;
 }
 
-/** True if all members that every reply and chunk must have are present. */
+/** Returns true if a reply or chunk has an id, a time and a model, which clients require. */
 export function hasHead({ id, created, model }: ChatReply): boolean {
   return asText(id) !== '' && typeof created === 'number' && typeof model === 'string';
 }

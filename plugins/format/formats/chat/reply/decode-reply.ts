@@ -28,31 +28,30 @@ import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
-/** Matches chunks that even a reader that skips the text must read: an ending or an error. */
+/** Matches chunks that cannot be skimmed, because they end the choice or report an error. */
 const notable = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
 const none: readonly Fragment[] = [];
-/** Some servers report usage in each chunk. */
+/** Matches chunks with usage, which some servers report in each chunk. */
 const counting = /"usage"\s*:\s*\{/;
 
 /**
- * Reads a Chat Completions reply with the deviations of all vendors. If there are several answers, it reads the first. Source:
- * OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
+ * Reads a Chat Completions reply and tolerates the deviations of all vendors. Of several choices, it reads the content of the first and
+ * the progress of the others. Source: OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
  */
 export class ChatDecoder implements ReplyDecoder {
-  /** Created on first use: most whole replies do not need it. */
+  /** Created on first use, because most non-streaming replies do not need it. */
   #choiceTracker: ChoiceTracker | undefined;
-  #choice: JsonValue | undefined;
-
+  #choiceIndex: JsonValue | undefined;
   readonly #profile: Profile | undefined;
   #hasFinished = false;
   #tier: JsonValue | undefined;
-  #isNamed = false;
-  /** Sources listed outside the answer, by URL; they are emitted when the answer ends. */
+  #hasModel = false;
+  /** Sources listed outside the message, by URL. They are emitted when the choice ends. */
   readonly #sources = new Map<string, Citation>();
   readonly #cited = new Set<string>();
-  readonly #repeated = new RepeatedEvent();
+  readonly #repeatedEvent = new RepeatedEvent();
   /** True if the repeated event carries reasoning. */
-  #isThought = false;
+  #repeatsReasoning = false;
 
   constructor(profile?: Profile) {
     this.#profile = profile;
@@ -67,18 +66,25 @@ export class ChatDecoder implements ReplyDecoder {
   }
 
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    const text = this.#tracker.isPlain ? this.#repeated.read(name, data) : undefined;
-    const isTaken =
-      text !== undefined && (this.#isThought ? this.#tracker.plain('', text) : this.#tracker.plain(text, ''));
-    if (isTaken) return textFragment(this.#isThought ? 'reasoning' : 'text', text);
-    const fragments = this.#event(name, data, event);
-    // A caller that passes the event skims later ones instead.
-    if (event !== undefined) return fragments;
-    const only = this.#sources.size === 0 ? onlyDelta(fragments) : undefined;
-    const said = only?.type === 'input' ? undefined : only;
-    this.#isThought = said?.type === 'reasoning';
-    this.#repeated.learn(name, data, said?.text, this.#isThought ? thoughtOfChunk : textOfChunk);
+    const text = this.#tracker.isPlain ? this.#repeatedEvent.read(name, data) : undefined;
+    if (text !== undefined && this.#takeRepeated(text)) {
+      return textFragment(this.#repeatsReasoning ? 'reasoning' : 'text', text);
+    }
+    const fragments = this.#readChunk(name, data, event);
+    // A caller that passes the parsed event skims the events after it.
+    if (event === undefined) this.#learnEvent(name, data, fragments);
     return fragments;
+  }
+
+  #takeRepeated(text: string): boolean {
+    return this.#repeatsReasoning ? this.#tracker.tryPlainDelta('', text) : this.#tracker.tryPlainDelta(text, '');
+  }
+
+  #learnEvent(name: string | undefined, data: string, fragments: readonly Fragment[]): void {
+    const delta = this.#sources.size === 0 ? onlyDelta(fragments) : undefined;
+    const text = delta?.type === 'input' ? undefined : delta?.text;
+    this.#repeatsReasoning = delta?.type === 'reasoning';
+    this.#repeatedEvent.learn(name, data, text, this.#repeatsReasoning ? thoughtOfChunk : textOfChunk);
   }
 
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
@@ -90,109 +96,114 @@ export class ChatDecoder implements ReplyDecoder {
     return counting.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
   }
 
-  #event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+  #readChunk(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const json = data.replace(/^\uFEFF/, '').trim();
-    if (json === '[DONE]') return [...this.#rest(), this.#end()];
+    if (json === '[DONE]') return [...this.#finishContent(), this.#endFragment()];
     const chunk: ChatReply | undefined = readEvent(json, event);
     if (chunk === undefined) return name === 'error' ? [failed({ message: json })] : [];
     if (name === 'error') return [failed(isJsonObject(chunk.error) ? chunk.error : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const { choices } = answerRefusedPrompt(chunk, 'delta');
-    const choice = this.#pick(choices);
-    this.#find(chunk, choice);
-    const answer = choice === undefined ? [] : this.#answer(choice);
-    const fragments = [...answer, ...readOthers(choices, choice), ...readModeration(chunk)];
+    const choice = this.#pickChoice(choices);
+    this.#collectSources(chunk, choice);
+    const content = choice === undefined ? [] : this.#readChoice(choice);
+    const fragments = [...content, ...readOthers(choices, choice), ...readModeration(chunk)];
     if (this.#hasFinished) noteFinish(this.#profile);
-    return [...usageFragment(readUsage(chunk)), ...this.#served(chunk), ...fragments];
+    return [...usageFragment(readUsage(chunk)), ...this.#readModelAndTier(chunk), ...fragments];
   }
 
   whole(body: ChatReply): Fragment[] {
     const error = readFailure(body);
     if (error !== undefined) return [{ type: 'error', error }];
     const simple = this.#hasInlineThinking ? undefined : readSimple(body);
-    if (simple !== undefined) return [...usageFragment(readUsage(body)), ...this.#served(body), ...simple];
+    if (simple !== undefined) return [...usageFragment(readUsage(body)), ...this.#readModelAndTier(body), ...simple];
     const { choices } = answerRefusedPrompt(body, 'message');
-    const choice = this.#pick(choices);
-    // Only the message is passed on: a stray `code` does not mean that the request was rejected.
+    const choice = this.#pickChoice(choices);
+    // Passes on only the message, because a stray `code` does not mean that the request was rejected.
     if (choice === undefined)
       return [failed({ message: asText(member(body, 'message')) || 'an answer without choices' })];
-    this.#find(body, choice);
-    const counted = [...usageFragment(readUsage(body)), ...this.#served(body)];
-    const answers = [...this.#answer(choice), ...readOthers(choices, choice)];
-    const fragments = [...counted, ...answers, ...readModeration(body), ...this.#rest()];
+    this.#collectSources(body, choice);
+    const fragments = [
+      ...usageFragment(readUsage(body)),
+      ...this.#readModelAndTier(body),
+      ...this.#readChoice(choice),
+      ...readOthers(choices, choice),
+      ...readModeration(body),
+      ...this.#finishContent(),
+    ];
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
-  /** Some vendors repeat all sources in every chunk. */
-  #find(reply: ChatReply, choice: ChatChoice | undefined): void {
+  /** Collects sources, which some vendors repeat in every chunk. */
+  #collectSources(reply: ChatReply, choice: ChatChoice | undefined): void {
     const message = [choice?.delta, choice?.message].find(isJsonObject) ?? {};
     for (const source of readSources(reply, message)) this.#sources.set(source.url, source);
   }
 
-  /** The sources that the text itself does not cite. */
-  #uncited(): readonly Fragment[] {
+  /** Returns the collected sources that the text itself does not cite. */
+  #takeUncitedSources(): readonly Fragment[] {
     if (this.#sources.size === 0) return none;
     const sources = [...this.#sources.values()].filter(({ url }) => !this.#cited.has(url));
     for (const { url } of sources) this.#cited.add(url);
     return sources.map((citation) => ({ type: 'citation', citation }));
   }
 
-  /** Every chunk repeats the model; OpenAI also repeats the tier. */
-  #served({ model, service_tier: tier }: ChatReply): readonly Fragment[] {
-    if (tier === this.#tier && this.#isNamed) return none;
-    const named = this.#isNamed ? none : modelFragment(model);
-    this.#isNamed ||= named.length > 0;
-    if (tier === this.#tier) return named;
+  /** Reads the model and the tier, which chunks repeat. */
+  #readModelAndTier({ model, service_tier: tier }: ChatReply): readonly Fragment[] {
+    if (tier === this.#tier && this.#hasModel) return none;
+    const modelFragments = this.#hasModel ? none : modelFragment(model);
+    this.#hasModel ||= modelFragments.length > 0;
+    if (tier === this.#tier) return modelFragments;
     this.#tier = tier;
-    return [...named, ...tierFragment(tier)];
+    return [...modelFragments, ...tierFragment(tier)];
   }
 
-  /** The first answer received, whatever its index is. */
-  #pick(choices: JsonValue | undefined): ChatChoice | undefined {
+  /** Picks the choice that arrived first, regardless of its index. */
+  #pickChoice(choices: JsonValue | undefined): ChatChoice | undefined {
     const list: readonly ChatChoice[] = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
-    this.#choice ??= list[0]?.index ?? undefined;
-    return list.find(({ index }) => typeof index !== 'number' || index === this.#choice);
+    this.#choiceIndex ??= list[0]?.index ?? undefined;
+    return list.find(({ index }) => typeof index !== 'number' || index === this.#choiceIndex);
   }
 
-  #answer(choice: ChatChoice): Fragment[] {
+  #readChoice(choice: ChatChoice): Fragment[] {
     const { delta, message } = choice;
     const failure = readFailure(choice);
     if (failure !== undefined) return [{ type: 'error', error: failure }];
-    const said: Fragment[] = [
+    const content: Fragment[] = [
       ...withTokens(choice.logprobs, [
-        ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : none),
-        ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : none),
+        ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.applyDelta(delta)) : none),
+        ...(isJsonObject(message) ? fragmentsOf(this.#tracker.applyMessage(message)) : none),
       ]),
       ...readDropped(delta),
       ...readDropped(message),
     ];
-    // The message may just repeat the deltas.
-    const isMore = carriesMore(delta) || (this.#tracker.isEmpty && carriesMore(message));
-    const fragments = isMore && !said.some(isContent) ? [...said, progress] : said;
-    for (const one of fragments) if (one.type === 'citation') this.#cited.add(one.citation.url);
+    // A message after deltas usually repeats them, so it is not progress.
+    const hasProgressed = carriesMore(delta) || (this.#tracker.isEmpty && carriesMore(message));
+    const fragments = hasProgressed && !content.some(isContent) ? [...content, progress] : content;
+    for (const fragment of fragments) if (fragment.type === 'citation') this.#cited.add(fragment.citation.url);
     const error = readAbort(choice);
     if (error !== undefined) return [...fragments, { type: 'error', error }];
     const finish = readFinish(choice);
     if (finish === undefined || finish === 'failed') return fragments;
     this.#hasFinished = true;
-    return [...fragments, ...this.#rest(), finish];
+    return [...fragments, ...this.#finishContent(), finish];
   }
 
-  #end(): Fragment {
+  #endFragment(): Fragment {
     const ending = this.#hasFinished ? 'whole' : endingWithoutFinish(this.#profile);
-    // An empty answer is reported as such.
+    // An empty reply gets its own error later.
     if (ending === 'cut' && !this.#tracker.isEmpty) return { type: 'error', error: missingFinish() };
     return ending === 'whole' ? { type: 'end' } : { type: 'end', isUnfinished: true };
   }
 
-  #rest(): readonly Fragment[] {
+  #finishContent(): readonly Fragment[] {
     const { reasoning, text, calls } = this.#tracker.finish();
     return [
       ...textFragment('reasoning', reasoning),
       ...textFragment('text', text),
       ...calls.flatMap(callFragments),
-      ...this.#uncited(),
+      ...this.#takeUncitedSources(),
     ];
   }
 }
@@ -208,14 +219,14 @@ function readSimple(body: ChatReply): readonly Fragment[] | undefined {
   return [{ type: 'text', text: asText(content) }, finish, { type: 'end' }];
 }
 
-/** Reads the state of the other answers: clients may have requested several. */
+/** Reads the state of the other choices, if the client requested several. */
 function readOthers(choices: JsonValue | undefined, own: ChatChoice | undefined): readonly Fragment[] {
   if (Array.isArray(choices) && choices.length === 1 && choices[0] === own) return none;
-  const others: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
-  return others.flatMap((choice): Fragment[] => {
+  const all: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
+  return all.flatMap((choice): Fragment[] => {
     if (choice === own) return [];
-    const read = readFinish(choice);
-    const finish = read === 'failed' ? undefined : read?.reason;
+    const ending = readFinish(choice);
+    const finish = ending === 'failed' ? undefined : ending?.reason;
     const other: Fragment = { type: 'other', answer: choice.index ?? null, finish, error: readAbort(choice) };
     return carriesMore(choice.delta) || carriesMore(choice.message) ? [progress, other] : [other];
   });
@@ -231,11 +242,11 @@ function textOfChunk(chunk: ChatReply): JsonValue | undefined {
 }
 
 function thoughtOfChunk(chunk: ChatReply): JsonValue | undefined {
-  const { reasoning_content: first, reasoning: second }: ChatMessage = deltaOf(chunk) ?? {};
-  return asText(first) === '' ? second : first;
+  const { reasoning_content, reasoning }: ChatMessage = deltaOf(chunk) ?? {};
+  return asText(reasoning_content) === '' ? reasoning : reasoning_content;
 }
 
-/** The delta of a chunk that has one answer and no message. */
+/** Returns the delta of a chunk that has one choice and no message. */
 function deltaOf({ choices }: ChatReply): ChatMessage | undefined {
   const [choice, ...others]: readonly JsonValue[] = asList(choices);
   if (others.length > 0 || member<ChatChoice>(choice, 'message') !== undefined) return undefined;
@@ -243,19 +254,22 @@ function deltaOf({ choices }: ChatReply): ChatMessage | undefined {
   return isJsonObject(delta) ? delta : undefined;
 }
 
-/** Attaches tokens to a text. Other formats cannot express tokens of reasoning, calls and refusals, or older token formats. */
-function withTokens(given: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
-  if (!isJsonObject(given)) return fragments;
-  const { content, refusal }: ChatLogprobs = given;
+/**
+ * Attaches log probabilities to the text. Notes those of reasoning, calls and refusals, and those in older formats: other formats cannot
+ * express them.
+ */
+function withTokens(received: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
+  if (!isJsonObject(received)) return fragments;
+  const { content, refusal }: ChatLogprobs = received;
   const logprobs = asList(content).filter(isJsonObject);
-  const isOther = asList(refusal).length > 0 || !('content' in given);
-  const text = fragments.find(({ type }) => type === 'text');
-  const lost: Fragment[] = isOther ? [droppedPart('logprobs', '')] : [];
-  if (logprobs.length === 0) return [...lost, ...fragments];
-  if (text?.type === 'text') return [...lost, ...fragments.map((one) => (one === text ? { ...text, logprobs } : one))];
-  return fragments.length > 0
-    ? [droppedPart('logprobs', ''), ...fragments]
-    : [...lost, { type: 'text', text: '', logprobs }];
+  const hasOthers = asList(refusal).length > 0 || !('content' in received);
+  const dropped: Fragment[] = hasOthers ? [droppedPart('logprobs', '')] : [];
+  if (logprobs.length === 0) return [...dropped, ...fragments];
+  if (fragments.length === 0) return [...dropped, { type: 'text', text: '', logprobs }];
+  const textIndex = fragments.findIndex(({ type }) => type === 'text');
+  const text = fragments[textIndex];
+  if (text?.type !== 'text') return [droppedPart('logprobs', ''), ...fragments];
+  return [...dropped, ...fragments.with(textIndex, { ...text, logprobs })];
 }
 
 function readDropped(message: JsonValue | undefined): readonly Fragment[] {
@@ -265,7 +279,7 @@ function readDropped(message: JsonValue | undefined): readonly Fragment[] {
   return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [droppedPart('executed_tools', '')] : [])];
 }
 
-/** Notes the vendor's moderation of prompt and answer, which other formats cannot express. */
+/** Notes the vendor's moderation of prompt and reply, which other formats cannot express. */
 function readModeration({ moderation }: ChatReply): Fragment[] {
   return isJsonObject(moderation) ? [droppedPart('moderation', '')] : [];
 }
@@ -284,10 +298,10 @@ function fragmentsOf({ reasoning, text, refusal, citations, images, calls }: Cho
 function callFragments(piece: CallPiece): Fragment[] {
   const { call, isCustom, isFirst, isWhole, isBeside, id, name, input } = piece;
   const { key } = call;
-  const isNews = isFirst || id !== undefined || name !== undefined;
+  const namesCall = isFirst || id !== undefined || name !== undefined;
   const marks = { ...(isCustom && { form: 'freeform' as const }), ...(isBeside && { isBeside }) };
   return [
-    ...(isNews ? [{ type: 'call', key, id, name, ...marks } as const] : []),
+    ...(namesCall ? [{ type: 'call', key, id, name, ...marks } as const] : []),
     ...(input === '' ? [] : [{ type: 'input', key, text: input } as const]),
     ...(isWhole ? [{ type: 'call_end', key } as const] : []),
   ];

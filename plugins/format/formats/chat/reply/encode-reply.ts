@@ -9,7 +9,7 @@ import { usesDeprecatedCalls, writeFinish, writeUsage } from './reply-object.ts'
 import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 
 /**
- * Writes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; client
+ * Encodes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; client
  * requirements: the stream helper of the openai SDK, Vercel's AI SDK.
  */
 export class ChatEncoder implements ReplyEncoder {
@@ -17,9 +17,9 @@ export class ChatEncoder implements ReplyEncoder {
   readonly #isOld: boolean;
   readonly #wantsUsage: boolean;
   readonly #deltas: MessageDeltas;
-  #hasBegun = false;
-  /** A chunk with only a delta: the text before and after the delta. */
-  readonly #frame: readonly [before: string, after: string];
+  #hasStarted = false;
+  /** The text of a chunk before and after its delta. */
+  readonly #plainFrame: readonly [before: string, after: string];
 
   constructor(context: ReplyContext) {
     const { request } = context;
@@ -28,29 +28,29 @@ export class ChatEncoder implements ReplyEncoder {
     this.#isOld = usesDeprecatedCalls(request);
     this.#wantsUsage = member<ChatStreamOptions>(stream_options, 'include_usage') === true;
     this.#deltas = new MessageDeltas(this.#isOld);
-    const [before = '', after = ''] = this.#chunk({}, null).split('"delta":{}');
-    this.#frame = [`${before}"delta":`, after];
+    const [before = '', after = ''] = this.#writeChunk({}, null).split('"delta":{}');
+    this.#plainFrame = [`${before}"delta":`, after];
   }
 
   event(event: ReplyEvent): string {
     // The first chunk shows whether there is text, so it waits for the first block.
     if (event.type === 'start') return '';
-    if (event.type === 'finish') return this.#finish(event.reply);
+    if (event.type === 'finish') return this.#writeEnd(event.reply);
     const logprobs = event.type === 'block_delta' ? event.logprobs : undefined;
-    let written = '';
-    for (const delta of this.#deltasOf(event))
-      written += logprobs === undefined ? this.#plain(delta) : this.#chunk(delta, null, {}, logprobs);
-    return written;
+    let text = '';
+    for (const delta of this.#takeDeltas(event))
+      text += logprobs === undefined ? this.#writePlainChunk(delta) : this.#writeChunk(delta, null, {}, logprobs);
+    return text;
   }
 
   /**
-   * With calls, refusals or reasoning the text is null, as OpenAI and DeepSeek send it: the SDK's helper would turn an
-   * empty string into an empty text, but the whole reply has no text.
+   * Returns the deltas for an event, after the first delta of the reply. A reply that starts with a call, a refusal or reasoning has null
+   * as its first text, as OpenAI and DeepSeek send it, because the SDK's helper would turn an empty string into an empty text.
    */
-  #deltasOf(event: BlockEvent): ChatMessage[] {
+  #takeDeltas(event: BlockEvent): ChatMessage[] {
     const deltas = this.#deltas.take(event);
-    if (this.#hasBegun) return deltas;
-    this.#hasBegun = true;
+    if (this.#hasStarted) return deltas;
+    this.#hasStarted = true;
     return [begin(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
   }
 
@@ -59,7 +59,7 @@ export class ChatEncoder implements ReplyEncoder {
     const finish_reason = writeFinish(reply.finish, this.#isOld);
     const tokens = reply.blocks.flatMap((block) => (block.type === 'text' ? (block.logprobs ?? []) : []));
     return {
-      ...this.#head('chat.completion'),
+      ...this.#writeHead('chat.completion'),
       choices: [{ index: 0, message, logprobs: writeLogprobs(tokens), finish_reason }],
       usage: writeUsage(reply.usage),
       ...writeTier(reply),
@@ -70,42 +70,42 @@ export class ChatEncoder implements ReplyEncoder {
     return renderStreamError(error, { id: this.#context.id, format: undefined, dialect: 'openai' });
   }
 
-  #finish(reply: CompleteReply): string {
-    const begun = this.#hasBegun ? '' : this.#chunk(begin(''), null);
-    // An answer with only reasoning gets an empty text.
-    const delta = this.#hasBegun && this.#deltas.isSilent ? { content: '' } : {};
-    const states = this.#deltas.end().map((state) => this.#chunk(state, null));
-    const end = begun + states.join('') + this.#chunk(delta, writeFinish(reply.finish, this.#isOld), writeTier(reply));
+  #writeEnd(reply: CompleteReply): string {
+    const first = this.#hasStarted ? '' : this.#writeChunk(begin(''), null);
+    // A reply with only reasoning gets an empty text.
+    const delta = this.#hasStarted && this.#deltas.isSilent ? { content: '' } : {};
+    const states = this.#deltas.end().map((state) => this.#writeChunk(state, null));
+    const last = this.#writeChunk(delta, writeFinish(reply.finish, this.#isOld), writeTier(reply));
     const usage = {
-      ...this.#head('chat.completion.chunk'),
+      ...this.#writeHead('chat.completion.chunk'),
       choices: [],
       usage: writeUsage(reply.usage),
       ...writeTier(reply),
     };
-    return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
+    return `${first}${states.join('')}${last}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
   }
 
-  /** Writes a chunk with only a delta from the prepared frame; the result equals an ordinary chunk. */
-  #plain(delta: ChatMessage): string {
-    const [before, after] = this.#frame;
+  /** Writes a chunk with only a delta from the prepared frame. The result equals that of `#writeChunk`. */
+  #writePlainChunk(delta: ChatMessage): string {
+    const [before, after] = this.#plainFrame;
     return before + JSON.stringify(delta) + after;
   }
 
-  #chunk(
+  #writeChunk(
     delta: ChatMessage,
     finish_reason: string | null,
     members: ChatReply = {},
     logprobs: readonly Logprob[] = [],
   ): string {
     return write({
-      ...this.#head('chat.completion.chunk'),
+      ...this.#writeHead('chat.completion.chunk'),
       ...members,
       choices: [{ index: 0, delta, logprobs: writeLogprobs(logprobs), finish_reason }],
       ...(this.#wantsUsage && { usage: null }),
     });
   }
 
-  #head(object: string): ChatReply {
+  #writeHead(object: string): ChatReply {
     const { id, created, model } = this.#context;
     return { id: `chatcmpl-${id}`, object, created, model };
   }

@@ -7,7 +7,7 @@ import { readFailure, type FinishReason, type Fragment } from '../../../canonica
 import { asText, count, member } from '../../../wire/members.ts';
 import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 
-/** Finish reasons of all vendors, without those for failures. */
+/** Finish reasons of all vendors, except reasons that report a failure. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -29,15 +29,13 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 const failures = new Set(['error', 'network_error', 'insufficient_system_resource', 'abort']);
 
-/**
- * `failed`: the vendor has aborted the answer. Undefined while the answer continues. An unknown reason ends the answer.
- */
+/** Reads the finish of a choice; `failed` if the vendor aborted it, undefined while it continues. An unknown reason ends the choice. */
 export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
-  const word = asText(choice.finish_reason).toLowerCase();
-  if (word === '' || word === 'null') return undefined;
-  if (failures.has(word)) return 'failed';
-  const reason = reasons.get(word) ?? 'stop';
-  // vLLM reports the stop sequence.
+  const reported = asText(choice.finish_reason).toLowerCase();
+  if (reported === '' || reported === 'null') return undefined;
+  if (failures.has(reported)) return 'failed';
+  const reason = reasons.get(reported) ?? 'stop';
+  // vLLM reports the stop sequence here, other servers a reason.
   const stop = asText(choice.stop_reason);
   const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
   return isSequence
@@ -45,16 +43,12 @@ export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finis
     : { type: 'finish', reason, stopSequence: undefined };
 }
 
-/** The error of an answer that its vendor reports as failed; undefined for any other. */
+/** Reads the error of a choice that the vendor reports as failed; undefined for any other choice. */
 export function readAbort(choice: ChatChoice): GatewayError | undefined {
   const error = readFailure(choice);
   if (error !== undefined || readFinish(choice) !== 'failed') return error;
-  return aborted(choice.finish_reason);
-}
-
-/** @param word finish reason; `insufficient_system_resource` is DeepSeek's name for an overload */
-function aborted(word: JsonValue | undefined): GatewayError {
-  const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
+  // DeepSeek reports an overload by this reason.
+  const code = choice.finish_reason === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
   return new GatewayError(code, upstreamReason('upstream.reason.aborted'));
 }
 
@@ -67,15 +61,15 @@ export function noteFinish(profile: Profile | undefined): void {
 }
 
 /**
- * Classifies a stream that ends with [DONE] but without a finish reason. `whole`: the vendor sends none, according to its
- * quirks. `cut`: the route has sent finish reasons before. Otherwise unknown: the stream is passed on unchanged.
+ * Classifies a stream that ends with [DONE] but without a finish reason. Returns `whole` if the vendor sends no finish reasons,
+ * according to its quirks; `cut` if the route has sent finish reasons before; otherwise `unknown`.
  */
 export function endingWithoutFinish(profile: Profile | undefined): 'whole' | 'cut' | 'unknown' {
   if (profile?.quirks.finish_reason === false) return 'whole';
   return profile !== undefined && finishing.has(profile) ? 'cut' : 'unknown';
 }
 
-/** The failure of a stream that ends without the finish reason that its route usually sends. */
+/** Creates the error for a stream that ends without the finish reason that its route usually sends. */
 export function missingFinish(): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_finish'));
 }
@@ -91,7 +85,7 @@ export function readUsage(body: ChatReply): Usage | undefined {
 }
 
 /**
- * Sources: OpenAI API reference, "The chat completion object"; the docs of DeepSeek
+ * Reads token counts under the names of all vendors. Sources: OpenAI API reference, "The chat completion object"; the docs of DeepSeek
  * (`prompt_cache_hit_tokens`), Moonshot (`cached_tokens`), Mistral (`num_cached_tokens`), DashScope
  * (`cache_creation_input_tokens`) and xAI (reasoning is not part of the completion).
  */
@@ -115,7 +109,7 @@ function readCounts(value: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Adds the reasoning tokens if the total shows that the completion count excludes them. */
+/** Reads the output tokens. Adds the reasoning tokens if the total shows that the completion count excludes them. */
 function outputOf(usage: ChatUsage, reasoning = 0): number | undefined {
   const output = count(usage.completion_tokens);
   const total = count(usage.total_tokens);

@@ -4,16 +4,17 @@ const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
 
 const whiteSpace: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Detects incrementally whether a JSON text is a closed object. Checks only the braces: the rest may be malformed. */
+/** Detects incrementally whether a JSON text is a closed object. Checks only the braces, so the text may be malformed. */
 export class ObjectScanner {
   /** Hash of the text without the white space between its tokens. */
-  #fingerprint = fnv.offset;
+  #hash = fnv.offset;
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
   #hasOpened = false;
   #isBlank = true;
 
+  /** True while the text has only white space. */
   get isBlank(): boolean {
     return this.#isBlank;
   }
@@ -22,39 +23,39 @@ export class ObjectScanner {
     return this.#hasOpened && this.#depth === 0;
   }
 
-  /** True if the texts are equal except for white space. A blank text equals an empty object. */
+  /** Returns true if the texts are equal except for white space. A blank text equals an empty object. */
   isSame(text: string): boolean {
     const other = new ObjectScanner();
     other.take(text);
-    return this.#orEmpty === other.#orEmpty;
+    return this.#comparableHash === other.#comparableHash;
   }
 
-  get #orEmpty(): number {
-    return this.#isBlank ? emptyObject : this.#fingerprint;
+  get #comparableHash(): number {
+    return this.#isBlank ? emptyObjectHash : this.#hash;
   }
 
   take(text: string): void {
     this.#isBlank &&= text.trim() === '';
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (this.#isInString || !whiteSpace.has(code)) this.#fingerprint = Math.imul(this.#fingerprint ^ code, fnv.prime);
-      if (this.#isInString) this.#string(code);
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (this.#isInString || !whiteSpace.has(code)) this.#hash = Math.imul(this.#hash ^ code, fnv.prime);
+      if (this.#isInString) this.#scanString(code);
       else if (code === quote) this.#isInString = true;
-      else if (code === openBrace) this.#open();
+      else if (code === openBrace) this.#openObject();
       else if (code === closeBrace) this.#depth--;
     }
   }
 
-  #open(): void {
+  #openObject(): void {
     this.#hasOpened = true;
     this.#depth++;
   }
 
-  #string(code: number): void {
+  #scanString(code: number): void {
     if (this.#isEscaped) this.#isEscaped = false;
     else if (code === backslash) this.#isEscaped = true;
     else if (code === quote) this.#isInString = false;
   }
 }
 
-const emptyObject = [openBrace, closeBrace].reduce((so, code) => Math.imul(so ^ code, fnv.prime), fnv.offset);
+const emptyObjectHash = [openBrace, closeBrace].reduce((hash, code) => Math.imul(hash ^ code, fnv.prime), fnv.offset);

@@ -3,8 +3,8 @@ import type { ChatReply, ChatFilterResults } from '../../../wire/chat.ts';
 import { asList, member } from '../../../wire/members.ts';
 
 /**
- * True if an Azure reply or chunk with status 200 has no choice because the content filter rejected the prompt. Source:
- * Azure OpenAI docs, "Content filtering", `prompt_filter_results`.
+ * Returns true for an Azure reply or chunk with status 200 that has no choice because the content filter rejected the prompt.
+ * Source: Azure OpenAI docs, "Content filtering", `prompt_filter_results`.
  */
 export function isPromptRefused({
   choices,
@@ -21,9 +21,9 @@ function isRefused(result: JsonValue): boolean {
   return isJsonObject(filters) && Object.values(filters).some((filter) => member(filter, 'filtered') === true);
 }
 
-/** Turns a reply or chunk whose prompt was rejected into a withheld answer; returns any other object unchanged. */
+/** Adds a choice that ends with `content_filter` to a reply or chunk whose prompt was rejected. Returns any other object unchanged. */
 export function answerRefusedPrompt(reply: ChatReply, place: 'message' | 'delta'): ChatReply {
   if (!isPromptRefused(reply)) return reply;
-  const said = { role: 'assistant', content: '', ...(place === 'message' && { refusal: null }) };
-  return { ...reply, choices: [{ index: 0, [place]: said, finish_reason: 'content_filter', logprobs: null }] };
+  const message = { role: 'assistant', content: '', ...(place === 'message' && { refusal: null }) };
+  return { ...reply, choices: [{ index: 0, [place]: message, finish_reason: 'content_filter', logprobs: null }] };
 }

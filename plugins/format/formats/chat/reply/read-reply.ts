@@ -20,7 +20,7 @@ import type {
 /** The content of a message or a delta. */
 export interface MessageContent {
   readonly reasoning: string;
-  /** True when the reasoning is only in `reasoning_details`, where MiniMax repeats all of it in each chunk. */
+  /** True if the reasoning is only in `reasoning_details`, where MiniMax repeats all of it in each chunk. */
   readonly isDetailed: boolean;
   readonly text: string;
   readonly refusal: string;
@@ -51,12 +51,12 @@ export function readMessage(message: ChatMessage): MessageContent {
   };
 }
 
-/** The answers of a reply or a chunk. */
+/** Reads the choices of a reply or a chunk. */
 export function choicesOf({ choices }: ChatReply): Editable<ChatChoice>[] {
   return asList(choices).filter(isJsonObject);
 }
 
-/** Reads a list; an object in its place counts as the only entry. */
+/** Reads a list. An object in its place counts as the only entry. */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? [value] : [];
@@ -76,7 +76,7 @@ function oldCall(call: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(call) && isFilled(call) ? call : undefined;
 }
 
-/** Images are in a separate list or among the parts. */
+/** Reads an image, from the separate list of images or from among the parts. */
 function readImage(part: JsonValue): MediaSource[] {
   const image = member<ChatPart>(part, 'image_url');
   const url = asText(image) || asText(member<ChatImage>(image, 'url'));
@@ -86,24 +86,24 @@ function readImage(part: JsonValue): MediaSource[] {
   return data === undefined ? [] : [{ type: 'base64', ...data }];
 }
 
-/** True if the reply may list sources outside the message. */
-export function hasSources({ citations, search_results: found, web_search: searched }: ChatReply): boolean {
-  return (citations ?? found ?? searched) !== undefined;
+/** Returns true if the reply may list sources outside the message. */
+export function hasSources({ citations, search_results, web_search }: ChatReply): boolean {
+  return (citations ?? search_results ?? web_search) !== undefined;
 }
 
 /**
- * The sources listed outside the text of a message: xAI and Perplexity list URLs, Perplexity and Z.ai list search results, and
- * Groq lists the results of each of its tools. Each URL counts once.
+ * Reads the sources listed outside the text of a message, each URL once. xAI and Perplexity list URLs, Perplexity and Z.ai list
+ * search results, and Groq lists the results of each of its tools.
  */
 export function readSources(reply: ChatReply, message: ChatMessage): readonly Citation[] {
   // Most replies and chunks have no such sources.
   if (!hasSources(reply) && message.executed_tools === undefined) return none;
-  const { citations, search_results: found, web_search: searched } = reply;
-  const ofTools = listOf(message.executed_tools).flatMap((tool) =>
+  const { citations, search_results, web_search } = reply;
+  const toolSources = listOf(message.executed_tools).flatMap((tool) =>
     listOf(member<ChatSource>(member<ChatSource>(tool, 'search_results'), 'results')),
   );
   const sources = new Map<string, Citation>();
-  for (const source of [citations, found, searched].flatMap(listOf).concat(ofTools)) {
+  for (const source of [citations, search_results, web_search].flatMap(listOf).concat(toolSources)) {
     const url =
       asText(source) || asText(member<ChatSource>(source, 'url')) || asText(member<ChatSource>(source, 'link'));
     const title = sources.get(url)?.title ?? (asText(member<ChatSource>(source, 'title')) || undefined);

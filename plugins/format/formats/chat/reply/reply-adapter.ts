@@ -14,13 +14,13 @@ import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
 import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 
-/** Adds the usage that the client expects, and hides usage that only the gateway requested. */
+/** Adds usage that the client expects, and hides usage that only the gateway requested. */
 export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #wantsUsage: boolean;
   /** True while the client waits for a chunk with the usage. */
   #owesUsage: boolean;
-  #last: StreamEvent | undefined;
+  #lastChunk: StreamEvent | undefined;
 
   constructor(request: AnsweredRequest) {
     const { stream_options: options }: ChatRequest = request.outline;
@@ -33,7 +33,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
     const { text, data } = event;
     if (!event.isPlain && isUsageChunk(event)) {
       if (isCounted(counted)) this.#owesUsage = false;
-      // Requested by the gateway, not by the client.
+      // The gateway requested this chunk, not the client.
       if (!this.#wantsUsage && /"choices"\s*:\s*\[\s*\]/.test(text)) return '';
       const chunk: ChatReply = event.parse() ?? {};
       const placed = withCachedTokens(chunk, counted);
@@ -42,7 +42,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
     if (data?.startsWith('[DONE]') === true) return this.end(counted) + text;
     if (data !== undefined) {
       this.meter.delta(event);
-      this.#last = event;
+      this.#lastChunk = event;
     }
     return text;
   }
@@ -53,29 +53,29 @@ export class ChatReplyAdapter implements ReplyAdapter {
       return placed === body ? text : JSON.stringify(placed);
     }
     this.meter.whole(body);
-    return JSON.stringify({ ...body, usage: filledUsage(body.usage, this.#usage(counted)) });
+    return JSON.stringify({ ...body, usage: filledUsage(body.usage, this.#completeUsage(counted)) });
   }
 
-  /** The chunk that the client requested and the upstream did not send. */
+  /** Returns the usage chunk that the client requested, if the upstream did not send it. */
   end(counted?: Usage): string {
     if (!this.#owesUsage) return '';
     this.#owesUsage = false;
-    const usage = this.#usage(counted);
-    return rewriteData(this.#last?.text ?? '', { ...this.#last?.parse(), choices: [], usage });
+    const usage = this.#completeUsage(counted);
+    return rewriteData(this.#lastChunk?.text ?? '', { ...this.#lastChunk?.parse(), choices: [], usage });
   }
 
   failure(text: string, counted?: Usage): string {
     return this.end(counted) + text;
   }
 
-  #usage(counted: Usage | undefined): ChatUsage {
+  #completeUsage(counted: Usage | undefined): ChatUsage {
     return writeUsage(this.meter.complete(counted, true));
   }
 }
 
 /**
- * The reply with the cached-token count where clients read it; the same object if the count is there. DeepSeek, Moonshot and
- * Mistral use other names for this count.
+ * Adds the cached-token count where clients read it, because DeepSeek, Moonshot and Mistral use other names. Returns the same object
+ * if the count is already there.
  */
 function withCachedTokens(reply: ChatReply, counted: Usage | undefined): ChatReply {
   const { usage } = reply;
@@ -86,7 +86,7 @@ function withCachedTokens(reply: ChatReply, counted: Usage | undefined): ChatRep
   return { ...reply, usage: { ...usage, prompt_tokens_details: placed } };
 }
 
-/** True for a chunk with usage at the top level, where clients read it: some vendors nest usage in another member. */
+/** Returns true for a chunk with usage at the top level, where clients read it. Some vendors nest usage in another member. */
 function isUsageChunk(event: StreamEvent): boolean {
   return (
     (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(member<ChatReply>(event.parse(), 'usage'))

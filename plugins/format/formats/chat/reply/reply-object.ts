@@ -2,9 +2,9 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { Block, CallHead, Citation, FinishReason } from '../../../canonical/reply.ts';
 import type { ChatAnnotation, ChatCall, ChatReasoningDetail, ChatRequest, ChatUsage } from '../../../wire/chat.ts';
 
-type Reasoning = Extract<Block, { type: 'reasoning' }>;
+type ReasoningBlock = Extract<Block, { type: 'reasoning' }>;
 
-/** A pause for the vendor's own tools leaves the answer unfinished; for that, clients of this format know only `length`. */
+/** Maps a pause for the vendor's own tools to `length`, the only reason of this format for an unfinished reply. */
 const reasons: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
   stop_sequence: 'stop',
@@ -15,12 +15,16 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'content_filter',
 };
 
-/** @param isOld true if the client sent `functions` and supports only the deprecated reason */
+/**
+ * Encodes a finish reason.
+ *
+ * @param isOld true if the client sent `functions` and supports only the deprecated reason
+ */
 export function writeFinish(finish: FinishReason, isOld: boolean): string {
   return isOld && finish === 'tool_calls' ? 'function_call' : reasons[finish];
 }
 
-/** Source: OpenAI API reference, "The chat completion object", `usage`. */
+/** Encodes usage. Source: OpenAI API reference, "The chat completion object", `usage`. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): ChatUsage {
   return {
     prompt_tokens: input,
@@ -40,27 +44,31 @@ export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 
   };
 }
 
-/** Writes a call as it opens. Searches become functions, because the format has no type for them. */
+/** Encodes a call. Searches become functions, because the format has no type for them. */
 export function writeCall({ id, name, form }: CallHead, input: string): ChatCall {
   if (form === 'freeform') return { id, type: 'custom', custom: { name, input } };
   return { id, type: 'function', function: { name, arguments: input } };
 }
 
-/** @param before number of characters of the answer before the citing block */
+/**
+ * Encodes a citation.
+ *
+ * @param before number of characters of the message's text before the citing block
+ */
 export function writeCitation({ url, title, start = 0, end = start }: Citation, before: number): ChatAnnotation {
   const place = { start_index: before + start, end_index: before + end };
   return { type: 'url_citation', url_citation: { url, title: title ?? url, ...place } };
 }
 
 /**
- * The reasoning state that a client must send back, in the format of OpenRouter's `reasoning_details`. `text_length` is
- * the number of characters of the joined reasoning text that belong to this state.
+ * Encodes the reasoning state that a client must send back, as an entry of OpenRouter's `reasoning_details`. `text_length` is the
+ * number of characters of the joined reasoning text that belong to this state.
  */
-export function writeReasoningState({ state, text }: Reasoning, index: number): ChatReasoningDetail {
+export function writeReasoningState({ state, text }: ReasoningBlock, index: number): ChatReasoningDetail {
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
 }
 
-/** True if the client sent the deprecated `functions` and supports only `function_call`. */
+/** Returns true if the client sent the deprecated `functions` and supports only `function_call`. */
 export function usesDeprecatedCalls(request: ChatRequest): boolean {
   return Array.isArray(request.functions) && !Array.isArray(request.tools);
 }

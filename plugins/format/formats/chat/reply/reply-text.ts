@@ -7,7 +7,7 @@ import { scalarText } from '../../../wire/members.ts';
 
 const textMembers = ['content', 'refusal'] as const;
 
-/** The texts of Chat Completions: content and refusal of each choice. The last chunk carries text that was held back. */
+/** Maps the content and the refusal of each choice. The last chunk carries text that was held back. */
 export const chatReplyText: ReplyText = {
   mapReply(reply, blocks) {
     for (const choice of choicesOf(reply)) mapChoice(choice, choice.message, true, blocks);
@@ -22,7 +22,7 @@ export const chatReplyText: ReplyText = {
   },
 };
 
-/** True when a text of the choice has changed. */
+/** Maps the texts of a choice in place. Returns true if a text has changed. */
 function mapChoice(
   choice: Editable<ChatChoice>,
   message: JsonValue | undefined,
@@ -30,18 +30,18 @@ function mapChoice(
   blocks: TextBlocks,
 ): boolean {
   if (!isJsonObject(message)) return false;
-  const part: Editable<ChatMessage> = message;
+  const texts: Editable<ChatMessage> = message;
   let hasChanged = false;
   for (const name of textMembers) {
     const block = `${scalarText(choice.index ?? 0)}/${name}`;
-    const text = part[name];
+    const text = texts[name];
     let mapped = typeof text === 'string' ? blocks.push(block, text) : '';
     if (isLast) mapped += blocks.end(block);
     if (typeof text !== 'string' && mapped === '') continue;
     hasChanged ||= mapped !== text;
-    part[name] = mapped;
+    texts[name] = mapped;
   }
-  // Tokens and their bytes would still contain the original words.
+  // Log probabilities would still contain the original words.
   if (hasChanged && isJsonObject(choice.logprobs)) choice.logprobs = null;
   return hasChanged;
 }

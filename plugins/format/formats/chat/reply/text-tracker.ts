@@ -1,18 +1,18 @@
 /** Minimum characters for two equal consecutive pieces to count as one piece sent twice. */
 const repeatLength = 16;
-/** FNV-1a: the hash of an empty text, and the factor for each added character. */
+/** Constants of FNV-1a: the hash of an empty text, and the factor for each added character. */
 export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
 
 /**
- * Tracks the text so far to filter out repetitions. Keeps the length and a hash, not the text: answers are long, and
- * many are in flight.
+ * Tracks a text to filter out repetitions; the methods that take text return its new part. Keeps only the length and a hash of the
+ * text, because replies are long and many are in flight.
  */
 export class TextTracker {
   #length = 0;
-  /** Hash of all but the last piece: a whole reply has only one piece and needs no hash. */
-  #fingerprint = fnv.offset;
+  /** Hash of all pieces except the last: a whole reply has only one piece and needs no hash. */
+  #hashBeforeLast = fnv.offset;
   #last = '';
-  /** True when every piece contains all those before it; undefined until the second piece. */
+  /** True if every piece contains all pieces before it; undefined until the second piece. */
   #isCumulative: boolean | undefined;
 
   get isEmpty(): boolean {
@@ -27,12 +27,12 @@ export class TextTracker {
     return this.#isCumulative === true;
   }
 
-  piece(text: string): string {
+  takePiece(text: string): string {
     return this.#add(text);
   }
 
-  /** Takes the next piece. xAI sends the last piece twice. */
-  pieceOnce(text: string): string {
+  /** Takes the next piece, unless it repeats the last piece, which xAI sends twice. */
+  takePieceOnce(text: string): string {
     return this.isRepetition(text) ? '' : this.#add(text);
   }
 
@@ -41,47 +41,49 @@ export class TextTracker {
   }
 
   /** Takes the next piece from a vendor that may repeat all earlier text, such as MiniMax. */
-  pieceOrAll(text: string): string {
+  takePieceOrAll(text: string): string {
     if (text === '') return '';
-    if (!this.isEmpty) this.#isCumulative ??= this.begins(text);
-    return this.isCumulative ? this.whole(text) : this.#add(text);
+    if (!this.isEmpty) this.#isCumulative ??= this.isStartOf(text);
+    return this.isCumulative ? this.takeWhole(text) : this.#add(text);
   }
 
-  /** Takes a piece after the finish: MiniMax repeats the whole text there, and other vendors repeat the last piece. */
-  pieceAfterEnd(text: string): string {
+  /** Takes a piece after the finish reason, where MiniMax repeats the whole text and other vendors repeat the last piece. */
+  takePieceAfterEnd(text: string): string {
     if (text === this.#last) return '';
-    return this.begins(text) ? this.whole(text) : this.#add(text);
+    return this.isStartOf(text) ? this.takeWhole(text) : this.#add(text);
   }
 
-  /** Takes the whole text and returns the missing part. A different text is ignored. */
-  whole(text: string): string {
-    return this.begins(text) ? this.#add(text.slice(this.#length)) : '';
+  /** Takes the whole text. A different text is ignored. */
+  takeWhole(text: string): string {
+    return this.isStartOf(text) ? this.#add(text.slice(this.#length)) : '';
   }
 
-  isText(text: string): boolean {
-    return text.length === this.#length && this.begins(text);
+  /** Returns true if the text so far equals `text`. */
+  equals(text: string): boolean {
+    return text.length === this.#length && this.isStartOf(text);
   }
 
-  begins(text: string): boolean {
-    return text.length >= this.#length && extend(fnv.offset, text, this.#length) === this.#withLast();
+  /** Returns true if `text` starts with the text so far. */
+  isStartOf(text: string): boolean {
+    return text.length >= this.#length && extendHash(fnv.offset, text, this.#length) === this.#hash();
   }
 
   #add(text: string): string {
     if (text === '') return text;
-    this.#fingerprint = this.#withLast();
+    this.#hashBeforeLast = this.#hash();
     this.#last = text;
     this.#length += text.length;
     return text;
   }
 
-  #withLast(): number {
-    return extend(this.#fingerprint, this.#last, this.#last.length);
+  #hash(): number {
+    return extendHash(this.#hashBeforeLast, this.#last, this.#last.length);
   }
 }
 
 /** Adds the first `length` characters of a text to a hash. */
-function extend(fingerprint: number, text: string, length: number): number {
-  let extended = fingerprint;
-  for (let at = 0; at < length; at++) extended = Math.imul(extended ^ text.charCodeAt(at), fnv.prime);
+function extendHash(hash: number, text: string, length: number): number {
+  let extended = hash;
+  for (let index = 0; index < length; index++) extended = Math.imul(extended ^ text.charCodeAt(index), fnv.prime);
   return extended;
 }

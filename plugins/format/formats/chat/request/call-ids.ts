@@ -4,10 +4,10 @@ import type { ChatCall, ChatCallBody, ChatMessage, ChatRequest } from '../../../
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapMember, withMember } from '../../adaptation/adapt-members.ts';
 
-/** OpenAI's limit on this endpoint, in characters; the Responses endpoint accepts more. */
+/** Maximum length of a call id on OpenAI's endpoint, in characters. The Responses endpoint accepts longer ids. */
 export const longestCallId = 40;
 
-/** Calls in the deprecated form have no ids. */
+/** Rewrites the ids of calls and results. Calls in the deprecated form have no ids. */
 export const writeCallIds: WriteCallIds = (body: ChatRequest, ids) =>
   mapMember(body, 'messages', (message) => inMessage(message, ids));
 

@@ -33,17 +33,17 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
   };
 }
 
-/** Reads a mark outside the format that OpenRouter and LiteLLM pass on to Anthropic. */
+/** Reads the cache lifetime from `cache_control`, which is not in OpenAI's format but which OpenRouter and LiteLLM pass on to Anthropic. */
 function readCacheLife({ messages, tools }: ChatRequest): '1h' | undefined {
-  const isMarked =
-    asList(messages).some(
-      (said) => isLongLived(said) || asList(member<ChatMessage>(said, 'content')).some(isLongLived),
-    ) || asList(tools).some((tool) => isLongLived(tool) || isLongLived(member<ChatTool>(tool, 'function')));
-  return isMarked ? '1h' : undefined;
+  const hasLongLivedMessage = asList(messages).some(
+    (message) => isLongLived(message) || asList(member<ChatMessage>(message, 'content')).some(isLongLived),
+  );
+  const isLongLivedTool = (tool: JsonValue) => isLongLived(tool) || isLongLived(member<ChatTool>(tool, 'function'));
+  return hasLongLivedMessage || asList(tools).some(isLongLivedTool) ? '1h' : undefined;
 }
 
-function isLongLived(marked: JsonValue | undefined): boolean {
-  return member(member<ChatPart>(marked, 'cache_control'), 'ttl') === '1h';
+function isLongLived(holder: JsonValue | undefined): boolean {
+  return member(member<ChatPart>(holder, 'cache_control'), 'ttl') === '1h';
 }
 
 /** Reads the official parameter first, then OpenRouter's `reasoning` and DeepSeek's `thinking`. */
@@ -52,8 +52,8 @@ function readReasoningRequest(body: Placed<ChatRequest>): ReasoningRequest | und
   if (effort !== undefined) return asksFor(effort, undefined);
   const { reasoning, thinking } = body.value;
   if (isJsonObject(reasoning)) {
-    const { effort: asked, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
-    return asksFor(asEffort(asked) ?? (enabled === false ? 'none' : undefined), count(budget), exclude !== true);
+    const { effort: named, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
+    return asksFor(asEffort(named) ?? (enabled === false ? 'none' : undefined), count(budget), exclude !== true);
   }
   if (!isJsonObject(thinking)) return undefined;
   const { type, budget_tokens: budget }: ChatReasoningOptions = thinking;
@@ -64,7 +64,7 @@ function asEffort(word: JsonValue | undefined): Effort | undefined {
   return efforts.find((effort) => effort === word);
 }
 
-/** Clients of this format show all reasoning that they receive. */
+/** Requests the text by default, because clients of this format show all reasoning that they receive. */
 function asksFor(effort: Effort | undefined, budget: number | undefined, wantsText = true): ReasoningRequest {
   return { effort, budget, wantsText: wantsText && effort !== 'none' };
 }

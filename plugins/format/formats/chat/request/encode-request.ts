@@ -15,15 +15,15 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 
 /**
- * Encodes a request for a chat completion as OpenAI documents it; adaptations.ts handles vendor differences. Source:
- * OpenAI API reference, "Create chat completion".
+ * Encodes a request for a chat completion as OpenAI documents it. adaptations.ts then handles vendor differences. Source: OpenAI
+ * API reference, "Create chat completion".
  *
  * @throws GatewayError `not_supported`
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
   const tools = writeTools(conversation, target);
-  // Other vendors support a prefilled answer, or ignore it as OpenAI does.
+  // OpenAI ignores a prefilled reply; other vendors may support it.
   if (target.profile.quirks.betas) notePrefill(conversation.items, target.notes);
   const request: ChatRequest = {
     model: target.model,
@@ -50,16 +50,16 @@ function writeThinking(conversation: Conversation, target: EncodeTarget, hasTool
   return { reasoning_effort: 'none' };
 }
 
-/** This format nests the schema one level deeper than Responses. */
+/** Nests the schema one level deeper than in Responses. */
 function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat | undefined {
   if (format?.type !== 'json_schema') return format;
-  const { type, ...wanted } = format;
-  return { type, json_schema: wanted };
+  const { type, ...members } = format;
+  return { type, json_schema: members };
 }
 
 /**
- * Requests reasoning by the vendor's parameters. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
- * If the client sets no effort or budget, the vendor's default applies.
+ * Requests reasoning with the vendor's parameters. If the client sets no effort or budget, the vendor's default applies. Sources:
+ * OpenAI, DeepSeek, DashScope and OpenRouter API references.
  */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
   const wanted = requestedEffort(reasoning);
@@ -86,10 +86,10 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
   }
 }
 
-/** Only vendors with a known list of efforts accept an effort in addition to the switch. */
-function writeSwitch(wanted: Effort, effort: Effort, known: readonly Effort[]): ChatRequest {
+/** Turns thinking on or off. Adds an effort only for vendors whose efforts are configured, because others reject it. */
+function writeSwitch(wanted: Effort, effort: Effort, routeEfforts: readonly Effort[]): ChatRequest {
   if (wanted === 'none') return { thinking: { type: 'disabled' } };
-  const hasEfforts = known.length < efforts.length;
+  const hasEfforts = routeEfforts.length < efforts.length;
   return { thinking: { type: 'enabled' }, ...(hasEfforts && { reasoning_effort: effort }) };
 }
 
@@ -104,14 +104,14 @@ function writeOpenRouter(effort: Effort, { budget, wantsText }: ReasoningRequest
 }
 
 /**
- * True for models that reject tools on their Chat endpoint while they reason, which is their default. Such requests go to
- * the Responses endpoint if the upstream has it. Source: openai-openapi#541.
+ * Returns true for models that reject tools on their Chat endpoint while they reason, as they do by default. Such requests go to the
+ * Responses endpoint if the upstream has it. Source: openai-openapi#541.
  */
 export function refusesToolsWithReasoning({ capabilities, quirks }: Profile): boolean {
   return quirks.responses_for_tools && capabilities.tools && capabilities.reasoning;
 }
 
-/** Most requests for both need the tools more than the reasoning. */
+/** Notes that reasoning was dropped in favor of tools, which most requests need more. */
 export function noteReasoningDropped(notes: Notes): void {
   notes.drop('reasoning: not supported together with tools');
 }

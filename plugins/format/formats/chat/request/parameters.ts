@@ -51,7 +51,7 @@ export const chatParameters = parameters(
     prompt_cache_key: { is: rule.text, to: 'cacheKey', read: filledText, write: ifKnown(shortenId) },
     service_tier: { is: rule.text, to: 'serviceTier', read: filledText, write: ifKnown(requestedTier) },
     store: { is: rule.boolean, isLost: (store) => store === true },
-    // OpenAI accepts it only for stored answers.
+    // Written for no upstream: OpenAI accepts metadata only for stored replies.
     metadata: { is: rule.object, to: 'metadata', read: filledObject, writtenBy: 'nobody' },
     // xAI
     deferred: rule.falseBecause(
@@ -88,19 +88,17 @@ function readModalities(value: JsonValue): true | undefined {
   return wanted.includes('image') || undefined;
 }
 
-/** Of the Chat endpoints, only OpenRouter's generates images on request. */
+/** Requests image output from OpenRouter, the only Chat endpoint that generates images on request. */
 function writeModalities(_: true, { profile }: EncodeTarget): string[] | undefined {
   return profile.quirks.reasoning === 'openrouter' ? ['image', 'text'] : undefined;
 }
 
-/**
- * Writes a member that OpenAI accepts and many other vendors reject. It is as new as custom tools, so their support implies it.
- */
+/** Creates a writer for a member that many vendors reject. Support for custom tools, which are equally new, implies support for it. */
 function ifKnown(write: (setting: string) => string | undefined = (setting) => setting) {
   return (setting: string, { profile }: EncodeTarget) => (profile.quirks.freeform_tools ? write(setting) : undefined);
 }
 
-/** True if a request asks for a single answer; only that can be decoded and encoded again. */
+/** Returns true if a request asks for a single choice: several choices cannot be decoded and re-encoded. */
 export function isSingleAnswer({ n }: ChatRequest): boolean {
   return typeof n !== 'number' || n <= 1;
 }

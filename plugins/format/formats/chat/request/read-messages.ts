@@ -17,8 +17,8 @@ import {
 } from '../../../canonical/openai.ts';
 
 /**
- * Reads the messages of a request; system messages at the beginning become instructions. Source: OpenAI API reference,
- * "Create chat completion", `messages`.
+ * Reads the messages of a request. System messages at the start become instructions. Source: OpenAI API reference, "Create
+ * chat completion", `messages`.
  */
 export class ChatHistoryReader {
   readonly instructions: string[] = [];
@@ -30,77 +30,77 @@ export class ChatHistoryReader {
     this.#notes = notes;
   }
 
-  /** @throws GatewayError `invalid_request` */
+  /** @throws GatewayError `invalid_request` if a message is malformed, or the last message has no content */
   read(body: Placed<ChatRequest>): void {
     const { messages } = body.value;
     if (!Array.isArray(messages) || messages.length === 0) throw invalid('messages', 'a list of at least one message');
-    let count = 0;
+    let countBefore = 0;
     for (const message of body.objects<ChatMessage>('messages')) {
-      count = this.items.length;
+      countBefore = this.items.length;
       if (!message.isMissing('name') && message.value.role !== 'function') this.#notes.drop('name of messages');
-      this.#message(message);
+      this.#readMessage(message);
     }
-    if (this.items.length === count) refuseUnread(`messages[${messages.length - 1}]`, this.#notes);
+    if (this.items.length === countBefore) refuseUnread(`messages[${messages.length - 1}]`, this.#notes);
   }
 
-  #message(message: Placed<ChatMessage>): void {
+  #readMessage(message: Placed<ChatMessage>): void {
     switch (message.text('role')) {
       case 'system':
       case 'developer':
-        return this.#system(this.#content(message));
+        return this.#addSystem(this.#readContent(message));
       case 'user':
-        return this.#say('user', this.#content(message));
+        return this.#addMessage('user', this.#readContent(message));
       case 'assistant':
-        return this.#assistant(message);
+        return this.#readAssistant(message);
       case 'tool':
-        return this.#result(message.text('tool_call_id'), message);
+        return this.#addResult(message.text('tool_call_id'), message);
       case 'function':
-        return this.#result(idOfOldCall(readName(message)), message);
+        return this.#addResult(idOfOldCall(readName(message)), message);
       default:
         throw invalid(message.at('role'), 'developer, system, user, assistant or tool');
     }
   }
 
-  #content(message: Placed<ChatMessage>): Part[] {
+  #readContent(message: Placed<ChatMessage>): Part[] {
     if (message.isMissing('content')) throw invalid(message.at('content'), 'a string or a list of parts');
-    return this.#parts(message);
+    return this.#readParts(message);
   }
 
   /**
-   * Reads a string or a list of parts. Parts without text are omitted; a mark on the message applies to its last text. Source: OpenAI API
-   * reference, "Create chat completion", `messages`.
+   * Reads a string or a list of parts, without empty texts. A cache breakpoint on the message applies to its last text.
    */
-  #parts(message: Placed<ChatMessage>): Part[] {
+  #readParts(message: Placed<ChatMessage>): Part[] {
     const parts = readContentParts(message, 'content', (part) => readPart(part, this.#notes));
-    const last = hasBreakpoint(message.value) ? parts.findLastIndex(({ type }) => type === 'text') : -1;
+    if (!hasBreakpoint(message.value)) return parts;
+    const last = parts.findLastIndex(({ type }) => type === 'text');
     const part = parts[last];
     return part?.type === 'text' ? parts.with(last, { ...part, isBreakpoint: true }) : parts;
   }
 
-  #system(parts: Part[]): void {
-    if (this.items.length > 0) this.#say('system', parts);
+  #addSystem(parts: Part[]): void {
+    if (this.items.length > 0) this.#addMessage('system', parts);
     else readInstructions(this, parts, this.#notes);
   }
 
-  #say(role: Message['role'], parts: readonly Part[]): void {
+  #addMessage(role: Message['role'], parts: readonly Part[]): void {
     if (parts.length > 0) this.items.push({ type: 'message', role, parts });
   }
 
-  #assistant(message: Placed<ChatMessage>): void {
+  #readAssistant(message: Placed<ChatMessage>): void {
     this.items.push(...readReasoning(message, this.#notes));
-    const parts = this.#parts(message);
-    // Generated images, in the form in which the gateway sent them.
+    const parts = this.#readParts(message);
+    // Clients send generated images back in the form that they received from the gateway.
     for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image));
     parts.push(...refusalPart(message.maybeText('refusal')));
-    this.#say('assistant', parts);
+    this.#addMessage('assistant', parts);
     if (!message.isMissing('audio')) this.#notes.drop('audio of assistant messages');
-    const count = this.items.length;
-    for (const call of message.objects<ChatCall>('tool_calls')) this.#call(call);
-    const old = message.maybeObject<ChatCallBody>('function_call');
-    if (old !== undefined) this.#oldCall(old, this.items.slice(count));
+    const callStart = this.items.length;
+    for (const call of message.objects<ChatCall>('tool_calls')) this.#readCall(call);
+    const deprecated = message.maybeObject<ChatCallBody>('function_call');
+    if (deprecated !== undefined) this.#readDeprecatedCall(deprecated, this.items.slice(callStart));
   }
 
-  #call(call: Placed<ChatCall>): void {
+  #readCall(call: Placed<ChatCall>): void {
     const type = call.maybeText('type') ?? 'function';
     if (type !== 'function' && type !== 'custom') return this.#notes.drop(`tool call ${type}`);
     const id = call.text('id');
@@ -111,22 +111,22 @@ export class ChatHistoryReader {
     this.items.push({ type: 'tool_call', id, name, namespace: undefined, form, input });
   }
 
-  /** @param calls calls of the same message: some servers write a call in both forms */
-  #oldCall(call: Placed<ChatCallBody>, calls: readonly Item[]): void {
+  /** @param calls the other calls of the message, because some servers write a call in both forms */
+  #readDeprecatedCall(call: Placed<ChatCallBody>, calls: readonly Item[]): void {
     const name = readName(call);
     const input = call.maybeText('arguments') || '{}';
-    const isSame = (one: Item) =>
-      one.type === 'tool_call' && one.name === name && canonicalInput(one.input) === canonicalInput(input);
+    const isSame = (item: Item) =>
+      item.type === 'tool_call' && item.name === name && canonicalInput(item.input) === canonicalInput(input);
     if (calls.some(isSame)) return;
     this.items.push({ type: 'tool_call', id: idOfOldCall(name), name, namespace: undefined, form: 'function', input });
   }
 
-  #result(id: string, message: Placed<ChatMessage>): void {
-    this.items.push({ type: 'tool_result', id, parts: this.#parts(message), isError: false });
+  #addResult(id: string, message: Placed<ChatMessage>): void {
+    this.items.push({ type: 'tool_result', id, parts: this.#readParts(message), isError: false });
   }
 }
 
-/** Calls in the deprecated form have no ids. `CallIds` makes repeated ids unique, as for any other call. */
+/** Creates an id for a call in the deprecated form, which has none. `CallIds` makes repeated ids unique later. */
 function idOfOldCall(name: string): string {
   return `call_function_${name}`;
 }
@@ -153,7 +153,7 @@ function readPart(part: Placed<ChatPart>, notes: Notes): Part[] {
   }
 }
 
-/** Some clients send the bare URL in place of the object that contains it. */
+/** Reads an image or a video. Some clients send the URL in place of the object that contains it. */
 function readImage(part: Placed<ChatPart>, name: 'image_url' | 'video_url'): ImagePart {
   const value = part.get(name);
   if (typeof value === 'string') return { type: 'image', source: readUrl(value, part.at(name)), detail: undefined };

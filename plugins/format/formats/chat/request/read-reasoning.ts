@@ -12,12 +12,12 @@ export const thoughtSeparator = '\n\n';
 
 interface StateEntry {
   readonly state: OpaqueState;
-  readonly length: number | undefined; // number of characters of the state's text; undefined if the entry has none
+  readonly length: number | undefined; // characters of the text that belongs to the state; undefined if not stated
 }
 
 /**
- * Reads the reasoning of an assistant message. It is not part of OpenAI's format: DeepSeek introduced
- * `reasoning_content`, OpenRouter `reasoning` and `reasoning_details`; clients send back the members that they received.
+ * Reads the reasoning of an assistant message, which is not part of OpenAI's format. DeepSeek introduced `reasoning_content`,
+ * OpenRouter `reasoning` and `reasoning_details`. Clients send back the members that they received.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -34,7 +34,7 @@ function plainReasoning({ reasoning }: ChatMessage, details: readonly JsonValue[
   return details.map(thoughtOf).join('');
 }
 
-/** The visible text of an entry of `reasoning_details`. Source: OpenRouter documentation, "Reasoning tokens". */
+/** Reads the visible text of an entry of `reasoning_details`. Source: OpenRouter documentation, "Reasoning tokens". */
 export function thoughtOf(entry: JsonValue | undefined): string {
   if (!isJsonObject(entry)) return '';
   const { text, summary }: ChatReasoningDetail = entry;
@@ -51,30 +51,30 @@ function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
   return [];
 }
 
-/** Google's signatures, which are valid without the text of their thoughts. */
+/** Keeps Google's signatures, which are valid without the text of their thoughts. */
 function signaturesOf(states: readonly StateEntry[]): Reasoning[] {
   return states.flatMap(({ state }) => (state.kind === 'thought' ? [{ type: 'reasoning', text: '', state }] : []));
 }
 
-/** Assigns every state its text. Upstreams reject a state with the wrong text, so an ambiguous text is assigned to no state. */
+/** Assigns every state its text; undefined if the division is ambiguous, because upstreams reject a state with the wrong text. */
 function share(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
   const [only] = states;
   if (states.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {
     return [{ type: 'reasoning', text, state: only.state }];
   }
   const reasoning: Reasoning[] = [];
-  let rest = text;
+  let remaining = text;
   for (const { state, length } of states) {
-    if (length === undefined || length > rest.length) return undefined;
-    reasoning.push({ type: 'reasoning', text: rest.slice(0, length), state });
-    rest = rest.slice(length);
-    if (length > 0 && rest.startsWith(thoughtSeparator)) rest = rest.slice(thoughtSeparator.length);
+    if (length === undefined || length > remaining.length) return undefined;
+    reasoning.push({ type: 'reasoning', text: remaining.slice(0, length), state });
+    remaining = remaining.slice(length);
+    if (length > 0 && remaining.startsWith(thoughtSeparator)) remaining = remaining.slice(thoughtSeparator.length);
   }
-  return rest === '' ? reasoning : undefined;
+  return remaining === '' ? reasoning : undefined;
 }
 
 /**
- * The calls in a history. Most coding tools return only `content` and `tool_calls`.
+ * Finds the calls in a history, and whether each lacks its reasoning: most coding tools return only `content` and `tool_calls`.
  *
  * @param needsState true if the text of the reasoning is not enough
  */
@@ -88,7 +88,7 @@ export function callsInHistory({ messages }: ChatRequest, needsState: boolean): 
   });
 }
 
-/** The form of a history's call under which its reasoning is kept. */
+/** Reads the parts of a call that its stored reasoning is found by. */
 export function keptCallOf(entry: JsonValue): KeptCall {
   const { id, type, function: named, custom }: ChatCall = isJsonObject(entry) ? entry : {};
   const isCustom = type === 'custom';
@@ -100,7 +100,7 @@ export function keptCallOf(entry: JsonValue): KeptCall {
   };
 }
 
-/** True for a state with its text: some SDKs drop either, and most vendors reject a state without its text. */
+/** Returns true for a state with its text. Some SDKs drop either, and most vendors reject a state without its text. */
 function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
   if (!Array.isArray(details) || details.length === 0) return false;
   return hasText || details.every((entry) => (count(member<ChatReasoningDetail>(entry, 'text_length')) ?? 0) === 0);

@@ -34,24 +34,28 @@ export function readTools(body: Placed<ChatRequest>, notes: Notes): Tool[] {
   return tools.list;
 }
 
-/** OpenRouter and LiteLLM pass on Anthropic's mark, which clients put on the tool or inside its declaration. */
-function marked(read: ClientTool, tool: ChatTool): ClientTool {
-  const isMarked = [tool, tool.function, tool.custom].some((one) => isJsonObject(one) && hasBreakpoint(one));
-  return isMarked ? { ...read, isBreakpoint: true } : read;
+/** Reads Anthropic's cache breakpoint, which clients of OpenRouter and LiteLLM put on the tool or inside its declaration. */
+function marked(clientTool: ClientTool, tool: ChatTool): ClientTool {
+  const isMarked = [tool, tool.function, tool.custom].some((holder) => isJsonObject(holder) && hasBreakpoint(holder));
+  return isMarked ? { ...clientTool, isBreakpoint: true } : clientTool;
 }
 
-/** Mistral's clients omit the type of functions. */
+/** Reads the type of a tool, which Mistral's clients omit for functions. */
 function readType(tool: Placed<ChatTool> | Placed<ChatToolChoice>): string {
   return tool.isMissing('type') && isJsonObject(tool.value.function) ? 'function' : tool.text('type');
 }
 
-/** @throws GatewayError `invalid_request` */
+/**
+ * Reads the choice of tools, in the current or the deprecated form.
+ *
+ * @throws GatewayError `invalid_request`
+ */
 export function readToolChoice(body: Placed<ChatRequest>, notes: Notes): ToolChoice | undefined {
-  const { function_call: old } = body.value;
   if (!body.isMissing('tool_choice')) return readChoice(body, notes);
   if (body.isMissing('function_call')) return undefined;
-  if (old === 'auto' || old === 'none') return { type: old };
-  if (typeof old === 'string') throw invalid('function_call', 'auto, none, or an object with a name');
+  const { function_call: deprecated } = body.value;
+  if (deprecated === 'auto' || deprecated === 'none') return { type: deprecated };
+  if (typeof deprecated === 'string') throw invalid('function_call', 'auto, none, or an object with a name');
   return { type: 'tool', name: readName(body.object('function_call')) };
 }
 
@@ -69,7 +73,7 @@ function readChoice(body: Placed<ChatRequest>, notes: Notes): ToolChoice {
 }
 
 function readAllowed(choice: Placed<ChatAllowedTools>, notes: Notes): ToolChoice {
-  // The list may be empty but not missing.
+  // Throws if the list is missing; it may be empty.
   choice.list('tools');
   const allowed: string[] = [];
   for (const tool of choice.objects<ChatToolChoice>('tools')) {

@@ -14,8 +14,8 @@ import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
 /**
- * Writes the dialogue as messages. Source: OpenAI API reference, "Create chat completion", `messages`; which reasoning
- * vendors want back: DeepSeek, Moonshot and MiniMax API references.
+ * Writes the dialogue as messages. Sources: OpenAI API reference, "Create chat completion", `messages`; for the reasoning that
+ * vendors expect back: DeepSeek, Moonshot and MiniMax API references.
  *
  * @throws GatewayError `not_supported`
  */
@@ -37,12 +37,12 @@ function writeAssistant({ text, calls, thoughts, hasReasoning }: WrittenAnswer, 
 }
 
 /**
- * The reasoning of a message if the vendor takes it back; an empty string if the reasoning is lost but the vendor requires
- * the member.
+ * Returns the reasoning to send back with a message; undefined if the vendor does not take it. Lost reasoning becomes an empty string
+ * if the vendor requires the member.
  */
 function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: EncodeTarget): string | undefined {
-  const isTaken = takesReasoning(profile, hasCalls) && (thoughts.length > 0 || wantsReasoning(profile, hasCalls));
-  return isTaken ? thoughts.join(thoughtSeparator) : undefined;
+  const isSent = takesReasoning(profile, hasCalls) && (thoughts.length > 0 || wantsReasoning(profile, hasCalls));
+  return isSent ? thoughts.join(thoughtSeparator) : undefined;
 }
 
 function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
@@ -53,12 +53,12 @@ function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
   return { id, type: 'function', function: { name, arguments: input.trim() === '' ? '{}' : input } };
 }
 
-/** The id of a call on the wire; deterministic, so that prompt caches hit. */
+/** Shortens the id of a call if it is too long. The result is deterministic, so that prompt caches hit. */
 function wireId(id: string): string {
   return id.length <= longestCallId ? id : hash('sha256', id).slice(0, longestCallId);
 }
 
-/** Values of `detail`; `original` exists only in Responses. Other values are rejected. */
+/** Maps values of `detail` to those that Chat accepts; `original` exists only in Responses. */
 const details = new Map([
   ['auto', 'auto'],
   ['low', 'low'],
@@ -67,15 +67,14 @@ const details = new Map([
 ]);
 
 /**
- * Writes the content of a user message: a string if it is or must be a string.
+ * Writes the content of a user message: a string for a single text, otherwise parts.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
 function writeContent(parts: readonly Part[], target: EncodeTarget): string | ChatPart[] {
   const written = parts.map((part) => writePart(part, target));
-  const texts = written.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
-  const isText = texts.length === written.length;
-  return isText && texts.length === 1 ? texts.join('') : written;
+  const [only, ...others] = written;
+  return others.length === 0 && only?.type === 'text' && typeof only.text === 'string' ? only.text : written;
 }
 
 function writePart(part: Part, target: EncodeTarget): ChatPart {
@@ -98,10 +97,10 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ChatPar
   if (!profile.capabilities.images) throw unsupported('images', image);
   checkImageType(source, profile.quirks.betas, image);
   if (source.type === 'id') throw unsupported('images by the id of a file', image);
-  const closeness = detail === undefined ? undefined : details.get(detail);
-  if (detail !== undefined && closeness !== detail) notes.approximate('detail of an image');
+  const chatDetail = detail === undefined ? undefined : details.get(detail);
+  if (chatDetail !== detail) notes.approximate('detail of an image');
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
-  return { type: 'image_url', image_url: { url, ...(closeness !== undefined && { detail: closeness }) } };
+  return { type: 'image_url', image_url: { url, ...(chatDetail !== undefined && { detail: chatDetail }) } };
 }
 
 function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
@@ -117,12 +116,12 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
   return { type: 'file', file: { filename, file_data: writeDataUrl(source) } };
 }
 
-/** The text with its title, and therefore never empty. */
+/** Puts a title before the text of a file, so that the text is never empty. */
 function titled(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
 }
 
-/** Not part of OpenAI's format; other vendors agree on its shape. */
+/** Writes a video in the shape that other vendors share. OpenAI's format has no videos. */
 function writeVideo(video: VideoPart, { profile }: EncodeTarget): ChatPart {
   const { source } = video;
   if (!profile.capabilities.video) throw unsupported('videos', video);

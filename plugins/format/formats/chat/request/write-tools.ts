@@ -7,8 +7,8 @@ import { asFunction } from '../../../canonical/tools.ts';
 import type { ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
- * Writes the tools of a request and their options. Without tools it writes neither, because vendors reject an empty list
- * and a choice without tools. Source: OpenAI API reference, "Create chat completion", `tools`.
+ * Writes the tools of a request and their options. Returns an empty object without tools, because vendors reject an empty list and a
+ * choice without tools. Source: OpenAI API reference, "Create chat completion", `tools`.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): ChatRequest {
   const tools = usableTools(conversation, target);
@@ -20,7 +20,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ch
   };
 }
 
-/** Only OpenAI can forbid calls of listed tools; for other vendors such tools are omitted. */
+/** Omits tools that may not be called, because only OpenAI can forbid calls of listed tools. */
 function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
   if (!tools.every(isClientTool)) notes.drop('web_search');
   const allowed = toolChoice?.allowed;
@@ -28,7 +28,7 @@ function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarge
   return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowed?.includes(name) !== false);
 }
 
-/** True if a freeform tool can be sent unchanged; otherwise it becomes a function. */
+/** Returns true if a freeform tool can be sent unchanged. Otherwise it becomes a function. */
 export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return form === 'freeform' && profile.quirks.freeform_tools;
 }
@@ -36,8 +36,8 @@ export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>
 function writeTool(tool: ClientTool, target: EncodeTarget): ChatTool {
   const name = target.names.toWire(tool.name, tool.namespace);
   if (isRaw(tool.form, target)) return writeCustom(tool, name);
-  const { description, schema: wanted } = asFunction(tool, target.notes);
-  const { schema, strict } = enforceInput(tool, wanted, subsetOf(target.profile), target);
+  const { description, schema: inputSchema } = asFunction(tool, target.notes);
+  const { schema, strict } = enforceInput(tool, inputSchema, subsetOf(target.profile), target);
   return {
     type: 'function',
     function: {
@@ -63,7 +63,7 @@ function writeChoice(
   const { type, name, namespace } = choice;
   if (type !== 'tool') return type;
   if (name === undefined) return 'required';
-  const wanted = tools.find((tool) => tool.name === name && tool.namespace === namespace);
-  const kind = wanted !== undefined && isRaw(wanted.form, target) ? 'custom' : 'function';
+  const chosen = tools.find((tool) => tool.name === name && tool.namespace === namespace);
+  const kind = chosen !== undefined && isRaw(chosen.form, target) ? 'custom' : 'function';
   return { type: kind, [kind]: { name: target.names.toWire(name, namespace) } };
 }

@@ -12,38 +12,38 @@ import { asList, member } from '../../../wire/members.ts';
 import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/gemini.ts';
 
 /**
- * Reads a generateContent reply. A stream is a sequence of such replies, each with the new parts. It has no end event,
- * only a finish reason.
+ * Reads a `generateContent` reply. A stream is a sequence of such replies, each with the new parts. It has no end event, only a
+ * finish reason.
  *
  * Source: Gemini API reference, "GenerateContentResponse".
  */
 export class GeminiDecoder implements ReplyDecoder {
   readonly #parts = new PartReader();
   #index: JsonValue | undefined;
-  #isNamed = false;
+  #hasModel = false;
 
   event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
     const body = event === undefined ? readChunk(data) : event.parse();
-    return body === undefined ? [] : this.#chunk(body, event !== undefined);
+    return body === undefined ? [] : this.#readReply(body, event !== undefined);
   }
 
-  /** Every piece of the answer carries counts. */
+  /** Parses every event, because each carries token counts. */
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
-    const isPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
-    if (!isPiece || reasonOf(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
-    // Every piece may repeat Google's ratings of the prompt.
+    const isOnlyPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
+    if (!isOnlyPiece || reasonOf(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
+    // Only a block counts: every event may repeat Google's ratings of the prompt.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
     if (content !== undefined && !takeText(candidate, content)) return undefined;
     return usageFragment(readUsage(body.usageMetadata));
   }
 
   whole(body: JsonObject): Fragment[] {
-    const fragments = this.#chunk(body);
-    const isOver = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
-    if (isOver) return [...fragments, ...this.#end()];
+    const fragments = this.#readReply(body);
+    const hasEnded = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
+    if (hasEnded) return [...fragments, ...this.#end()];
     if (!fragments.some(({ type }) => type !== 'usage' && type !== 'model')) {
       const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.without_content'));
       return [{ type: 'error', error }];
@@ -52,37 +52,38 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 
   /** @param isShared true if the event passes through, so its text need not be kept */
-  #chunk(envelope: JsonObject, isShared = false): Fragment[] {
+  #readReply(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrapped(envelope);
     if (readReportedError(body) !== undefined) return [failed(body)];
-    const counted = [...this.#named(body), ...usageFragment(readUsage(body.usageMetadata))];
-    const all = asList(body.candidates).filter(isJsonObject);
+    const about = [...this.#readModel(body), ...usageFragment(readUsage(body.usageMetadata))];
+    const candidates = asList(body.candidates).filter(isJsonObject);
     const block = readBlock(body.promptFeedback);
-    const isBlocked = block.length > 0 && all.every((candidate) => this.#isSilent(candidate));
-    if (all.length === 0 || isBlocked) return [...counted, ...block];
-    this.#index ??= indexOf(all[0]);
-    const own = all.find((candidate) => this.#isOwn(candidate));
-    const others = all.filter((candidate) => candidate !== own).flatMap(readOther);
-    if (own === undefined) return [...counted, ...others];
-    const said = this.#parts.read(own, isShared);
-    const isSilent = carriesMore(own) && !said.some(isContent);
-    return [...said, ...(isSilent ? [progress] : []), ...counted, ...others, ...readFinish(own, this.#parts.hasSpoken)];
+    const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isSilent(candidate));
+    if (candidates.length === 0 || isBlocked) return [...about, ...block];
+    this.#index ??= indexOf(candidates[0]);
+    const own = candidates.find((candidate) => this.#isOwn(candidate));
+    const others = candidates.filter((candidate) => candidate !== own).flatMap(readOther);
+    if (own === undefined) return [...about, ...others];
+    const content = this.#parts.read(own, isShared);
+    const isOnlyProgress = carriesMore(own) && !content.some(isContent);
+    const finish = readFinish(own, this.#parts.hasSpoken);
+    return [...content, ...(isOnlyProgress ? [progress] : []), ...about, ...others, ...finish];
   }
 
-  /** Every piece of the answer repeats the model version. */
-  #named({ modelVersion }: GeminiReply): Fragment[] {
-    if (this.#isNamed) return [];
-    const named = modelFragment(modelVersion);
-    this.#isNamed = named.length > 0;
-    return named;
+  /** Reads the model version, which every event repeats. */
+  #readModel({ modelVersion }: GeminiReply): Fragment[] {
+    if (this.#hasModel) return [];
+    const fragments = modelFragment(modelVersion);
+    this.#hasModel = fragments.length > 0;
+    return fragments;
   }
 
-  /** The gateway never requests more than one answer, but clients may. */
+  /** Returns true for the decoded candidate. The gateway requests only one, but clients may request several. */
   #isOwn(candidate: JsonValue): boolean {
     return indexOf(candidate) === (this.#index ?? 0);
   }
 
-  /** True for a candidate that is compatible with a blocked prompt. */
+  /** Returns true for a candidate without content, which is compatible with a blocked prompt. */
   #isSilent(candidate: JsonObject): boolean {
     if (carriesMore(candidate)) return false;
     return reasonOf(candidate) === undefined || !(this.#parts.hasSpoken || readAbort(candidate) !== undefined);
@@ -93,7 +94,7 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 }
 
-/** Takes the texts of a candidate. Returns false if the candidate has anything else. */
+/** Takes the texts of a candidate, unless it has other parts as well. Returns true if they were taken. */
 function takeText(candidate: JsonValue, content: SkimmedContent): boolean {
   const parts = asList(member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts'));
   if (!parts.every(isText)) return false;
@@ -128,15 +129,15 @@ function carriesMore({ content }: GeminiCandidate): boolean {
  */
 export function unwrapped(body: JsonObject): JsonObject {
   const { response, candidates }: GeminiReply = body;
-  const isPacked = candidates === undefined && member<GeminiReply>(response, 'candidates') !== undefined;
-  return isPacked && isJsonObject(response) ? response : body;
+  const isWrapped = candidates === undefined && member<GeminiReply>(response, 'candidates') !== undefined;
+  return isWrapped && isJsonObject(response) ? response : body;
 }
 
 const startsChunk = /^\s*[[{]/;
 
-/** Errors of the streaming endpoint may come in a list. */
+/** Parses an event. Errors of the streaming endpoint may come in a list. */
 function readChunk(data: string): JsonObject | undefined {
-  // A parser's error takes a hundred times as long, and a stream may have thousands of empty events.
+  // A parser's error takes a hundred times as long as this test, and a stream may have thousands of empty events.
   if (!startsChunk.test(data)) return undefined;
   try {
     const value = parseExactInputs(data) as JsonValue;

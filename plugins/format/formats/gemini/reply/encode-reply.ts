@@ -18,14 +18,14 @@ import type {
 } from '../../../wire/gemini.ts';
 
 /**
- * Writes a generateContent reply. Every chunk has usage, and the last chunk has a finish reason: clients treat a stream
- * without them as broken. Source: Gemini API reference, "GenerateContentResponse"; the requirements of Gemini CLI.
+ * Encodes a `generateContent` reply. Every chunk has usage and the last chunk a finish reason, because clients treat a stream without
+ * them as broken. Sources: Gemini API reference, "GenerateContentResponse"; the requirements of Gemini CLI.
  */
 export class GeminiEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #parts: PartWriter;
   #usage: GeminiUsage = writeUsage({});
-  /** Calls are emitted together: clients keep every chunk as a separate content, and all calls must be in the same content. */
+  /** Calls that wait for the next chunk: all calls must be in one content, and clients keep every chunk as a separate content. */
   #calls: GeminiPart[] = [];
 
   constructor(context: ReplyContext) {
@@ -36,17 +36,17 @@ export class GeminiEncoder implements ReplyEncoder {
   event(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        // LangChain JS keeps the largest prompt of all chunks, and adds up their cached tokens.
+        // LangChain JS adds up the cached tokens of all chunks and keeps the largest prompt, so cached tokens and estimates wait.
         this.#usage = writeUsage(event.usage.isEstimated === true ? {} : { input: event.usage.input });
         return '';
       case 'block_delta':
-        return this.#chunk(this.#parts.delta(event.block, event.text));
+        return this.#writeChunk(this.#parts.delta(event.block, event.text));
       case 'block_stop':
-        return this.#stop(event.block);
+        return this.#finishBlock(event.block);
       case 'finish':
-        return write(this.#reply([...this.#calls, ...this.#parts.rest(this.#calls.length === 0)], event.reply));
+        return write(this.#writeReply([...this.#calls, ...endOf(this.#parts, this.#calls)], event.reply));
       default:
-        // Sources are sent at the end.
+        // Citations are sent at the end.
         return '';
     }
   }
@@ -54,41 +54,46 @@ export class GeminiEncoder implements ReplyEncoder {
   whole(reply: CompleteReply): GeminiReply {
     const writer = new PartWriter(wantsThoughts(this.#context.request), true);
     const parts = reply.blocks.flatMap((block) => [...writeText(writer, block), ...writer.stop(block)]);
-    return this.#reply([...parts, ...writer.rest(parts.length === 0)], reply);
+    return this.#writeReply([...parts, ...endOf(writer, parts)], reply);
   }
 
   failure(error: GatewayError): string {
     return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'google' });
   }
 
-  #stop(block: Block): string {
+  #finishBlock(block: Block): string {
     const parts = this.#parts.stop(block);
-    if (block.type !== 'tool_call') return this.#chunk(parts);
+    if (block.type !== 'tool_call') return this.#writeChunk(parts);
     this.#calls.push(...parts);
     return '';
   }
 
-  #chunk(parts: readonly GeminiPart[]): string {
+  #writeChunk(parts: readonly GeminiPart[]): string {
     if (parts.length === 0) return '';
     const all = [...this.#calls, ...parts];
     this.#calls = [];
-    return write({ candidates: [{ content: content(all), index: 0 }], ...this.#envelope(this.#usage) });
+    return write({ candidates: [{ content: content(all), index: 0 }], ...this.#writeEnvelope(this.#usage) });
   }
 
-  #reply(parts: readonly GeminiPart[], reply: CompleteReply): GeminiReply {
+  #writeReply(parts: readonly GeminiPart[], reply: CompleteReply): GeminiReply {
     const candidate: GeminiCandidate = {
       content: content(parts),
       finishReason: writeFinish(reply),
       index: 0,
       ...writeGrounding(reply),
     };
-    return { candidates: [candidate], ...this.#envelope(writeUsage(reply.usage)) };
+    return { candidates: [candidate], ...this.#writeEnvelope(writeUsage(reply.usage)) };
   }
 
-  #envelope(usageMetadata: GeminiUsage): GeminiReply {
+  #writeEnvelope(usageMetadata: GeminiUsage): GeminiReply {
     const { id, model } = this.#context;
     return { usageMetadata, modelVersion: model, responseId: id };
   }
+}
+
+/** Returns the last part if one is needed: a content must have parts, and a signature must be on one. */
+function endOf(writer: PartWriter, parts: readonly GeminiPart[]): GeminiPart[] {
+  return parts.length === 0 ? writer.finish() : writer.placeSignature();
 }
 
 function content(parts: readonly GeminiPart[]): GeminiContent {

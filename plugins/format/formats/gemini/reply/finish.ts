@@ -7,7 +7,7 @@ import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import { asText, count, member, sum } from '../../../wire/members.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
 
-/** Finish reasons. Any other reason also ends the answer: vendors and mock servers invent reasons. */
+/** Finish reasons. Vendors and mock servers invent others, which also end the candidate. */
 const reasons = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -27,7 +27,7 @@ const reasons = new Map<string, FinishReason>([
   // Filtered by an escalation rule. Source of this and the next reason: @google/genai 3.3.0, `FinishReason`.
   ['ESCALATION', 'content_filter'],
 ]);
-/** Reasons that mark the model's output as unusable. */
+/** Finish reasons that mark the model's output as unusable. */
 const failures = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
@@ -36,22 +36,22 @@ const failures = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ]);
 
-/** Finish reason of an answer that was withheld because the operator's account is limited or disabled. */
+/** Finish reason of a candidate that was withheld because the operator's account is limited or disabled. */
 const accountLimited = 'PUP_LIMITED_DISABLED';
 
-/** The finish reason of a candidate; undefined while it continues. */
+/** Reads Google's finish reason of a candidate; undefined while it continues. */
 function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
   const reported = member<GeminiCandidate>(candidate, 'finishReason');
   return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
 }
 
-/** Reason for the end of an answer; undefined while it continues. */
+/** Reads the finish reason of a candidate under the names that all formats share; undefined while it continues. */
 export function reasonOf(candidate: JsonValue | undefined): FinishReason | undefined {
   const reported = finishReasonOf(candidate);
   return reported === undefined ? undefined : (reasons.get(reported) ?? 'stop');
 }
 
-/** The error of an answer that its finish reason reports as unusable; undefined for any other. */
+/** Returns the error of a candidate that its finish reason reports as unusable; undefined for any other candidate. */
 export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
   const reported = finishReasonOf(candidate);
   if (reported === accountLimited) return keyRefused(reported);
@@ -62,9 +62,9 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
 }
 
 /**
- * The finish reason of an answer; empty while the answer continues.
+ * Reads the finish of a candidate; empty while it continues.
  *
- * @param hasSpoken false if the answer has no visible part: the reason then becomes a refusal
+ * @param hasSpoken false if the candidate has no visible part; the reason of a filter then becomes a refusal
  */
 export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Fragment[] {
   const reported = finishReasonOf(candidate);
@@ -81,7 +81,7 @@ export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Frag
   return [...(reason === 'content_filter' && !hasSpoken ? [refusal] : []), { type: 'finish', reason }];
 }
 
-/** A blocked prompt has no answer. */
+/** Reads the block of a prompt as a refusal that ends the reply; empty if the prompt is not blocked. */
 export function readBlock(feedback: JsonValue | undefined): Fragment[] {
   const reason = asText(member<GeminiFeedback>(feedback, 'blockReason'));
   if (reason === '') return [];
@@ -90,9 +90,7 @@ export function readBlock(feedback: JsonValue | undefined): Fragment[] {
   return [{ type: 'refusal', text, isReason: true }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
 }
 
-/**
- * Reads usage. Gemini counts thoughts separately from the answer, and tool prompts separately from the prompt.
- */
+/** Reads usage. Gemini counts thoughts separately from the candidates, and the prompts of tools separately from the prompt. */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   const input = count(member<GeminiUsage>(usage, 'promptTokenCount'));
   if (input === undefined) return undefined;
@@ -105,7 +103,7 @@ export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Writes usage. Omits counts of zero, as Google does. */
+/** Encodes usage. Omits cached tokens and thoughts if they are zero, as Google does. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): GeminiUsage {
   return {
     promptTokenCount: input,

@@ -15,15 +15,15 @@ import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 const whiteSpace = '\n';
 
 /**
- * Turns a streamed reply into one JSON array for clients without `alt=sse`. The array grows with every chunk and is closed
- * even after an error. Any other reply is returned unchanged.
+ * Turns a streamed reply into one JSON array for clients that do not send `alt=sse`. The array grows with every chunk and is closed
+ * even after an error. Returns any other reply unchanged.
  *
  * Source: Gemini API reference, "streamGenerateContent".
  */
 export function asJsonArray(exchange: Exchange, reply: Reply): Reply {
   const isEventStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;
-  const isWanted = exchange.endpoint.name === 'stream_generate_content' && exchange.query.get('alt') !== 'sse';
-  if (!isWanted || !isEventStream || reply.body === null) return reply;
+  const wantsArray = exchange.endpoint.name === 'stream_generate_content' && exchange.query.get('alt') !== 'sse';
+  if (!wantsArray || !isEventStream || reply.body === null) return reply;
   const headers = { ...reply.headers, 'content-type': 'application/json; charset=utf-8' };
   const writer = new ArrayWriter();
   if (!(reply.body instanceof Readable)) {
@@ -41,8 +41,8 @@ async function* readArray(
 ): AsyncGenerator<string> {
   try {
     for await (const chunk of source) {
-      const written = writer.take(chunk as Buffer);
-      if (written !== '') yield written;
+      const text = writer.take(chunk as Buffer);
+      if (text !== '') yield text;
     }
   } catch (thrown) {
     const error = toGatewayError(thrown);
@@ -52,6 +52,7 @@ async function* readArray(
   yield writer.end();
 }
 
+/** Converts server-sent events to the text of a JSON array. */
 class ArrayWriter {
   readonly #framer = new SseFramer();
   #isOpen = false;
@@ -65,13 +66,13 @@ class ArrayWriter {
   }
 
   #write(events: readonly StreamEvent[]): string {
-    let written = '';
+    let text = '';
     for (const { data } of events) {
       if (data === undefined) continue;
-      written += `${this.#isOpen ? ',\r\n' : '['}${data}`;
+      text += `${this.#isOpen ? ',\r\n' : '['}${data}`;
       this.#isOpen = true;
     }
-    return written;
+    return text;
   }
 }
 
@@ -82,26 +83,27 @@ export class JsonArrayFramer implements EntryFramer {
   push(chunk: string): EntryPiece {
     this.#pending += chunk;
     const text = this.#pending;
-    const begin = text.search(/[^[,\s]|$/);
-    const end = endOfEntries(text, begin);
-    const entries = begin === end ? [] : parseEntries(text.slice(begin, end));
+    const start = text.search(/[^[,\s]|$/);
+    const end = endOfEntries(text, start);
+    const entries = start === end ? [] : parseEntries(text.slice(start, end));
     if (entries === undefined) {
       if (text.length > bounds.event)
         throw new GatewayError('upstream_failed', 'An entry of the response is too large.');
       return { before: '', entries: [], after: '' };
     }
     this.#pending = '';
-    return { before: text.slice(0, begin), entries, after: text.slice(end) };
+    return { before: text.slice(0, start), entries, after: text.slice(end) };
   }
 }
 
-/** Avoids a regular expression, which would start again at each bracket or space in a text. */
-function endOfEntries(text: string, begin: number): number {
+/** Finds the end of the entries, without brackets and spaces after them. A regular expression would retry at each one inside a text. */
+function endOfEntries(text: string, start: number): number {
   let end = text.length;
-  while (end > begin && /[\]\s]/.test(text.charAt(end - 1))) end--;
+  while (end > start && /[\]\s]/.test(text.charAt(end - 1))) end--;
   return end;
 }
 
+/** Parses entries separated by commas; undefined if the last entry is incomplete. */
 function parseEntries(text: string): readonly JsonObject[] | undefined {
   try {
     return parseExact(`[${text}]`) as JsonObject[];

@@ -6,7 +6,7 @@ import type { GeminiPartialArg } from '../../../wire/gemini.ts';
 const maxIndex = 10_000;
 
 /**
- * Arguments of a call that arrive in pieces; each piece is a value at a path, and pieces of a string are concatenated.
+ * Collects the arguments of a call that arrive in pieces. Each piece is a value at a path, and the pieces of a string are concatenated.
  * Source: Vertex AI reference, "PartialArg".
  */
 export class PartialArgs {
@@ -29,19 +29,20 @@ export class PartialArgs {
     let holder: JsonObject = this.#args;
     for (const [index, step] of path.slice(0, -1).entries()) {
       if (isMisfit(holder, step)) return;
-      const inner = own(holder, step);
-      const next = typeof inner === 'object' && inner !== null ? inner : typeof path[index + 1] === 'number' ? [] : {};
-      put(holder, step, next);
-      holder = next as JsonObject;
+      const existing = own(holder, step);
+      const empty = typeof path[index + 1] === 'number' ? [] : {};
+      const inner = typeof existing === 'object' && existing !== null ? existing : empty;
+      put(holder, step, inner);
+      holder = inner as JsonObject;
     }
     const last = path.at(-1) as string | number;
     if (isMisfit(holder, last)) return;
-    const before = own(holder, last);
-    put(holder, last, typeof before === 'string' && typeof value === 'string' ? before + value : value);
+    const existing = own(holder, last);
+    put(holder, last, typeof existing === 'string' && typeof value === 'string' ? existing + value : value);
   }
 }
 
-/** Lists have no named members. */
+/** Returns true for a name inside a list, which has no named members. */
 function isMisfit(holder: JsonObject | JsonValue[], step: string | number): boolean {
   return Array.isArray(holder) && typeof step !== 'number';
 }
@@ -50,7 +51,7 @@ function own(holder: JsonObject, step: string | number): JsonValue | undefined {
   return Object.hasOwn(holder, step) ? holder[step] : undefined;
 }
 
-/** Defines any name, even `__proto__`, as a plain member. */
+/** Sets a member, even one that is named `__proto__`. */
 function put(holder: JsonObject, step: string | number, value: JsonValue): void {
   Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -60,12 +61,12 @@ function valueOf({ nullValue, stringValue, numberValue, boolValue }: GeminiParti
   return [stringValue, numberValue, boolValue].find((value) => value !== undefined);
 }
 
-/** The steps of a path like `$.a.b[0].c`; empty for anything else. */
+/** Parses a path such as `$.a.b[0].c` into its steps; empty for anything else. */
 function readPath(value: JsonValue | undefined): (string | number)[] {
   if (typeof value !== 'string' || !value.startsWith('$')) return [];
   const steps = [...value.slice(1).matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g)];
-  const path = steps.map(([, name, index, quoted, other]) =>
-    index === undefined ? (name ?? quoted ?? other ?? '') : Number(index),
+  const path = steps.map(([, name, index, singleQuoted, doubleQuoted]) =>
+    index === undefined ? (name ?? singleQuoted ?? doubleQuoted ?? '') : Number(index),
   );
   return path.every((step) => typeof step === 'string' || step <= maxIndex) ? path : [];
 }

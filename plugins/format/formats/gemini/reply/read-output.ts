@@ -21,55 +21,53 @@ import type {
   GeminiSegment,
 } from '../../../wire/gemini.ts';
 
-/** Reads the parts of one answer in the order of arrival. */
+/** Reads the parts of one candidate in the order of arrival. */
 export class PartReader {
   /** True once text, an image or a call has arrived. */
   hasSpoken = false;
-  /** The text so far, in which quoted words are located. */
+  /** The text so far, for locating quotations. */
   readonly #text = new CollectedText();
   #keepsText = true;
-  #count = 0;
+  #callCount = 0;
   /** A call whose arguments arrive in pieces. */
-  #open: { readonly key: number; readonly args: PartialArgs } | undefined;
+  #openCall: { readonly key: number; readonly args: PartialArgs } | undefined;
 
   /** @param isShared true if positions of citations are not needed, so the text is not kept */
   read(candidate: GeminiCandidate, isShared = false): Fragment[] {
     this.#keepsText = !isShared;
     const parts = member<GeminiContent>(candidate.content, 'parts');
-    const fragments = (Array.isArray(parts) ? parts : []).flatMap((part) =>
-      isJsonObject(part) ? this.#part(part) : [],
-    );
-    const cited = [...readCitations(candidate, () => this.#text.text), ...readFound(candidate)];
-    // Citations go directly after the text; a signature may follow the text.
-    return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...cited);
+    const fragments = asList(parts).flatMap((part) => (isJsonObject(part) ? this.#readPart(part) : []));
+    const citations = [...readCitations(candidate, () => this.#text.text), ...readFound(candidate)];
+    // Citations go directly after the text, before a signature that follows it.
+    return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...citations);
   }
 
   finish(): Fragment[] {
-    const open = this.#open;
-    this.#open = undefined;
+    const open = this.#openCall;
+    this.#openCall = undefined;
     return open === undefined ? [] : [{ type: 'call_end', key: open.key, input: open.args.text }];
   }
 
-  #part(part: GeminiPart): Fragment[] {
+  #readPart(part: GeminiPart): Fragment[] {
     const call = part.functionCall;
-    const signature = readSignature(part.thoughtSignature);
     // The signature of a call or an image belongs to the thoughts before it.
-    // An empty call ends an open call; otherwise it means no call.
-    if (isJsonObject(call) && (isFilled(call) || this.#open !== undefined)) return [...signature, ...this.#call(call)];
+    const signature = readSignature(part.thoughtSignature);
+    // An empty call ends an open call; without an open call it means nothing.
+    if (isJsonObject(call) && (isFilled(call) || this.#openCall !== undefined)) return [...signature, ...this.#readCall(call)];
     const image = part.thought === true ? undefined : readImage(part);
     if (image !== undefined) {
       this.hasSpoken = true;
       return [...signature, { type: 'image', source: image }];
     }
-    const isSpoken = this.hasSpoken;
-    const said = [...this.#say(part), ...readDropped(part)];
-    if (part.thought === true) return [...said, ...signature];
+    const isLater = this.hasSpoken;
+    const content = [...this.#readText(part), ...readDropped(part)];
+    if (part.thought === true) return [...content, ...signature];
     // Google recommends sending a signature back but requires it only for calls. Source: Gemini API docs, "Thought signatures".
-    if (isSpoken) return [...said, ...signature.map((state) => ({ ...state, isTrailing: true }) as const)];
-    return [...signature, ...said];
+    if (isLater) return [...content, ...signature.map((state) => ({ ...state, isTrailing: true }) as const)];
+    return [...signature, ...content];
   }
 
-  #say(part: GeminiPart): Fragment[] {
+  #readText(part: GeminiPart): Fragment[] {
     const text = asText(part.text);
     if (text === '') return [];
     if (part.thought === true) return [{ type: 'reasoning', text }];
@@ -78,27 +76,27 @@ export class PartReader {
     return [{ type: 'text', text }];
   }
 
-  #call(call: GeminiCall): Fragment[] {
+  #readCall(call: GeminiCall): Fragment[] {
     const { id, name, args } = call;
     const isNew = typeof name === 'string' && name !== '';
-    const before = isNew ? this.finish() : [];
-    if (!isNew && this.#open === undefined) return [];
-    const key = isNew ? this.#count++ : (this.#open?.key ?? 0);
+    const endOfOpen = isNew ? this.finish() : [];
+    if (!isNew && this.#openCall === undefined) return [];
+    const key = isNew ? this.#callCount++ : (this.#openCall?.key ?? 0);
     const head: Fragment[] = isNew ? [{ type: 'call', key, id: typeof id === 'string' ? id : undefined, name }] : [];
     this.hasSpoken = true;
-    if (isJsonObject(args) && isNew) return [...before, ...head, ...wholeCall(key, args)];
-    this.#open ??= { key, args: new PartialArgs() };
-    this.#open.args.add(call.partialArgs);
+    if (isJsonObject(args) && isNew) return [...endOfOpen, ...head, ...wholeCall(key, args)];
+    this.#openCall ??= { key, args: new PartialArgs() };
+    this.#openCall.args.add(call.partialArgs);
     const held: Fragment = { type: 'held', characters: JSON.stringify(call.partialArgs ?? '').length };
-    return [...before, ...head, held, ...(call.willContinue === true ? [] : this.finish())];
+    return [...endOfOpen, ...head, held, ...(call.willContinue === true ? [] : this.finish())];
   }
 }
 
-/** Members of parts that a reply of another format cannot express; notes call them executed code. */
+/** Members of parts that other formats cannot express and that notes call executed code. */
 const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
-/** Members for tools that Google runs itself, and other members that a reply of another format cannot express. */
+/** Members of parts for tools that Google runs itself, and others that other formats cannot express. */
 const otherMembers = ['toolCall', 'toolResponse', 'functionResponse', 'audioTranscription'] as const;
-/** Members that no other format has: pages that Google read, and elements that Google's terms require clients to show. */
+/** Grounding members that no other format has: pages that Google read, and elements that Google's terms require clients to show. */
 const foundMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
 const mediaMembers = ['inlineData', 'fileData'] as const;
 const mediaNames = new Map([
@@ -118,21 +116,23 @@ function readImage(part: GeminiPart): MediaSource | undefined {
 }
 
 function readDropped(part: GeminiPart): Fragment[] {
-  const lost = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
+  const dropped = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isFilled(part[name])) continue;
     const [kind = ''] = scalarText(member<GeminiBlob>(part[name], 'mimeType')).split('/');
-    lost.push((part.thought === true ? 'thoughts with ' : '') + (mediaNames.get(kind) ?? 'files'));
+    dropped.push((part.thought === true ? 'thoughts with ' : '') + (mediaNames.get(kind) ?? 'files'));
   }
-  lost.push(...otherMembers.filter((name) => isFilled(part[name])));
-  return lost.map((what) => (what === 'audio' ? droppedAudio : { type: 'dropped', what: `${what} in the answer` }));
+  dropped.push(...otherMembers.filter((name) => isFilled(part[name])));
+  return dropped.map((what) => (what === 'audio' ? droppedAudio : { type: 'dropped', what: `${what} in the answer` }));
 }
 
 function readFound({ groundingMetadata, urlContextMetadata, logprobsResult }: GeminiCandidate): Fragment[] {
-  const lost: string[] = foundMembers.filter((name) => member<GeminiGrounding>(groundingMetadata, name) !== undefined);
-  if (isJsonObject(urlContextMetadata)) lost.push('urlContextMetadata');
-  if (isJsonObject(logprobsResult)) lost.push('logprobsResult');
-  return lost.map((what) => ({ type: 'dropped', what: `${what} of the answer` }));
+  const dropped: string[] = foundMembers.filter(
+    (name) => member<GeminiGrounding>(groundingMetadata, name) !== undefined,
+  );
+  if (isJsonObject(urlContextMetadata)) dropped.push('urlContextMetadata');
+  if (isJsonObject(logprobsResult)) dropped.push('logprobsResult');
+  return dropped.map((what) => ({ type: 'dropped', what: `${what} of the answer` }));
 }
 
 function wholeCall(key: number, args: JsonObject): Fragment[] {
@@ -148,31 +148,30 @@ function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 
 }
 
 /**
- * Reads the sources of an answer, found by a search or quoted. Google's positions are byte offsets in a part, so the
+ * Reads the sources of a candidate, which a search found or the model quoted. Google's positions are byte offsets in a part, so the
  * quoted words are located in the text instead.
  *
  * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
  */
-function readCitations(candidate: GeminiCandidate, said: () => string): Fragment[] {
+function readCitations(candidate: GeminiCandidate, readText: () => string): Fragment[] {
   const grounding = candidate.groundingMetadata;
   const chunks = asList(member<GeminiGrounding>(grounding, 'groundingChunks'));
   const supports = asList(member<GeminiGrounding>(grounding, 'groundingSupports'));
-  const cited = citationsIn(candidate);
-  if (chunks.length + supports.length + cited.length === 0) return [];
-  const text = said();
-  const supported = supports.flatMap((support) => readSupport(support, chunks, text));
-  const found = supports.length > 0 ? supported : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
-  const repeated = cited.flatMap((source) =>
-    cite(
-      { uri: member<GeminiCitation>(source, 'uri'), title: member<GeminiCitation>(source, 'title') },
-      undefined,
-      text,
-    ),
-  );
-  return [...found, ...repeated];
+  const quoted = citationsIn(candidate);
+  if (chunks.length + supports.length + quoted.length === 0) return [];
+  const text = readText();
+  const found =
+    supports.length > 0
+      ? supports.flatMap((support) => readSupport(support, chunks, text))
+      : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
+  const quotations = quoted.flatMap((source) => {
+    const uri = member<GeminiCitation>(source, 'uri');
+    return cite({ uri, title: member<GeminiCitation>(source, 'title') }, undefined, text);
+  });
+  return [...found, ...quotations];
 }
 
-/** Vertex AI uses another name for citation sources. */
+/** Reads the citation sources, for which Vertex AI uses another name. */
 function citationsIn({ citationMetadata }: GeminiCandidate): readonly JsonValue[] {
   const sources = asList(member<GeminiCitations>(citationMetadata, 'citationSources'));
   return sources.length > 0 ? sources : asList(member<GeminiCitations>(citationMetadata, 'citations'));

@@ -5,7 +5,7 @@ import type { Editable } from '../../../wire/loose.ts';
 import { JsonArrayFramer } from './json-array.ts';
 import { scalarText } from '../../../wire/members.ts';
 
-/** The texts of Gemini: the text parts of each candidate; consecutive text parts form one text. */
+/** Maps the text parts of each candidate. Consecutive text parts form one text. */
 export const geminiReplyText: ReplyText = {
   mapReply(reply, blocks) {
     for (const candidate of candidatesOf(reply)) mapCandidate(candidate, true, blocks);

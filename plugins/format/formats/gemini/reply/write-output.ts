@@ -25,16 +25,17 @@ import type {
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Writes blocks as parts. The signature of thoughts goes on the next call, where most clients keep it, even if a text precedes the
- * call. Without a call it goes on the last text, or, if that was already sent, on an empty text after the answer, as Google does.
- * Source: Gemini docs, "Thought signatures"; Gemini CLI.
+ * Encodes blocks as parts. The signature of thoughts goes on the next call, where most clients keep it, even if a text precedes the
+ * call. Without a call it goes on the last text, or on an empty text after the reply if the last text was already sent, as Google
+ * does. Sources: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
   readonly #isWhole: boolean;
+  /** Signature that no part carries yet; empty if there is none. */
   #signature = '';
-  /** The text that follows the thoughts of the signature. */
-  #said: Editable<GeminiPart> | undefined;
+  /** The last text after the thoughts of the signature. */
+  #lastText: Editable<GeminiPart> | undefined;
   #hasCalled = false;
   #isWithinText = false;
 
@@ -47,12 +48,13 @@ export class PartWriter {
   delta(head: BlockHead, text: string): GeminiPart[] {
     const { type } = head;
     if (type === 'tool_call' || type === 'image') return [];
-    if (type !== 'reasoning') return [(this.#said = { text: this.#separated(head, text) })];
-    return this.#showsThoughts ? [...this.rest(false), { text, thought: true }] : [];
+    if (type === 'reasoning') return this.#showsThoughts ? [...this.placeSignature(), { text, thought: true }] : [];
+    this.#lastText = { text: this.#separate(head, text) };
+    return [this.#lastText];
   }
 
-  /** Adds a separator to a text, because clients concatenate the texts of an answer. */
-  #separated(head: BlockHead, text: string): string {
+  /** Adds a separator to a text, because clients concatenate the texts of a reply. */
+  #separate(head: BlockHead, text: string): string {
     const separator = this.#isWithinText ? '' : separatorBefore(head);
     this.#isWithinText = true;
     return separator + text;
@@ -60,25 +62,29 @@ export class PartWriter {
 
   stop(block: Block): GeminiPart[] {
     this.#isWithinText = false;
-    if (block.type === 'tool_call') return [this.#call(block)];
+    if (block.type === 'tool_call') return [this.#writeCall(block)];
     if (block.type === 'image') return [{ ...writeImage(block), ...this.#takeSignature() }];
     if (block.type !== 'reasoning') return [];
-    const before = this.rest(false);
+    const previousSignature = this.placeSignature();
     this.#signature = block.state;
-    this.#said = undefined;
-    return before;
+    this.#lastText = undefined;
+    return previousSignature;
   }
 
-  /** Places a signature that no part carries; returns an empty text if a part is required, as at the end of a stream. */
-  rest(isNeeded = true): GeminiPart[] {
-    if (this.#signature === '' && !isNeeded) return [];
-    if (this.#said === undefined || !this.#isWhole) return [{ text: '', ...this.#takeSignature() }];
-    Object.assign(this.#said, this.#takeSignature());
+  /** Places the signature if no part carries it yet: on the last text, or on an empty text, which is returned. */
+  placeSignature(): GeminiPart[] {
+    return this.#signature === '' ? [] : this.finish();
+  }
+
+  /** Puts the signature, if any, on the last text. Returns an empty text with it if there is no text or the text was already sent. */
+  finish(): GeminiPart[] {
+    if (this.#lastText === undefined || !this.#isWhole) return [{ text: '', ...this.#takeSignature() }];
+    Object.assign(this.#lastText, this.#takeSignature());
     return [];
   }
 
-  /** The first call always has a signature: Google rejects a history without it. */
-  #call(block: CallBlock): GeminiPart {
+  /** Gives the first call a signature in any case, because Google rejects a history without it. */
+  #writeCall(block: CallBlock): GeminiPart {
     const isFirst = !this.#hasCalled;
     this.#hasCalled = true;
     return {
@@ -95,6 +101,7 @@ export class PartWriter {
   }
 }
 
+/** Returns the separator between a block and the text before it. */
 export function separatorBefore(head: BlockHead): string {
   return head.type === 'text' && head.isParagraph === true ? paragraph : '';
 }
@@ -109,6 +116,7 @@ function writeCall(call: CallBlock): GeminiCall {
   return { id, name, args: argumentsOf(call) };
 }
 
+/** Returns the arguments of a call, which must be an object in this format. */
 export function argumentsOf({ form, input }: Pick<CallBlock, 'form' | 'input'>): JsonObject {
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
@@ -123,13 +131,13 @@ const finishReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'MAX_TOKENS',
 };
 
-/** The finish reason. A refusal has its own reason, regardless of the vendor's reason. */
+/** Encodes the finish reason. A refusal always gets its own reason, even if the vendor reports an ordinary end. */
 export function writeFinish({ blocks, finish }: CompleteReply): string {
   const isRefusal = finish === 'stop' && blocks.some(({ type }) => type === 'refusal');
   return finishReasons[isRefusal ? 'content_filter' : finish];
 }
 
-/** The sources of an answer. Positions are byte offsets in the answer's text. */
+/** Encodes the sources of a reply. Positions are byte offsets in the text of the reply. */
 export function writeGrounding({ blocks }: CompleteReply): GeminiCandidate {
   const chunks = new Map<string, GeminiGroundingChunk>();
   const supports: GeminiGroundingSupport[] = [];
@@ -155,9 +163,10 @@ function writeSource({ url, title }: Citation): GeminiGroundingChunk {
   return { web };
 }
 
+/** Encodes the cited part of a text; undefined if its position is missing or outside of the text. */
 function writeSegment({ start, end }: Citation, before: string, text: string): GeminiSegment | undefined {
   if (start === undefined || end === undefined || start < 0 || end > text.length || start >= end) return undefined;
   const startIndex = Buffer.byteLength(before + text.slice(0, start));
-  const words = text.slice(start, end);
-  return { startIndex, endIndex: startIndex + Buffer.byteLength(words), text: words };
+  const segment = text.slice(start, end);
+  return { startIndex, endIndex: startIndex + Buffer.byteLength(segment), text: segment };
 }

@@ -48,25 +48,26 @@ function generationIn(request: Placed<GeminiRequest>): Placed<GeminiGeneration> 
   return config ?? new Placed<GeminiGeneration>({}, request.at('generationConfig'));
 }
 
-/** The choices for an answer of the type `text/x.enum`: no other format has this type, so the prompt lists them. */
+/** Turns the values of an output of the type `text/x.enum` into an instruction, because no other format has this type. */
 function readChoices(config: Placed<GeminiGeneration>, notes: Notes): string[] {
   const { responseMimeType, responseSchema } = config.value;
   if (responseMimeType !== 'text/x.enum') return [];
-  const words = new Placed(fieldsOf<GeminiSchema>(responseSchema), config.at('responseSchema')).texts('enum');
-  if (words.length === 0) return [];
+  const values = new Placed(fieldsOf<GeminiSchema>(responseSchema), config.at('responseSchema')).texts('enum');
+  if (values.length === 0) return [];
   notes.approximate('responseMimeType text/x.enum as instruction');
-  return [`Answer with exactly one of these values and nothing else: ${words.join(', ')}`];
+  return [`Answer with exactly one of these values and nothing else: ${values.join(', ')}`];
 }
 
 function readOutput(config: Placed<GeminiGeneration>, notes: Notes): OutputFormat | undefined {
   const mediaType = config.maybeText('responseMimeType') || 'text/plain';
-  const own = config.maybeObject('responseSchema');
+  const subsetSchema = config.maybeObject('responseSchema');
   const jsonSchema = config.maybeObject('responseJsonSchema') ?? config.maybeObject('_responseJsonSchema');
-  const schema = jsonSchema?.value ?? (own && readSchema(own.value));
-  if (mediaType === 'application/json' && schema === undefined) return { type: 'json_object' };
-  const isOther = mediaType !== 'application/json' && mediaType !== 'text/plain';
-  if (isOther && mediaType !== 'text/x.enum') notes.approximate('responseMimeType as text');
-  if (schema === undefined || mediaType !== 'application/json') return undefined;
+  const schema = jsonSchema?.value ?? (subsetSchema && readSchema(subsetSchema.value));
+  if (mediaType !== 'application/json') {
+    if (!['text/plain', 'text/x.enum'].includes(mediaType)) notes.approximate('responseMimeType as text');
+    return undefined;
+  }
+  if (schema === undefined) return { type: 'json_object' };
   return { type: 'json_schema', name: undefined, description: undefined, schema, strict: 'fitting' };
 }
 
@@ -80,7 +81,7 @@ export function readThinking(generation: Placed<GeminiGeneration>): ReasoningReq
   if (config === undefined) return undefined;
   const budget = config.maybeInteger('thinkingBudget', -1);
   const level = readWord(config, 'thinkingLevel');
-  const effort = thinkingLevels.find((one) => one.toUpperCase() === level);
+  const effort = thinkingLevels.find((thinkingLevel) => thinkingLevel.toUpperCase() === level);
   if (level !== undefined && effort === undefined)
     throw invalid(config.at('thinkingLevel'), thinkingLevels.join(', ').toUpperCase());
   if (level !== undefined && budget !== undefined)

@@ -16,7 +16,7 @@ import { budgetOf, clampEffort, requestedEffort } from '../../../canonical/reaso
 import { geminiParameters, maxThinkingTokens, thinkingLevels } from './parameters.ts';
 
 /**
- * Writes a request to generate content. Source: Gemini API reference, "GenerateContent".
+ * Encodes a request to generate content. Source: Gemini API reference, "GenerateContent".
  *
  * @throws GatewayError `not_supported`
  */
@@ -39,10 +39,10 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   return parts.length === 0 ? undefined : { parts };
 }
 
-/** How an output format is requested: in the configuration, by an instruction, or both. */
+/** The request for an output format: members of `generationConfig`, an instruction, or both. */
 interface GeminiOutputFormat {
   readonly config?: GeminiGeneration;
-  /** Goes after all other instructions. */
+  /** Follows all other instructions. */
   readonly instruction?: string;
 }
 
@@ -55,9 +55,9 @@ function writeFormat({ output, tools }: Conversation, { profile, notes }: Encode
   const { quirks, capabilities } = profile;
   // Older models reject an output format together with functions.
   const isCombined = tools.length > 0 && capabilities.tools && quirks.reasoning !== 'level';
-  const known = isCombined ? 'none' : capabilities.structured_output;
-  if (output.type === 'json_object' && known !== 'none') return { config: json };
-  if (output.type === 'json_schema' && known === 'schema') {
+  const support = isCombined ? 'none' : capabilities.structured_output;
+  if (output.type === 'json_object' && support !== 'none') return { config: json };
+  if (output.type === 'json_schema' && support === 'schema') {
     const schema: GeminiGeneration =
       quirks.tool_schema === 'subset'
         ? { responseSchema: cleanSchema(output.schema, notes) }
@@ -65,16 +65,16 @@ function writeFormat({ output, tools }: Conversation, { profile, notes }: Encode
     return { config: { ...json, ...schema } };
   }
   notes.approximate(`${output.type} as instruction`);
-  return { ...(known !== 'none' && { config: json }), instruction: instructionFor(output) };
+  return { ...(support !== 'none' && { config: json }), instruction: instructionFor(output) };
 }
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 
-/** Lets the model choose. */
+/** Thinking budget that lets the model choose. */
 const dynamicBudget = -1;
 
 /**
- * Requests reasoning by a level if the model has levels, otherwise by a budget, never by both. Source: Gemini docs,
+ * Requests reasoning with a level if the model has levels, otherwise with a budget, but never with both. Source: Gemini docs,
  * "Thinking".
  */
 export function writeThinking(
@@ -110,9 +110,9 @@ function writeBudget(
 ): number {
   if (wanted === undefined) return dynamicBudget;
   const clamped = clampEffort(wanted, profile.quirks.efforts);
-  const isCounted = effort === undefined && budget !== undefined && clamped === wanted;
-  const asked = isCounted ? budget : budgetOf(clamped);
-  const fitting = Math.min(asked, maxThinkingTokens);
-  if (fitting !== asked || clamped !== wanted) notes.approximate(`the budget of thinking as ${fitting}`);
-  return fitting;
+  const usesBudget = effort === undefined && budget !== undefined && clamped === wanted;
+  const requestedTokens = usesBudget ? budget : budgetOf(clamped);
+  const tokens = Math.min(requestedTokens, maxThinkingTokens);
+  if (tokens !== requestedTokens || clamped !== wanted) notes.approximate(`the budget of thinking as ${tokens}`);
+  return tokens;
 }

@@ -5,7 +5,7 @@ import { bothCases, parameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** Highest thinking budget, in tokens, that every model accepts. Source: Gemini docs, "Thinking". */
+/** Maximum thinking budget, in tokens, that every model accepts. Source: Gemini docs, "Thinking". */
 export const maxThinkingTokens = 24_576;
 
 /** Efforts that are also thinking levels. No level turns thinking off. */
@@ -49,7 +49,7 @@ export const geminiParameters = parameters(
       'generationConfig.responseJsonSchema',
       'generationConfig._responseJsonSchema',
     ],
-    // A switch that is off has no effect.
+    // A boolean member that is false has no effect.
     closed: { generationConfig: (value) => value !== false },
     spellingsOf: bothCases,
   },
@@ -59,7 +59,7 @@ function unlessZero(penalty: number): number | undefined {
   return penalty || undefined;
 }
 
-/** True if the client wants images as output. Any other kind except text is noted. */
+/** Returns true if the client requests images as output. Notes any other modality except text. */
 function readModalities(value: JsonValue, notes: Notes): true | undefined {
   const wanted = textsOf(value).map((modality) => modality.toUpperCase());
   if (wanted.some(isForeign)) notes.drop('generationConfig.responseModalities');
@@ -70,8 +70,9 @@ function isForeign(modality: string): boolean {
   return modality !== 'TEXT' && modality !== 'IMAGE' && !modality.endsWith('UNSPECIFIED');
 }
 
-/** Reads the tier as the name that all formats share. */
+/** Reads the tier under the name that all formats share. */
 function readTier(value: JsonValue): string | undefined {
-  const tier = asText(value).toLowerCase().replace('service_tier_', '') || undefined;
-  return tier === 'standard' ? 'default' : tier === 'unspecified' ? undefined : tier;
+  const tier = asText(value).toLowerCase().replace('service_tier_', '');
+  if (tier === '' || tier === 'unspecified') return undefined;
+  return tier === 'standard' ? 'default' : tier;
 }

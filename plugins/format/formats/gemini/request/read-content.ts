@@ -5,12 +5,11 @@ import { maybeFields } from '../../../wire/gemini-fields.ts';
 import { isMissing, type Placed } from '../../../wire/read.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 
-/** Members of parts that are not content. Any other member is content that only Google has, such as code that it runs. */
+/** Members of parts that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
 const besides: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);
 
 /**
- * Reads a part of a user, a tool or an assistant; empty for an empty or unknown part. Source: Gemini API reference,
- * "Part".
+ * Reads a part from a user, a tool or an assistant; empty for an empty or unknown part. Source: Gemini API reference, "Part".
  *
  * @throws GatewayError `invalid_request`
  */
@@ -39,16 +38,16 @@ function readInline(inline: Placed<GeminiBlob>): Part {
 
 function readFile(file: Placed<GeminiFile>): Part {
   const url = file.text('fileUri');
-  const given = file.maybeText('mimeType') ?? '';
+  const statedType = file.maybeText('mimeType') ?? '';
   const source: Source = isUpload(url) ? { type: 'id', id: url, vendor: 'google' } : { type: 'url', url };
-  const mediaType = given === '' && youtube.test(url) ? 'video/*' : given;
+  const mediaType = statedType === '' && youtube.test(url) ? 'video/*' : statedType;
   return mediaPart(source, file.maybeText('displayName') || undefined, mediaType);
 }
 
-/** Videos that Google reads by URL, without a media type. Source: Gemini API docs, "Video understanding". */
+/** Matches videos that Google reads by URL and without a media type. Source: Gemini API docs, "Video understanding". */
 const youtube = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
 
-/** Files that were uploaded to Google: only Google can fetch them. */
+/** Returns true for a file that was uploaded to Google, so that only Google can fetch it. */
 function isUpload(uri: string): boolean {
   return /^gs:|^files\/|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) || !/^https?:/.test(uri);
 }

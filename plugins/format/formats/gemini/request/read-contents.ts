@@ -18,19 +18,18 @@ const sides = new Map<string, Side>([
   ['model', 'assistant'],
 ]);
 
-/** Reads the instructions of a request: one content, whose role does not matter, or a string. */
+/** Reads the instructions of a request: a string, or one content, whose role does not matter. */
 export function readInstructions(request: Placed<GeminiRequest>, notes: Notes): string[] {
-  const { systemInstruction: given } = request.value;
-  if (typeof given === 'string') return given === '' ? [] : [given];
+  const { systemInstruction } = request.value;
+  if (typeof systemInstruction === 'string') return systemInstruction === '' ? [] : [systemInstruction];
   const content = maybeFields<GeminiContent, GeminiRequest>(request, 'systemInstruction');
   const instructions: string[] = [];
   if (content === undefined) return instructions;
   for (const [index, entry] of readMany(content, 'parts').entries()) {
     const fields = typeof entry === 'string' ? { text: entry } : inCamelCase(entry);
-    const part = content.place<GeminiPart>('parts', fields, index);
-    for (const read of readPart(part, notes)) {
-      if (read.type === 'text') instructions.push(read.text);
-      else notes.drop(`${read.type} in systemInstruction`);
+    for (const part of readPart(content.place<GeminiPart>('parts', fields, index), notes)) {
+      if (part.type === 'text') instructions.push(part.text);
+      else notes.drop(`${part.type} in systemInstruction`);
     }
   }
   return instructions;
@@ -54,24 +53,24 @@ export class ContentReader {
     this.#notes = notes;
   }
 
-  /** @throws GatewayError `invalid_request` */
+  /** @throws GatewayError `invalid_request` if a content is malformed, or the last one has no content */
   readContents(request: Placed<GeminiRequest>): void {
     let last: Placed<GeminiContent> | undefined;
-    let count = 0;
+    let countBefore = 0;
     for (const content of manyIn<GeminiContent, GeminiRequest>(request, 'contents')) {
       last = content;
-      count = this.items.length;
+      countBefore = this.items.length;
       this.#readContent(content);
     }
     if (last === undefined) throw invalid('contents', 'a list of at least one content');
     this.#endTurn('assistant');
-    if (this.items.length === count) refuseUnread(last.path, this.#notes);
+    if (this.items.length === countBefore) refuseUnread(last.path, this.#notes);
   }
 
   #readContent(content: Placed<GeminiContent>): void {
     const side = sides.get(content.maybeText('role') || 'user');
     if (side === undefined) throw invalid(content.at('role'), 'user or model');
-    // Clients keep each chunk of a stream as a separate content: the answer continues until a user's content.
+    // Clients keep each chunk of a stream as a separate content, so an assistant's turn ends only at a user's content.
     if (side === 'user') this.#endTurn('assistant');
     for (const part of manyIn<GeminiPart, GeminiContent>(content, 'parts')) this.#readPart(side, part);
     if (side !== 'user') return;
@@ -80,7 +79,7 @@ export class ContentReader {
   }
 
   #endTurn(side: Side): void {
-    this.#closeThought(side, undefined);
+    this.#closeThought(side, '');
     this.#flush(side);
   }
 
@@ -92,40 +91,40 @@ export class ContentReader {
     if (thought === true) return;
     if (functionCall !== undefined) this.#readCall(side, readFields(part, 'functionCall'));
     else if (functionResponse !== undefined) this.#readResult(side, readFields(part, 'functionResponse'));
-    else for (const shown of readPart(part, this.#notes)) this.#show(side, shown);
+    else for (const content of readPart(part, this.#notes)) this.#addPart(side, content);
   }
 
-  /** Consecutive texts of an answer are pieces of one text. */
-  #show(side: Side, part: Part): void {
+  /** Adds a part. Consecutive texts of the assistant are pieces of one text. */
+  #addPart(side: Side, part: Part): void {
     const last = this.#parts.at(-1);
     const isPiece = side === 'assistant' && part.type === 'text' && last?.type === 'text';
     if (isPiece) this.#parts.splice(-1, 1, { type: 'text', text: last.text + part.text });
     else this.#parts.push(part);
   }
 
-  /** @param signature empty if the next part has no signature, undefined if there is no next part */
-  #closeThought(side: Side, signature: string | undefined): void {
+  /** @param signature signature of the next part; empty if it has none, or there is no next part */
+  #closeThought(side: Side, signature: string): void {
     const text = this.#thought;
-    const state = signature === undefined || signature === '' ? undefined : decodeSignature(signature);
+    const state = signature === '' ? undefined : decodeSignature(signature);
     this.#thought = '';
     if (text === '' && !isWorthKeeping(state)) {
-      const isForeign =
-        state === undefined && signature !== undefined && signature !== '' && signature !== skipValidation;
+      const isForeign = state === undefined && signature !== '' && signature !== skipValidation;
       if (isForeign) this.#notes.drop('thoughtSignature of unknown origin');
       return;
     }
     if (state === undefined || state.kind === 'thought') this.#flush(side);
-    this.items.push({ type: 'reasoning', text: this.#unsigned(text, state) + text, state });
+    const earlierText = text === '' ? this.#takeUnsignedThought(state) : '';
+    this.items.push({ type: 'reasoning', text: earlierText + text, state });
   }
 
   /**
-   * Takes the text of the thoughts of a signature if text of the answer separates the two. Reasoning of other vendors goes
-   * before that text, as they generated it.
+   * Takes back the text of the thoughts that a signature belongs to, if text of the reply separates the two. The reasoning of other
+   * vendors then precedes that text, in the order in which it was generated.
    */
-  #unsigned(text: string, state: OpaqueState | undefined): string {
+  #takeUnsignedThought(state: OpaqueState | undefined): string {
     const last = this.items.at(-1);
-    const isSame = this.#parts.length > 0 && last?.type === 'reasoning' && last.state === undefined;
-    if (!isSame || text !== '' || state === undefined || state.kind === 'thought') return '';
+    const isUnsigned = this.#parts.length > 0 && last?.type === 'reasoning' && last.state === undefined;
+    if (!isUnsigned || state === undefined || state.kind === 'thought') return '';
     this.items.pop();
     return last.text;
   }
@@ -136,8 +135,8 @@ export class ContentReader {
     const input = JSON.stringify(call.maybeObject('args')?.value ?? {});
     this.#notes.dropMembers(call.value, ['willContinue'], 'a function call');
     this.#flush(side);
-    const known = this.#calls.call(name, id);
-    this.items.push({ type: 'tool_call', id: known, name, namespace: undefined, form: 'function', input });
+    const callId = this.#calls.call(name, id);
+    this.items.push({ type: 'tool_call', id: callId, name, namespace: undefined, form: 'function', input });
   }
 
   #readResult(side: Side, result: Placed<GeminiResult>): void {
@@ -157,7 +156,7 @@ export class ContentReader {
   }
 }
 
-/** False for a tag without data: without text, the origin of the thoughts does not matter. */
+/** Returns false for a tag without data, because the origin of thoughts does not matter without their text. */
 function isWorthKeeping(state: OpaqueState | undefined): boolean {
   return state !== undefined && state.kind !== 'none';
 }
@@ -165,7 +164,7 @@ function isWorthKeeping(state: OpaqueState | undefined): boolean {
 /** Members that can hold the whole result, documented or observed. */
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
-/** Results must be objects in this format: an object that only wraps a text is unwrapped. */
+/** Reads the result of a call. Results must be objects in this format, so an object that only wraps a value is unwrapped. */
 function readResponse(response: JsonObject): { text: string; isError: boolean } {
   const [only, ...others] = Object.entries(response);
   if (only === undefined) return { text: '', isError: false };

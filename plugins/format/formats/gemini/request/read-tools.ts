@@ -15,7 +15,7 @@ import type {
   GeminiToolConfig,
 } from '../../../wire/gemini.ts';
 
-/** Web search tools of all generations. */
+/** Names of web search tools, of all generations. */
 const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
 
 /**
@@ -51,20 +51,24 @@ function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): To
 function readDeclaration(declared: Placed<GeminiFunction>, notes: Notes): ClientTool {
   if (readWord(declared, 'behavior') === 'NON_BLOCKING') notes.drop('behavior of a function');
   notes.dropMembers(declared.value, ['response', 'responseJsonSchema'], 'a function');
-  const schema = declared.maybeObject('parametersJsonSchema')?.value;
-  const own = declared.maybeObject('parameters')?.value;
+  const jsonSchema = declared.maybeObject('parametersJsonSchema')?.value;
+  const subsetSchema = declared.maybeObject('parameters')?.value;
   return {
     form: 'function',
     name: readName(declared),
     namespace: undefined,
     description: declared.maybeText('description'),
-    schema: schema ?? (own && readSchema(own)),
+    schema: jsonSchema ?? (subsetSchema && readSchema(subsetSchema)),
     strict: undefined,
     grammar: undefined,
   };
 }
 
-/** @throws GatewayError `invalid_request` */
+/**
+ * Reads the choice of tools. Notes members of `toolConfig` that other formats cannot express.
+ *
+ * @throws GatewayError `invalid_request`
+ */
 export function readToolChoice(
   request: Placed<GeminiRequest>,
   tools: readonly Tool[],

@@ -2,12 +2,12 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { OpaqueState } from '../../../canonical/conversation.ts';
 import { readTaggedState, tagState } from '../../../canonical/opaque-state.ts';
 
-/** Encodes a thought signature and its tag in base64: typed clients reject anything else. */
+/** Encodes a tagged thought signature in base64, because typed clients reject anything else. */
 export function encodeSignature(tagged: string): string {
   return Buffer.from(tagged).toString('base64');
 }
 
-/** Undefined unless the signature has the gateway's tag. Also accepts base64url, which some clients write. */
+/** Decodes a signature; undefined if it lacks the gateway's tag. Accepts base64url as well, which some clients write. */
 export function decodeSignature(signature: string): OpaqueState | undefined {
   if (!signature.startsWith(encodedPrefix)) return undefined;
   return readTaggedState(Buffer.from(signature, 'base64').toString());
@@ -16,7 +16,7 @@ export function decodeSignature(signature: string): OpaqueState | undefined {
 /** `dps1` in base64, without the last bits, which depend on the next character. */
 const encodedPrefix = 'ZHBzM';
 
-/** Marks a call without a signature, so that a route to Google puts a placeholder in its place. */
+/** Marks a call that has no signature. A route to Google replaces this mark by a placeholder. */
 export const noSignature = encodeSignature(tagState({ kind: 'none', origin: '00000000', data: '' }));
 
 /** Tags the signatures in the text of a reply and leaves every other byte unchanged. */
@@ -32,7 +32,7 @@ export function tagSignatures(text: string, origin: string): string {
   );
 }
 
-/** Google escapes `=` in JSON. */
+/** Unescapes a JSON string, because Google escapes `=`. */
 function unescape(value: string): string | undefined {
   try {
     return JSON.parse(`"${value}"`) as string;
@@ -41,15 +41,10 @@ function unescape(value: string): string | undefined {
   }
 }
 
-/**
- * Replaces a signature that another vendor made or that the client lost. Source: Gemini docs, "Thought
- * signatures".
- */
+/** Placeholder for a signature of another vendor or one that the client lost. Source: Gemini docs, "Thought signatures". */
 export const skipValidation = 'skip_thought_signature_validator';
 
-/**
- * Models with thinking levels reject a first call without a signature; models with budgets do not know the placeholder.
- */
+/** Returns true for models that reject a first call without a signature. Models with thinking budgets do not support the placeholder. */
 export function requiresSignatures({ quirks: { reasoning } }: Profile): boolean {
   return reasoning !== 'budget' && reasoning !== 'none';
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../canonical/media.ts';
 import type { GeminiPart } from '../../../wire/gemini.ts';
 
-/** Media types by file extension, the only hint in a URL. */
+/** Media types by file extension, because a URL has no other hint. */
 const mediaTypes: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -31,7 +31,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes parts of a user or a tool; empty texts are omitted.
+ * Writes parts from a user or a tool. Omits empty texts.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
@@ -73,7 +73,7 @@ function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   return writeSource(image, target);
 }
 
-/** Models without file support still receive text files as text. */
+/** Writes a file. Models without file support receive text files as text. */
 function writeFile(file: FilePart, target: EncodeTarget): GeminiPart[] {
   const { source, name } = file;
   if (target.profile.capabilities.files) {
@@ -108,7 +108,7 @@ function writeSource(part: ImagePart | FilePart | VideoPart, { notes }: EncodeTa
   }
 }
 
-/** Google fetches public URLs. */
+/** Writes a URL, which Google fetches itself if it is public. */
 function writeUrl(url: string, part: ImagePart | FilePart | VideoPart, notes: EncodeTarget['notes']): GeminiPart {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
@@ -116,10 +116,10 @@ function writeUrl(url: string, part: ImagePart | FilePart | VideoPart, notes: En
     return { inlineData: { mimeType: inline.mediaType, data: standardBase64(inline.data, 'url') } };
   }
   notes.approximate(`${part.type} URLs: only if Google can fetch them`);
-  const mimeType = mediaTypes[endingOf(url)];
+  const mimeType = mediaTypes[extensionOf(url)];
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } };
 }
 
-function endingOf(url: string): string {
+function extensionOf(url: string): string {
   return /\.([A-Za-z]{2,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '';
 }

@@ -11,12 +11,12 @@ import type { GeminiCall, GeminiContent, GeminiPart } from '../../../wire/gemini
 import type { Editable } from '../../../wire/loose.ts';
 
 /**
- * Writes turns as contents: a user begins, both sides alternate, results follow their calls.
- * Source: Gemini API reference, "Content".
+ * Writes turns as contents: the user begins, both sides alternate, and results follow their calls. Source: Gemini API reference,
+ * "Content".
  */
 export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarget): GeminiContent[] {
   const { profile } = target;
-  /** Names of the called functions by id: results must repeat them. */
+  /** Names of the called functions by call id, because results must repeat them. */
   const names = new Map<string, string>();
   const contents = writeAlternating<GeminiPart>(turns, target, {
     assistantRole: 'model',
@@ -47,14 +47,14 @@ function writeAnswer({ items }: AssistantTurn, names: Map<string, string>, targe
   return written;
 }
 
-/** The signature, if this upstream made it. The upstream does not take back the text of thoughts. */
+/** Returns the signature if this upstream created it, otherwise an empty text. The upstream does not accept the text of thoughts. */
 function signatureOf({ state }: Reasoning, { ownState, notes }: EncodeTarget): string {
   const signature = ownState(state) ?? '';
   if (signature === '') notes.drop('reasoning of earlier turns');
   return signature;
 }
 
-/** Older models do not know ids; they match calls and results by their order. */
+/** Returns the id for models that support ids. Older models match calls and results by their order. */
 function idMember(id: string, { quirks }: Profile): GeminiCall {
   return quirks.tool_schema === 'subset' ? {} : { id };
 }
@@ -66,10 +66,11 @@ function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: 
 }
 
 /**
- * The parts of one answer. A signature goes on the next call or image, even if a text precedes it: Chat clients return all reasoning
- * before the text, and Google wants the signature on the call. Without a following call it goes on the text.
+ * Collects the parts of one assistant turn. A signature goes on the next call or image, even if a text precedes it: Chat clients return
+ * all reasoning before the text, but Google expects the signature on the call. Without a following call it goes on the text.
  */
 class ModelParts {
+  /** True if a part got the placeholder in place of a signature. */
   hasSkipped = false;
   readonly #needsSignature: boolean;
   readonly #parts: Editable<GeminiPart>[] = [];
@@ -82,35 +83,40 @@ class ModelParts {
 
   sign(signature: string): void {
     if (signature === '') return;
-    this.#place();
+    this.#placeSignature();
     this.#signature = signature;
   }
 
   say(parts: readonly GeminiPart[]): void {
-    for (const part of parts) this.#parts.push(typeof part.text === 'string' ? part : this.#signed(part, true));
+    for (const part of parts) {
+      // Google rejects images of its own models without a signature.
+      if (typeof part.text === 'string') this.#parts.push(part);
+      else this.#addSigned(part, this.#needsSignature);
+    }
   }
 
   call(functionCall: GeminiCall): void {
-    this.#parts.push(this.#signed({ functionCall }, !this.#hasCalled));
+    // Google rejects a history whose first call has no signature.
+    this.#addSigned({ functionCall }, this.#needsSignature && !this.#hasCalled);
     this.#hasCalled = true;
   }
 
-  /** @param isChecked true if Google rejects the part without a signature: the first call and every image that Google made */
-  #signed(part: GeminiPart, isChecked: boolean): GeminiPart {
-    const isSkipped = this.#signature === '' && isChecked && this.#needsSignature;
+  /** @param isRequired true to use the placeholder if there is no signature */
+  #addSigned(part: GeminiPart, isRequired: boolean): void {
+    const isSkipped = this.#signature === '' && isRequired;
     const thoughtSignature = isSkipped ? skipValidation : this.#signature;
     this.hasSkipped ||= isSkipped;
     this.#signature = '';
-    return thoughtSignature === '' ? part : { ...part, thoughtSignature };
+    this.#parts.push(thoughtSignature === '' ? part : { ...part, thoughtSignature });
   }
 
   finish(): GeminiPart[] {
-    this.#place();
+    this.#placeSignature();
     return this.#parts;
   }
 
-  /** A signature without a following call goes on the text before it or becomes a separate part. */
-  #place(): void {
+  /** Puts a signature without a following call on the text before it, or into a separate part. */
+  #placeSignature(): void {
     if (this.#signature === '') return;
     const last = this.#parts.at(-1);
     const isUnsigned = last !== undefined && typeof last.text === 'string' && last.thoughtSignature === undefined;

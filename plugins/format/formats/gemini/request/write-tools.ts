@@ -7,8 +7,7 @@ import { cleanSchema } from '../schema/clean-schema.ts';
 import type { GeminiCalling, GeminiFunction, GeminiRequest, GeminiSchema } from '../../../wire/gemini.ts';
 
 /**
- * Writes the tools of a request and their choice; empty without tools. Source: Gemini API reference, "Tool",
- * "ToolConfig".
+ * Writes the tools of a request and their choice; empty without tools. Source: Gemini API reference, "Tool", "ToolConfig".
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): GeminiRequest {
   const { capabilities, quirks } = target.profile;
@@ -37,7 +36,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
   };
 }
 
-/** Allowed functions can be named only if a call is required; otherwise all other functions are omitted. */
+/** Returns the functions to offer. Omits those that are not allowed if calls are optional, because the format cannot name them then. */
 function offeredTools({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);
   const { type, allowed } = toolChoice ?? {};

@@ -18,7 +18,7 @@ const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isNumber: Check = (value) => typeof value === 'number';
 const isList: Check = (value) => Array.isArray(value) && value.length > 0;
 
-/** Keywords of the subset, each with a check of its value; invalid values are ignored. */
+/** Keywords of the subset, each with a check of its value. Keywords with an invalid value are removed. */
 const kept: Readonly<Record<string, Check>> = {
   type: isText,
   format: isText,
@@ -37,12 +37,12 @@ const kept: Readonly<Record<string, Check>> = {
   pattern: isText,
   anyOf: isList,
 };
-/** Maximum number of schemas after references are resolved: mutual references multiply. */
+/** Maximum number of schemas after references are resolved, because mutual references multiply. */
 const maxSchemas = 2_000;
-/** Maximum nesting depth of references: the body itself allows no more. */
+/** Maximum nesting depth of references, the same as that of a request body. */
 const maxDepth = 200;
 
-/** Applied to a flat schema, before the schemas inside it. */
+/** Rules that are applied in this order to a flat schema, before the schemas inside it. */
 const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
   nullRule,
   enumRule,
@@ -54,28 +54,29 @@ const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
 ];
 
 /**
- * Translates a JSON Schema into the subset of OpenAPI that older models accept. Rules that the subset lacks go into the
- * description. A value that fits the original also fits the result; a schema that allows any value becomes a schema of
- * plain values.
+ * Translates a JSON Schema into the subset of OpenAPI that older models accept. Keywords that the subset lacks go into the description.
+ * Values that match the original also match the result, except that a schema for any value becomes a schema for scalar values.
  *
  * Source: Gemini API reference, "Schema".
  *
- * @param notes gets an entry for each kind of rule that is no longer enforced
+ * @param notes gets an entry for each keyword that is no longer enforced
  */
 export function cleanSchema(schema: JsonObject, notes = new Notes()): JsonObject {
   return new Cleaner(schema, notes).clean(schema, []);
 }
 
-/** Removes keywords with an invalid value. Tuples, which are lists, have a separate rule. */
+/** Removes keywords with an invalid value. */
 function wellFormed(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([name, value]) => {
-    if (value === undefined || (name === 'items' && Array.isArray(value))) return value !== undefined;
+    if (value === undefined) return false;
+    // A list is a tuple, which `itemsRule` handles.
+    if (name === 'items' && Array.isArray(value)) return true;
     return !Object.hasOwn(kept, name) || kept[name]?.(value) === true;
   });
   return Object.fromEntries(members);
 }
 
-/** A schema and the references that led to it; a repeated reference is recursive. */
+/** A schema and the references that led to it. A reference that occurs again is recursive. */
 interface Found {
   readonly schema: JsonObject;
   readonly path: readonly string[];
@@ -84,7 +85,7 @@ interface Found {
 class Cleaner {
   readonly #root: JsonObject;
   readonly #notes: Notes;
-  #count = 0;
+  #schemaCount = 0;
   #depth = 0;
 
   constructor(root: JsonObject, notes: Notes) {
@@ -92,23 +93,23 @@ class Cleaner {
     this.#notes = notes;
   }
 
-  clean(dirty: JsonObject, from: readonly string[]): JsonObject {
+  clean(original: JsonObject, referencePath: readonly string[]): JsonObject {
     if (this.#depth > maxDepth) {
       this.#noteCut();
       return { type: 'string', description: 'any JSON value' };
     }
     this.#depth++;
-    const { schema, path } = this.#flatten({ schema: dirty, path: from });
-    const ruled = rules.reduce((value, rule) => rule(value, this.#notes), wellFormed(schema));
-    const members = Object.entries(ruled).filter(([name]) => Object.hasOwn(kept, name));
-    const cleaned = members.map(([name, value]) => [name, this.#member(name, value, path)] as const);
+    const { schema, path } = this.#flatten({ schema: original, path: referencePath });
+    const translated = rules.reduce((value, rule) => rule(value, this.#notes), wellFormed(schema));
+    const members = Object.entries(translated).filter(([name]) => Object.hasOwn(kept, name));
+    const cleaned = members.map(([name, value]) => [name, this.#cleanMember(name, value, path)] as const);
     this.#depth--;
     return Object.fromEntries(cleaned);
   }
 
-  /** Resolves references and `allOf`; in the result, alternatives have no sibling keywords. */
+  /** Resolves references and `allOf`, and moves the siblings of alternatives into them. */
   #flatten(found: Found): Found {
-    this.#count++;
+    this.#schemaCount++;
     const { path } = found;
     const schema: GeminiSchema = found.schema;
     if (typeof schema.$ref === 'string') return this.#flatten(this.#resolve(schema, schema.$ref, path));
@@ -119,26 +120,26 @@ class Cleaner {
   }
 
   #resolve(schema: GeminiSchema, reference: string, path: readonly string[]): Found {
-    const { $ref: _, ...beside } = schema;
-    const isEndless = path.includes(reference) || path.length > maxDepth || this.#count > maxSchemas;
+    const { $ref: _, ...siblings } = schema;
+    const isEndless = path.includes(reference) || path.length > maxDepth || this.#schemaCount > maxSchemas;
     if (isEndless) this.#noteCut();
     const target = isEndless ? undefined : findReference(this.#root, reference);
-    if (target !== undefined) return { schema: mergeSchemas(target, beside), path: [...path, reference] };
+    if (target !== undefined) return { schema: mergeSchemas(target, siblings), path: [...path, reference] };
     const name = reference.slice(reference.lastIndexOf('/') + 1);
-    return { schema: name === '' ? beside : { description: name, ...beside }, path };
+    return { schema: name === '' ? siblings : { description: name, ...siblings }, path };
   }
 
   #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], path: readonly string[]): Found {
-    const { allOf: _, ...beside } = schema;
+    const { allOf: _, ...siblings } = schema;
     if (this.#depth > maxDepth) {
       this.#noteCut();
-      return { schema: beside, path };
+      return { schema: siblings, path };
     }
     this.#depth++;
     const entries = allOf.filter(isJsonObject).map((entry) => this.#flatten({ schema: entry, path }));
     this.#depth--;
     return {
-      schema: entries.reduceRight((merged, entry) => mergeSchemas(entry.schema, merged), beside as JsonObject),
+      schema: entries.reduceRight((merged, entry) => mergeSchemas(entry.schema, merged), siblings as JsonObject),
       path: [...new Set(entries.flatMap((entry) => entry.path).concat(path))],
     };
   }
@@ -147,15 +148,16 @@ class Cleaner {
     this.#notes.approximate('recursion in schemas as description');
   }
 
-  #member(name: string, value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-    if (name === 'items') return this.#inner(value, path);
-    if (name === 'anyOf' && Array.isArray(value)) return value.map((entry) => this.#inner(entry, path));
+  #cleanMember(name: string, value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+    if (name === 'items') return this.#cleanInner(value, path);
+    if (name === 'anyOf' && Array.isArray(value)) return value.map((entry) => this.#cleanInner(entry, path));
     if (name !== 'properties' || !isJsonObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([property, inner]) => [property, this.#inner(inner, path)]));
+    const properties = Object.entries(value).map(([property, inner]) => [property, this.#cleanInner(inner, path)]);
+    return Object.fromEntries(properties);
   }
 
-  /** `true` and anything that is not a schema allow any value. */
-  #inner(value: JsonValue | undefined, path: readonly string[]): JsonObject {
+  /** Cleans an inner schema. `true` and anything that is not a schema allow any value. */
+  #cleanInner(value: JsonValue | undefined, path: readonly string[]): JsonObject {
     return this.clean(isJsonObject(value) ? value : {}, path);
   }
 }

@@ -3,28 +3,28 @@ import { camelFields } from '../../../wire/gemini-fields.ts';
 import { textsOf } from '../../../wire/members.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
-/** 64-bit counts, which the API writes as strings. */
+/** Keywords with a 64-bit count, which the API writes as a string. */
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
-/** Members without a meaning outside the API. */
+/** Keywords without a meaning outside the API. */
 const foreign = new Set(['propertyOrdering', 'nullable', 'example']);
 
 /**
- * Translates a schema of the API, which is close to OpenAPI 3.0, into JSON Schema. JSON Schema stays as it is. Source:
+ * Translates a schema of the API, which is close to OpenAPI 3.0, into JSON Schema. Keeps a schema that already is JSON Schema. Source:
  * Gemini API reference, "Schema".
  */
 export function readSchema(schema: JsonObject): JsonObject {
   const fields: GeminiSchema = camelFields(schema);
   const members = Object.entries(fields).map(([name, value]) => [name, readMember(name, value)] as const);
-  const read = inOrder(Object.fromEntries(members.filter(([, value]) => value !== undefined)), fields);
-  return fields.nullable === true ? asNullable(read) : read;
+  const jsonSchema = inOrder(Object.fromEntries(members.filter(([, value]) => value !== undefined)), fields);
+  return fields.nullable === true ? asNullable(jsonSchema) : jsonSchema;
 }
 
-/** Sorts the properties by `propertyOrdering`: JSON Schema cannot express an order, so the order of its properties counts. */
+/** Sorts the properties by `propertyOrdering`. JSON Schema has no such keyword, so the order of the properties expresses it. */
 function inOrder(schema: JsonObject, { propertyOrdering: order }: GeminiSchema): JsonObject {
   const { properties } = schema;
   if (!Array.isArray(order) || !isJsonObject(properties)) return schema;
-  const first = textsOf(order).filter((name) => Object.hasOwn(properties, name));
-  const names = new Set([...first, ...Object.keys(properties)]);
+  const orderedNames = textsOf(order).filter((name) => Object.hasOwn(properties, name));
+  const names = new Set([...orderedNames, ...Object.keys(properties)]);
   return { ...schema, properties: Object.fromEntries([...names].map((name) => [name, properties[name]])) };
 }
 
@@ -52,6 +52,6 @@ function asNullable(schema: GeminiSchema): JsonObject {
   const { anyOf, type } = schema;
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: 'null' }] };
   if (typeof type !== 'string' || type === 'null') return schema;
-  const named = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
-  return { ...schema, type: [type, 'null'], ...named };
+  const nullableEnum = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
+  return { ...schema, type: [type, 'null'], ...nullableEnum };
 }

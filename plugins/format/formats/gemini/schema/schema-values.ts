@@ -3,80 +3,83 @@ import { addWords } from '../../../canonical/merge-schemas.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
-/** Null is a type in JSON Schema but not in the subset. */
+/** Replaces the type null, which JSON Schema has but the subset lacks. */
 export function nullRule(schema: GeminiSchema): JsonObject {
   if (schema.type !== 'null') return schema;
   return { ...addWords(schema, 'always null'), type: 'string', nullable: true };
 }
 
-/** `const` becomes an enumeration with one value. Only non-empty strings can be enumerated; other values are described. */
+/** Turns `const` into an enumeration with one value. Only non-empty strings can be enumerated; other values are described. */
 export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
-  const { enum: listed, const: only, ...rest } = schema;
-  const values = only === undefined ? listed : [only];
-  if (!Array.isArray(values) || values.length === 0) return rest;
+  const { enum: enumeration, const: only, ...members } = schema;
+  const values = only === undefined ? enumeration : [only];
+  if (!Array.isArray(values) || values.length === 0) return members;
   const nullable = values.includes(null) ? { nullable: true } : {};
-  const some = values.filter((value) => value !== null);
-  if (some.length === 0) return { ...addWords(rest, 'always null'), ...nullable };
-  if (some.every((value) => typeof value === 'string' && value !== '') && isTextual(rest.type)) {
-    return { ...rest, ...nullable, type: 'string', enum: [...new Set(some)] };
+  const nonNull = values.filter((value) => value !== null);
+  if (nonNull.length === 0) return { ...addWords(members, 'always null'), ...nullable };
+  if (nonNull.every((value) => typeof value === 'string' && value !== '') && isTextual(members.type)) {
+    return { ...members, ...nullable, type: 'string', enum: [...new Set(nonNull)] };
   }
   noteDescribed('enum', notes);
-  const described = addWords(rest, `one of ${some.map((value) => JSON.stringify(value)).join(', ')}`);
-  return { ...described, ...(rest.type === undefined && typeOfAll(some)), ...nullable };
+  const described = addWords(members, `one of ${nonNull.map((value) => JSON.stringify(value)).join(', ')}`);
+  return { ...described, ...(members.type === undefined && typeOfAll(nonNull)), ...nullable };
 }
 
 function isTextual(type: JsonValue | undefined): boolean {
   return type === undefined || type === 'string';
 }
 
-/** The common type of all values, if the subset has this type. */
+/** Returns the common type of all values; empty if their types differ. */
 function typeOfAll(values: readonly JsonValue[]): JsonObject {
   const types = new Set(values.map((value) => (Array.isArray(value) ? 'array' : typeof value)));
   const [only] = types;
   return types.size === 1 && only !== undefined ? { type: only } : {};
 }
 
-/** Exclusive bounds: for integers the next value is the inclusive bound. */
+/**
+ * Makes exclusive bounds inclusive. For integers the next value is the bound. For other numbers the bound stays and the description says
+ * that it is exclusive.
+ */
 export function boundsRule(schema: GeminiSchema): JsonObject {
-  const { exclusiveMinimum: above, exclusiveMaximum: below, ...rest } = schema;
-  const step = rest.type === 'integer' ? 1 : 0;
-  let bound: GeminiSchema = rest;
-  if (typeof above === 'number')
-    bound = withBound(bound, 'minimum', Math.floor(above) + step, above, step, 'more than');
-  if (typeof below === 'number') bound = withBound(bound, 'maximum', Math.ceil(below) - step, below, step, 'less than');
-  return bound;
+  const { exclusiveMinimum: above, exclusiveMaximum: below, ...members } = schema;
+  const isInteger = members.type === 'integer';
+  let bounded: GeminiSchema = members;
+  if (typeof above === 'number') {
+    bounded = withMinimum(bounded, isInteger ? Math.floor(above) + 1 : above);
+    if (!isInteger) bounded = addWords(bounded, `more than ${above}`);
+  }
+  if (typeof below === 'number') {
+    bounded = withMaximum(bounded, isInteger ? Math.ceil(below) - 1 : below);
+    if (!isInteger) bounded = addWords(bounded, `less than ${below}`);
+  }
+  return bounded;
 }
 
-function withBound(
-  schema: GeminiSchema,
-  name: 'minimum' | 'maximum',
-  next: number,
-  limit: number,
-  step: number,
-  words: string,
-): JsonObject {
-  const value = step === 0 ? limit : next;
-  const own = schema[name];
-  const tighter = typeof own !== 'number' ? value : name === 'minimum' ? Math.max(own, value) : Math.min(own, value);
-  const bound = { ...schema, [name]: tighter };
-  return step === 0 ? addWords(bound, `${words} ${limit}`) : bound;
+function withMinimum(schema: GeminiSchema, bound: number): GeminiSchema {
+  const { minimum } = schema;
+  return { ...schema, minimum: typeof minimum === 'number' ? Math.max(minimum, bound) : bound };
 }
 
-/** Arrays have one schema for all entries; the entries of a tuple become alternatives, and their order is described. */
+function withMaximum(schema: GeminiSchema, bound: number): GeminiSchema {
+  const { maximum } = schema;
+  return { ...schema, maximum: typeof maximum === 'number' ? Math.min(maximum, bound) : bound };
+}
+
+/** Gives arrays one schema for all entries. The entries of a tuple become alternatives, and their order is described. */
 export function itemsRule(schema: GeminiSchema): JsonObject {
-  const { items, prefixItems, ...rest } = schema;
+  const { items, prefixItems, ...members } = schema;
   const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
   if (Array.isArray(tuple)) {
     const others = isJsonObject(items) ? [items] : items === false ? [] : [{}];
-    const words = `entries in this order: ${tuple.map((entry) => JSON.stringify(entry)).join(', ')}`;
-    return { ...addWords(rest, words), items: { anyOf: [...tuple, ...others] } };
+    const order = `entries in this order: ${tuple.map((entry) => JSON.stringify(entry)).join(', ')}`;
+    return { ...addWords(members, order), items: { anyOf: [...tuple, ...others] } };
   }
-  if (isJsonObject(items)) return { ...rest, items };
-  return rest.type === 'array' ? { ...rest, items: {} } : rest;
+  if (isJsonObject(items)) return { ...members, items };
+  return members.type === 'array' ? { ...members, items: {} } : members;
 }
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
-/** Keywords that only make sense with a type. */
+/** Keywords that imply a type. */
 const typeOf: readonly (readonly [keyof GeminiSchema, string])[] = [
   ['properties', 'object'],
   ['additionalProperties', 'object'],
@@ -90,33 +93,33 @@ const typeOf: readonly (readonly [keyof GeminiSchema, string])[] = [
 ];
 const anything = ['string', 'number', 'boolean'].map((type) => ({ type }));
 
-/** Every schema needs a type or alternatives with a type. */
+/** Adds a type, which every schema without alternatives needs. */
 export function typeRule(schema: GeminiSchema): JsonObject {
   if (Array.isArray(schema.anyOf)) return schema;
   const { type } = schema;
-  const plain = typeof type === 'string' ? type.toLowerCase() : undefined;
-  if (plain !== undefined && types.has(plain)) return withItems({ ...schema, type: plain });
+  const lowerType = typeof type === 'string' ? type.toLowerCase() : undefined;
+  if (lowerType !== undefined && types.has(lowerType)) return withItems({ ...schema, type: lowerType });
   const implied = typeOf.find(([keyword]) => schema[keyword] !== undefined)?.[1];
   if (implied !== undefined) return withItems({ ...schema, type: implied });
-  const { type: _, ...rest } = schema;
-  return { ...addWords(rest, 'any JSON value'), anyOf: anything };
+  const { type: _, ...members } = schema;
+  return { ...addWords(members, 'any JSON value'), anyOf: anything };
 }
 
 function withItems(schema: GeminiSchema): JsonObject {
   return schema.type === 'array' && schema.items === undefined ? { ...schema, items: {} } : schema;
 }
 
-/** Only described members can be required. */
+/** Removes required members without a property, and properties without entries. */
 export function requiredRule(schema: GeminiSchema): JsonObject {
-  const { required, properties, ...rest } = schema;
-  if (!isJsonObject(properties) || Object.keys(properties).length === 0) return rest;
+  const { required, properties, ...members } = schema;
+  if (!isJsonObject(properties) || Object.keys(properties).length === 0) return members;
   const names = Array.isArray(required)
     ? required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name))
     : [];
-  return { ...rest, properties, ...(names.length > 0 && { required: names }) };
+  return { ...members, properties, ...(names.length > 0 && { required: names }) };
 }
 
-/** Descriptions of keywords that the subset lacks. Keywords that only name, comment or contain other keywords need no description. */
+/** Descriptions of keywords that the subset lacks. Keywords that only name, comment on or contain others need no description. */
 const words: readonly (readonly [string, (value: JsonValue) => string | undefined])[] = [
   ['default', (value) => `default: ${shown(value)}`],
   ['examples', (value) => `for example: ${Array.isArray(value) ? value.map(shown).join(', ') : shown(value)}`],
@@ -142,24 +145,25 @@ const words: readonly (readonly [string, (value: JsonValue) => string | undefine
   ['contentMediaType', (value) => `of the media type ${shown(value)}`],
 ];
 
-/** Formats that Google accepts; it rejects all others. */
+/** Formats that Google accepts. It rejects all others. */
 const formats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
 
 /** Keywords that restrict no value. */
 const harmless = new Set(['default', 'examples']);
 
-/** Describes keywords that the subset lacks, and notes rules that are no longer enforced. */
+/** Describes keywords that the subset lacks, and notes those that are no longer enforced. */
 export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
-  const { format, ...rest }: GeminiSchema = schema;
-  const isKnown = typeof format !== 'string' || formats.has(format);
-  const formatted = isKnown ? schema : addWords(rest, `format: ${format}`);
-  return words.reduce((described, [keyword, say]) => {
+  const { format, ...members }: GeminiSchema = schema;
+  const isSupported = typeof format !== 'string' || formats.has(format);
+  let described = isSupported ? schema : addWords(members, `format: ${format}`);
+  for (const [keyword, describe] of words) {
     const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-    const line = value === undefined ? undefined : say(value);
-    if (line === undefined) return described;
+    const description = value === undefined ? undefined : describe(value);
+    if (description === undefined) continue;
     if (!harmless.has(keyword)) noteDescribed(keyword, notes);
-    return addWords(described, line);
-  }, formatted);
+    described = addWords(described, description);
+  }
+  return described;
 }
 
 function noteDescribed(keyword: string, notes: Notes): void {

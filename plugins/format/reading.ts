@@ -9,7 +9,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
 import { checkParameters } from './formats/contract/parameters.ts';
-import { clientCall } from './formats/formats.ts';
+import { findClientCall } from './formats/formats.ts';
 import { asJsonArray } from './formats/gemini/reply/json-array.ts';
 import { type ClientRequest, readClientRequest, findModel } from './request/client-request.ts';
 import { countTokens } from './request/count-tokens.ts';
@@ -63,7 +63,7 @@ export function createReading(hours: number, host: Host): Stage {
     leave: (exchange, reply) =>
       store.leave(exchange, asJsonArray(exchange, restarted(exchange, counted(exchange, reply)))),
     async enter(exchange) {
-      const called = clientCall(exchange.endpoint);
+      const called = findClientCall(exchange.endpoint);
       if (called === undefined) return;
       if (isUpload(exchange, called)) return exchange.set(adapter, await openUpload(host, exchange, called));
       const { format, endpoint } = called;

@@ -12,7 +12,7 @@ import {
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
-import { isRefused } from '../formats/adaptation/adapt-refused.ts';
+import { isRefusedMember } from '../formats/adaptation/adapt-refused.ts';
 import { chat } from '../formats/chat/descriptor.ts';
 import type { ClientTextFormat, FormatDescriptor } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, embeddingFormats, formats } from '../formats/formats.ts';
@@ -94,7 +94,7 @@ function settingsOf({ routes }: Model): ModelSettings {
 function hasSafeguards({ upstream, profile }: Route): boolean {
   if (preferredFormat(messages, upstream.formats) !== messages) return false;
   const { quirks } = profileIn(messages.name, profile);
-  return (quirks.betas || quirks.safeguards) && !isRefused('safeguards', quirks);
+  return (quirks.betas || quirks.safeguards) && !isRefusedMember('safeguards', quirks);
 }
 
 /** True for a format without conversations in which clients can call a model. Embedding formats are translated. */

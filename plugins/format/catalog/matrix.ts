@@ -59,7 +59,7 @@ function refusalOf(
       return quirks.forced_tools ? undefined : 'tool calls cannot be forced';
     case 'parallel tools':
       // A format that cannot express the switch loses nothing.
-      return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.speaks.parallelSwitch)
+      return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.features.parallelCallOption)
         ? undefined
         : noParallelSwitch;
     case 'reasoning':
@@ -92,8 +92,8 @@ function adaptationLosses(
   { quirks }: Profile,
   feature: ModelFeature,
 ): LossText[] {
-  const says = client.text.speaks;
-  const there = upstream.text.speaks;
+  const says = client.text.features;
+  const there = upstream.text.features;
   const losses: LossTable = [
     [
       'tools',
@@ -115,11 +115,11 @@ function lossesOf(feature: ModelFeature, losses: LossTable): LossText[] {
 
 /** Features that the other format cannot express. */
 function translationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
-  const says = client.text.speaks;
-  const there = upstream.text.speaks;
+  const says = client.text.features;
+  const there = upstream.text.features;
   const losses: LossTable = [
     ['tools', 'tool calls cannot be forced', !there.forcedTools],
-    ['parallel tools', noParallelSwitch, says.parallelSwitch && !there.parallelSwitch],
+    ['parallel tools', noParallelSwitch, says.parallelCallOption && !there.parallelCallOption],
     ['images', 'image URLs work only if Google can fetch them', there.imageUrls === 'reachable'],
     ['images', 'image URLs are refused', there.imageUrls === 'none'],
     ['reasoning', 'reasoning has no signature', there.reasoning === 'none'],

@@ -58,29 +58,31 @@ export interface ClientCall {
 /**
  * Lists the paths for calling models of a kind, for clients of a dialect; OpenAI's paths if the dialect has none.
  *
- * @param spoken names of the formats of a route that does not serve conversations
+ * @param formatNames names of the formats of a route that does not serve conversations
  */
-export function endpointsOf(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): readonly string[] {
-  const isServed = ({ name }: ClientFormat): boolean => spoken?.includes(name) ?? name !== completions.name;
-  const serving = formats.filter(isClientFormat).filter((format) => format.kind === kind && isServed(format));
-  const own = serving.filter((format) => format.dialect === dialect);
-  const paths = (own.length > 0 ? own : serving).flatMap(({ client }) => client.endpoints.flatMap(listedPath));
+export function listEndpoints(kind: ModelKind, dialect: Dialect, formatNames?: readonly string[]): readonly string[] {
+  const isServed = ({ name }: ClientFormat): boolean => formatNames?.includes(name) ?? name !== completions.name;
+  const servingFormats = formats.filter(isClientFormat).filter((format) => format.kind === kind && isServed(format));
+  const dialectFormats = servingFormats.filter((format) => format.dialect === dialect);
+  const paths = (dialectFormats.length > 0 ? dialectFormats : servingFormats).flatMap(({ client }) =>
+    client.endpoints.flatMap(listPath),
+  );
   return [...new Set(paths)];
 }
 
 /** Omits Google's paths under `/v1`: its own clients use another API version. */
-function listedPath({ path, purpose, method }: ModelEndpoint): string[] {
+function listPath({ path, purpose, method }: ModelEndpoint): string[] {
   const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
   return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];
 }
 
-const calls: ReadonlyMap<string, ClientCall> = new Map(
+const callsByEndpoint: ReadonlyMap<string, ClientCall> = new Map(
   formats
     .filter(isClientFormat)
     .flatMap((format) => format.client.endpoints.map((endpoint) => [endpoint.name, { format, endpoint }])),
 );
 
 /** Finds the model call of an endpoint; undefined if the endpoint does not call a model. */
-export function clientCall({ name, format }: Endpoint): ClientCall | undefined {
-  return format === undefined ? undefined : calls.get(name);
+export function findClientCall({ name, format }: Endpoint): ClientCall | undefined {
+  return format === undefined ? undefined : callsByEndpoint.get(name);
 }

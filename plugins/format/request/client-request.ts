@@ -11,7 +11,7 @@ import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
 import type { KeptReasoning } from '../canonical/kept-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../formats/contract/descriptor.ts';
-import { fold, type ParameterRules } from '../formats/contract/parameters.ts';
+import { foldCase, type ParameterRules } from '../formats/contract/parameters.ts';
 import { RequestContent } from './request-content.ts';
 import type { Thread } from './thread.ts';
 
@@ -187,7 +187,7 @@ function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: Cl
     // No parameter name needs escapes, so an escape may hide a duplicate.
     if (name.includes('\\') || isVariant(name, parameters)) return true;
     if (isModelInPath === true && name === 'model') return true;
-    const documented = parameters.documented.get(name) ?? name;
+    const documented = parameters.documentedNames.get(name) ?? name;
     if (seen.has(documented)) return true;
     seen.add(documented);
     return false;
@@ -202,15 +202,15 @@ function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: Cl
 function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
   const isRead = (name: string): boolean => {
     if (isVariant(name, parameters) || (isModelInPath === true && name === 'model')) return false;
-    const documented = parameters.documented.get(name) ?? name;
+    const documented = parameters.documentedNames.get(name) ?? name;
     return documented === name || !Object.hasOwn(body, documented);
   };
   return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isRead(name))));
 }
 
 /** Whether a name is that of a parameter in another case. */
-function isVariant(name: string, { documented, folded }: ParameterRules): boolean {
-  return !documented.has(name) && folded.has(fold(name));
+function isVariant(name: string, { documentedNames, foldedNames }: ParameterRules): boolean {
+  return !documentedNames.has(name) && foldedNames.has(foldCase(name));
 }
 
 /**

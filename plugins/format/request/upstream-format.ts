@@ -9,7 +9,7 @@ import {
   isTextFormat,
   type TextFormat,
 } from '../formats/contract/descriptor.ts';
-import { embeddingFormats, endpointsOf, textFormats } from '../formats/formats.ts';
+import { embeddingFormats, listEndpoints, textFormats } from '../formats/formats.ts';
 import type { ClientRequest } from './client-request.ts';
 import { responses } from '../formats/responses/descriptor.ts';
 
@@ -81,6 +81,6 @@ const kindWords: Readonly<Record<ModelKind, string>> = {
 
 /** `POST /v1/images/generations or POST /v1/images/edits`. */
 function wordsFor(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): string {
-  const paths = endpointsOf(kind, dialect, spoken);
+  const paths = listEndpoints(kind, dialect, spoken);
   return [paths.slice(0, -1).join(', '), ...paths.slice(-1)].filter((part) => part !== '').join(' or ');
 }

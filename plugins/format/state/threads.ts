@@ -8,7 +8,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { originOf } from '../canonical/opaque-state.ts';
-import { isRefused } from '../formats/adaptation/adapt-refused.ts';
+import { isRefusedMember } from '../formats/adaptation/adapt-refused.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { readSession } from '../request/session.ts';
 import { type Thread, threadNotFound, unsupportedThread } from '../request/thread.ts';
@@ -81,7 +81,7 @@ export class ThreadStore {
 /** Whether the route leads to the format's own vendor, the only one known to support threads. */
 function keepsThreads({ upstream, profile }: Route): boolean {
   const { quirks } = profileIn('messages', profile);
-  return upstream.formats.includes('messages') && quirks.betas && !isRefused('thread', quirks);
+  return upstream.formats.includes('messages') && quirks.betas && !isRefusedMember('thread', quirks);
 }
 
 /** Whether the request's thread began at another upstream. */

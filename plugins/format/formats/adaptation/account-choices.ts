@@ -3,8 +3,8 @@ import type { CustomerChoice } from '#core/config/catalog/customer-choices.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { within } from './adapt-media.ts';
-import { isSet, without } from './adapt-members.ts';
+import { mapObjects } from './adapt-media.ts';
+import { isSet, omitMembers } from './adapt-members.ts';
 
 interface AccountField {
   readonly choice: CustomerChoice;
@@ -31,7 +31,7 @@ function isFreeTier(value: JsonValue): boolean {
 }
 
 /** Account fields by their names in the wire formats. */
-const fields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
+const accountFields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
   // Anthropic, SDK 1.10 and 1.11: the accounts for billing and for usage counts.
   ['billing_policy', { choice: 'billing_policy' }],
   ['user_profile_id', { choice: 'user_profile_id' }],
@@ -50,7 +50,7 @@ const fields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>(
  *
  * @throws GatewayError `unsupported_content` for a choice that must not be dropped
  */
-export function withoutAccountChoices(
+export function removeAccountChoices(
   body: JsonObject,
   { customerChoices = [] }: Pick<Upstream, 'customerChoices'>,
   notes: Notes,
@@ -58,15 +58,15 @@ export function withoutAccountChoices(
   let remaining = body;
   for (const [name, value] of Object.entries(body)) {
     if (name === 'fallbacks') {
-      remaining = within(remaining, name, (entry) => withoutAccountChoices(entry, { customerChoices }, notes));
+      remaining = mapObjects(remaining, name, (entry) => removeAccountChoices(entry, { customerChoices }, notes));
       continue;
     }
-    const field = fields.get(name);
+    const field = accountFields.get(name);
     if (field === undefined || !isSet(value) || value === '' || field.isFree?.(value) === true) continue;
     if (customerChoices.includes(field.choice)) continue;
-    if (field.isBinding === true) throw refused(name);
+    if (field.isBinding === true) throw rejectedChoiceError(name);
     notes.drop(name);
-    remaining = without(remaining, [name]);
+    remaining = omitMembers(remaining, [name]);
   }
   return remaining;
 }
@@ -77,10 +77,11 @@ export function withoutAccountChoices(
  * @throws GatewayError `unsupported_content` for such a choice
  */
 export function refuseBindingChoices(body: JsonObject): void {
-  for (const [name, { isBinding }] of fields) if (isBinding === true && isSet(body[name])) throw refused(name);
+  for (const [name, { isBinding }] of accountFields)
+    if (isBinding === true && isSet(body[name])) throw rejectedChoiceError(name);
 }
 
-function refused(name: string): GatewayError {
+function rejectedChoiceError(name: string): GatewayError {
   const message = `\`${name}\` cannot be chosen for this model. Leave it out.`;
   return new GatewayError('unsupported_content', message, { param: name });
 }

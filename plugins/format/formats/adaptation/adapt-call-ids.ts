@@ -13,10 +13,10 @@ export type WriteCallIds = (body: JsonObject, ids: WireIds) => JsonObject;
  * Gives calls and their results ids that the vendor accepts: unique ids, or ids of a vendor-specific form. Keeps accepted ids, but
  * fills in empty ids for every vendor.
  *
- * @param unique the format's own form of ids, for vendors that require no other form
+ * @param uniqueForm the format's own form of ids, for vendors that require no other form
  */
-export function adaptCallIds(write: WriteCallIds, unique: IdForm = anyId): Adaptation {
-  return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, unique));
+export function adaptCallIds(write: WriteCallIds, uniqueForm: IdForm = anyId): Adaptation {
+  return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, uniqueForm));
 }
 
 /** Assigns the ids of one request. */
@@ -26,21 +26,21 @@ export class WireIds {
   /** Created on first use, because most requests have no calls. */
   #createdIds: CallIds | undefined;
 
-  constructor(rule: CallIdRule, unique: IdForm) {
+  constructor(rule: CallIdRule, uniqueForm: IdForm) {
     this.#rule = rule;
-    this.#form = formOf(rule, unique);
+    this.#form = selectForm(rule, uniqueForm);
   }
 
   get #ids(): CallIds {
     return (this.#createdIds ??= new CallIds(this.#form));
   }
 
-  call(id: string, name: string): string {
+  assignCallId(id: string, name: string): string {
     return this.#isAccepted(id) ? id : this.#ids.call(id, name);
   }
 
   /** Returns the id for a result: its own id if the result belongs to no call. */
-  result(id: string): string {
+  assignResultId(id: string): string {
     return this.#isAccepted(id) ? id : (this.#ids.result(id) ?? id);
   }
 
@@ -54,7 +54,7 @@ export class WireIds {
   }
 }
 
-const nine: IdForm = {
+const nineCharacterForm: IdForm = {
   own: (id) => (id === '' ? '' : nineCharacters(id)),
   numbered: (id, _name, number) => nineCharacters(numberedId(id, number)),
 };
@@ -63,13 +63,13 @@ const nine: IdForm = {
  * Ids such as `functions.NAME:N`, where N counts the calls of a conversation from 0. Source: Moonshot's "Tool call guidance" for
  * Kimi K2, whose prompts contain the ids.
  */
-const byFunction: IdForm = {
+const functionForm: IdForm = {
   own: (id, name) => (id.startsWith(`functions.${name}:`) && /:\d+$/.test(id) ? id : ''),
   numbered: (_id, name, number) => `functions.${name}:${number}`,
   isByPlace: true,
 };
 
-function formOf(rule: CallIdRule, unique: IdForm): IdForm {
-  if (rule === 'nine_characters') return nine;
-  return rule === 'functions' ? byFunction : unique;
+function selectForm(rule: CallIdRule, uniqueForm: IdForm): IdForm {
+  if (rule === 'nine_characters') return nineCharacterForm;
+  return rule === 'functions' ? functionForm : uniqueForm;
 }

@@ -9,7 +9,7 @@ interface DialogueShape {
   /** Type of text parts. */
   readonly textType: string;
   /** True if user and assistant messages must alternate. */
-  readonly alternates: boolean;
+  readonly mustAlternate: boolean;
   /** The member that holds the instructions, in a format that keeps them outside the messages. */
   readonly instructions?: string;
 }
@@ -88,7 +88,7 @@ class ReminderPlacer {
   /** Joins a message to the last one if both are the user's and the format does not allow two in a row. */
   #joinOrAppend(message: JsonValue): void {
     const last = this.#messages.at(-1);
-    const isJoined = this.#shape.alternates && isUser(last) && isUser(message);
+    const isJoined = this.#shape.mustAlternate && isUser(last) && isUser(message);
     if (isJoined) this.#messages.pop();
     this.#append(isJoined ? joinMessages(last, message, this.#shape.textType) : message);
   }
@@ -102,7 +102,7 @@ class ReminderPlacer {
 /** Returns the reminder for a system message; undefined if the message has no text. */
 function toReminder({ type, content }: JsonObject, textType: string): JsonObject | undefined {
   const reminder = toReminderContent(content, textType);
-  return reminder && { ...(type !== undefined && { type }), role: 'user', content: reminder };
+  return reminder === undefined ? undefined : { ...(type !== undefined && { type }), role: 'user', content: reminder };
 }
 
 /** A string stays a string. Parts stay parts and keep their other members, such as a cache breakpoint. */

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
-import { type Adaptation, type Probe, rewriteMembers } from '../contract/adaptation.ts';
-import { mapMember } from './adapt-members.ts';
+import { type Adaptation, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
+import { mapListMember } from './adapt-members.ts';
 import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 
 type Medium = 'images' | 'files' | 'audio' | 'video';
-const media: readonly Medium[] = ['images', 'files', 'audio', 'video'];
+const allMedia: readonly Medium[] = ['images', 'files', 'audio', 'video'];
 
 const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
   ['image_url', 'images'],
@@ -18,7 +18,7 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
   ['video_url', 'video'],
 ]);
 /** Members of messages and tool results that hold parts. */
-const holders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
+const partHolders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
 
 /**
  * Decodes and re-encodes the dialogue of a request, as a translation does, if it has media that the model does not accept. Text
@@ -28,29 +28,33 @@ const holders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'fun
  * @param nameOf returns the name of a member that has several spellings
  */
 export function adaptMedia(
-  probe: Probe,
+  memberCodec: MemberCodec,
   names: readonly string[],
   nameOf: (name: string) => string = (name) => name,
 ): Adaptation {
   return (body, target) => {
-    const refused = media.filter((medium) => !target.profile.capabilities[medium]);
+    const rejectedMedia = allMedia.filter((medium) => !target.profile.capabilities[medium]);
     // A model that lacks only video support rejects videos itself, with a clear error, so its requests are not searched.
-    if (refused.every((medium) => medium === 'video')) return body;
+    if (rejectedMedia.every((medium) => medium === 'video')) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
-    if (!dialogue.some(([, value]) => holds(value, new Set(refused)))) return body;
-    const written = rewriteMembers(probe, Object.fromEntries(dialogue), target);
-    const others = Object.entries(body).filter((entry) => !dialogue.some(([name]) => name === entry[0]));
-    const rewritten = names.flatMap((name) => (written[name] === undefined ? [] : [[name, written[name]] as const]));
-    return Object.fromEntries([...others, ...rewritten]);
+    if (!dialogue.some(([, value]) => containsMedium(value, new Set(rejectedMedia)))) return body;
+    const encoded = reencodeMembers(memberCodec, Object.fromEntries(dialogue), target);
+    const otherMembers = Object.entries(body).filter((entry) => !dialogue.some(([name]) => name === entry[0]));
+    const encodedMembers = names.flatMap((name) =>
+      encoded[name] === undefined ? [] : [[name, encoded[name]] as const],
+    );
+    return Object.fromEntries([...otherMembers, ...encodedMembers]);
   };
 }
 
-function holds(value: JsonValue | undefined, refused: ReadonlySet<Medium>): boolean {
-  if (Array.isArray(value)) return value.some((entry) => holds(entry, refused));
+function containsMedium(value: JsonValue | undefined, rejectedMedia: ReadonlySet<Medium>): boolean {
+  if (Array.isArray(value)) return value.some((entry) => containsMedium(entry, rejectedMedia));
   if (!isJsonObject(value)) return false;
   const medium = mediumOf(value);
-  if (medium !== undefined && refused.has(medium)) return true;
-  return Object.entries(value).some(([name, member]) => holders.has(camelName(name)) && holds(member, refused));
+  if (medium !== undefined && rejectedMedia.has(medium)) return true;
+  return Object.entries(value).some(
+    ([name, member]) => partHolders.has(camelName(name)) && containsMedium(member, rejectedMedia),
+  );
 }
 
 function mediumOf(part: JsonObject): Medium | undefined {
@@ -67,10 +71,10 @@ function mediumOf(part: JsonObject): Medium | undefined {
 /** Replaces an image that the model cannot see. */
 export const omittedImage = '[image omitted: this model takes no images]';
 
-type Change = (value: JsonObject) => JsonObject;
+type ObjectMapper = (value: JsonObject) => JsonObject;
 
 /** Creates a function that replaces image parts of a type by a text. */
-export function replacing(type: string, textType: string): Change {
+export function createImageReplacer(type: string, textType: string): ObjectMapper {
   return (part) => {
     if (part['type'] !== type) return part;
     const { cache_control } = part;
@@ -79,6 +83,6 @@ export function replacing(type: string, textType: string): Change {
 }
 
 /** Changes the objects in a list. Returns the same body if no object changes. */
-export function within(body: JsonObject, name: string, change: Change): JsonObject {
-  return mapMember(body, name, (entry) => (isJsonObject(entry) ? change(entry) : entry));
+export function mapObjects(body: JsonObject, name: string, change: ObjectMapper): JsonObject {
+  return mapListMember(body, name, (entry) => (isJsonObject(entry) ? change(entry) : entry));
 }

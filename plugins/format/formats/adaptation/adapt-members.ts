@@ -24,22 +24,22 @@ const omittable: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, Jso
 ]);
 
 /** Returns true for a member that can be omitted without any effect. */
-export function isMeaningless(name: string, value: JsonValue | undefined): boolean {
+export function canOmit(name: string, value: JsonValue | undefined): boolean {
   if (!isSet(value) || value === '') return true;
   if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
   return omittable.get(name)?.includes(value) === true;
 }
 
 /** Removes members, including null ones, and notes each whose loss has an effect. Returns the same body if none is present. */
-export function without<T extends Readonly<JsonObject>>(
+export function omitMembers<T extends Readonly<JsonObject>>(
   body: T,
   names: readonly (keyof NoInfer<T> & string)[],
   notes?: Notes,
 ): T {
-  const present: readonly string[] = names.filter((name) => body[name] !== undefined);
-  if (present.length === 0) return body;
-  for (const name of present) if (!isMeaningless(name, body[name])) notes?.drop(name);
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !present.includes(name))) as T;
+  const presentNames: readonly string[] = names.filter((name) => body[name] !== undefined);
+  if (presentNames.length === 0) return body;
+  for (const name of presentNames) if (!canOmit(name, body[name])) notes?.drop(name);
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !presentNames.includes(name))) as T;
 }
 
 /** Returns the body with another value of a member; undefined removes the member. Returns the same body if the value is the same. */
@@ -49,7 +49,7 @@ export function withMember<T extends Readonly<JsonObject>>(
   value: JsonValue | undefined,
 ): T {
   if (body[name] === value) return body;
-  return value === undefined ? without(body, [name]) : { ...body, [name]: value };
+  return value === undefined ? omitMembers(body, [name]) : { ...body, [name]: value };
 }
 
 export function undefinedIfEmpty(object: JsonObject): JsonObject | undefined {
@@ -80,7 +80,7 @@ export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: 
 }
 
 /** Changes the entries of a member that is a list. Returns the same body if no entry changes or the member is not a list. */
-export function mapMember<T extends Readonly<JsonObject>>(
+export function mapListMember<T extends Readonly<JsonObject>>(
   body: T,
   name: keyof NoInfer<T> & string,
   change: (entry: JsonValue) => JsonValue,

@@ -6,66 +6,65 @@ import { instructionFor } from '../../canonical/output-format.ts';
 import { fitBudget } from '../../canonical/reasoning.ts';
 import { noteCutting } from '../../canonical/stop-cutter.ts';
 import { textsOf } from '../../wire/members.ts';
-import { type Adaptation, type Probe, readMembers } from '../contract/adaptation.ts';
-import { isMeaningless, without, undefinedIfEmpty, withMember } from './adapt-members.ts';
+import { type Adaptation, type MemberCodec, decodeMembers } from '../contract/adaptation.ts';
+import { canOmit, omitMembers, undefinedIfEmpty, withMember } from './adapt-members.ts';
 
 /** Removes sampling parameters that the model rejects. */
 export function adaptSampling(names: readonly string[]): Adaptation {
-  return (body, { profile, notes }) => (profile.quirks.sampling ? body : without(body, names, notes));
+  return (body, { profile, notes }) => (profile.quirks.sampling ? body : omitMembers(body, names, notes));
 }
 
 /** The members that identify the end user in a format. */
-interface EndUserWording {
+interface EndUserMembers {
   readonly names: readonly string[];
   write(id: string, quirks: Quirks): JsonObject;
 }
 
 /** The end user in OpenAI's formats, except the conversation formats. */
-export const plainUser: EndUserWording = { names: ['user'], write: (user) => ({ user }) };
+export const plainEndUser: EndUserMembers = { names: ['user'], write: (user) => ({ user }) };
 
 /** The end user in OpenAI's conversation formats. Endpoints that imitate OpenAI's support only the older field, `user`. */
-export const openaiUser: EndUserWording = {
+export const openaiEndUser: EndUserMembers = {
   names: ['user', 'safety_identifier'],
   write: (id, { betas }) => (betas ? { safety_identifier: id } : { user: id }),
 };
 
 /** Removes the end-user id if the route rejects it, or replaces it if the account must be identified to the upstream. */
-export function adaptUser({ names, write }: EndUserWording): Adaptation {
+export function adaptEndUser({ names, write }: EndUserMembers): Adaptation {
   return (body, { profile: { quirks }, notes, endUser }) => {
-    if (!quirks.end_user) return without(body, names, notes);
+    if (!quirks.end_user) return omitMembers(body, names, notes);
     if (endUser === undefined) return body;
-    for (const name of names)
-      if (!isMeaningless(name, body[name])) notes.approximate(`${name} as a hash of the account`);
-    return { ...without(body, names), ...write(endUser, quirks) };
+    for (const name of names) if (!canOmit(name, body[name])) notes.approximate(`${name} as a hash of the account`);
+    return { ...omitMembers(body, names), ...write(endUser, quirks) };
   };
 }
 
 /** Reasoning budgets, which must be below the output token limit: the object in the request, and the member inside it. */
-const budgetPlaces = [
+const budgetMembers = [
   ['thinking', 'budget_tokens'],
   ['reasoning', 'max_tokens'], // OpenRouter
 ] as const;
 
 /** Lowers the output token limit to the model's maximum, and the reasoning budget accordingly. */
-export function adaptLimit(names: readonly string[]): Adaptation {
+export function adaptOutputLimit(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
-    const most = profile.quirks.max_output_tokens;
-    if (most === undefined) return body;
+    const maxTokens = profile.quirks.max_output_tokens;
+    if (maxTokens === undefined) return body;
     let limited = body;
     for (const name of names) {
       const value = body[name];
-      if (typeof value !== 'number' || value <= most) continue;
-      notes.approximate(`the limit of output tokens as ${most}`);
-      limited = { ...limited, [name]: most };
+      if (typeof value !== 'number' || value <= maxTokens) continue;
+      notes.approximate(`the limit of output tokens as ${maxTokens}`);
+      limited = { ...limited, [name]: maxTokens };
     }
     if (limited === body) return body;
-    return budgetPlaces.reduce((fitted, place) => withFittingBudget(fitted, place, most, notes), limited);
+    return budgetMembers.reduce((fitted, budget) => fitReasoningBudget(fitted, budget, maxTokens, notes), limited);
   };
 }
 
-function withFittingBudget(
+function fitReasoningBudget(
   body: JsonObject,
-  [holder, name]: (typeof budgetPlaces)[number],
+  [holder, name]: (typeof budgetMembers)[number],
   limit: number,
   notes: Notes,
 ): JsonObject {
@@ -73,8 +72,8 @@ function withFittingBudget(
   if (!isJsonObject(reasoning)) return body;
   const { [name]: budget } = reasoning;
   if (typeof budget !== 'number' || budget < limit) return body;
-  const fitting = fitBudget(budget, limit, notes);
-  return fitting === undefined ? others : { ...body, [holder]: { ...reasoning, [name]: fitting } };
+  const fittingBudget = fitBudget(budget, limit, notes);
+  return fittingBudget === undefined ? others : { ...body, [holder]: { ...reasoning, [name]: fittingBudget } };
 }
 
 /**
@@ -84,18 +83,18 @@ function withFittingBudget(
  */
 export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => boolean = () => true): Adaptation {
   return (body, { profile, notes }) => {
-    const most = profile.quirks.stop;
-    const wanted = textsOf(body[name]);
-    if (wanted.length <= most) return body;
+    const maxSequences = profile.quirks.stop;
+    const sequences = textsOf(body[name]);
+    if (sequences.length <= maxSequences) return body;
     if (isSingleAnswer(body)) noteCutting(notes);
     else notes.drop(name);
     // The member keeps its position, because some caches compare bodies byte by byte.
-    return withMember(body, name, most === 0 ? undefined : wanted.slice(0, most));
+    return withMember(body, name, maxSequences === 0 ? undefined : sequences.slice(0, maxSequences));
   };
 }
 
 /** Finds and changes the request for JSON output in a format. */
-export interface OutputWording {
+export interface OutputFormatEditor {
   /** Returns the members that request JSON; undefined if there are none. */
   find(body: JsonObject): JsonObject | undefined;
   /** Removes the request for JSON, or replaces it by a request for any object if the route supports that. */
@@ -105,29 +104,29 @@ export interface OutputWording {
 }
 
 /** Requests JSON in the strictest way that the model supports: by a parameter, otherwise by an instruction. */
-export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWording): Adaptation {
+export function adaptOutput(memberCodec: MemberCodec, { find, replace, instruct }: OutputFormatEditor): Adaptation {
   return (body, { profile, notes }) => {
-    const known = profile.capabilities.structured_output;
-    if (known === 'schema') return body;
-    const asked = find(body);
-    if (asked === undefined) return body;
-    const { output } = readMembers(probe, asked, new Notes());
-    if (output === undefined || (output.type === 'json_object' && known === 'object')) return body;
+    const support = profile.capabilities.structured_output;
+    if (support === 'schema') return body;
+    const outputMembers = find(body);
+    if (outputMembers === undefined) return body;
+    const { output } = decodeMembers(memberCodec, outputMembers, new Notes());
+    if (output === undefined || (output.type === 'json_object' && support === 'object')) return body;
     notes.approximate(`${output.type} as instruction`);
-    return instruct(replace(body, known === 'object'), instructionFor(output), profile);
+    return instruct(replace(body, support === 'object'), instructionFor(output), profile);
   };
 }
 
 /** Requests any JSON object in OpenAI's formats. */
-export const anyObject = { type: 'json_object' } as const;
+export const anyJsonObject = { type: 'json_object' } as const;
 
 /** Returns the object with another value of a member; undefined if no member remains. */
-export function withoutEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
+export function setOrOmitEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
   return isJsonObject(object) ? undefinedIfEmpty(withMember(object, name, value)) : object;
 }
 
 /** Appends an instruction to a text or a list of parts. */
-export function instructedText(instructions: JsonValue | undefined, text: string): JsonValue {
+export function appendInstruction(instructions: JsonValue | undefined, text: string): JsonValue {
   if (Array.isArray(instructions)) return [...instructions, { type: 'text', text }];
   return typeof instructions === 'string' && instructions.trim() !== '' ? `${instructions}\n\n${text}` : text;
 }

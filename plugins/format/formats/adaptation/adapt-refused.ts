@@ -1,32 +1,32 @@
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { isMeaningless, mapEntries, without } from './adapt-members.ts';
+import { canOmit, mapEntries, omitMembers } from './adapt-members.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
 /** Members of OpenRouter and LiteLLM that name further models. They are removed: the plan and the record cover only the requested model. */
-export const furtherModels = ['models', 'fallbacks'];
+export const fallbackModelMembers = ['models', 'fallbacks'];
 
 /**
  * Removes members that a route rejects, at any depth: another vendor's history, defaults that a client sends explicitly, and
  * beta features of a vendor that is not behind the route.
  *
- * @param others lists members that only the format's own vendor supports
+ * @param listVendorMembers lists members that only the format's own vendor supports
  */
-export function adaptRefused(others: (quirks: Quirks) => readonly string[] = () => []): Adaptation {
-  const known = new WeakMap<Quirks, MemberRules>();
+export function adaptRefused(listVendorMembers: (quirks: Quirks) => readonly string[] = () => []): Adaptation {
+  const rulesByQuirks = new WeakMap<Quirks, MemberRules>();
   return (body, { profile: { quirks }, notes }) => {
-    let rules = known.get(quirks);
+    let rules = rulesByQuirks.get(quirks);
     if (rules === undefined) {
-      rules = new MemberRules(quirks, others(quirks));
-      known.set(quirks, rules);
+      rules = new MemberRules(quirks, listVendorMembers(quirks));
+      rulesByQuirks.set(quirks, rules);
     }
-    return rules.isEmpty ? body : (withoutRefused(body, rules, '', notes) as JsonObject);
+    return rules.isEmpty ? body : (removeRefused(body, rules, '', notes) as JsonObject);
   };
 }
 
 /** Returns true if a route rejects a member at the top level of a request. */
-export function isRefused(name: string, { refuses, accepts }: Quirks): boolean {
+export function isRefusedMember(name: string, { refuses, accepts }: Quirks): boolean {
   if (refuses.includes(name)) return true;
   return !accepts.includes(name) && accepts.some((path) => !path.includes('.'));
 }
@@ -37,8 +37,8 @@ class MemberRules {
   readonly #accepted = new Set<string>();
   readonly #inner = new Map<string, MemberRules>();
 
-  constructor({ refuses, accepts }: Pick<Quirks, 'refuses' | 'accepts'>, betas: readonly string[]) {
-    for (const path of [...refuses, ...betas]) this.#addPath(path, (rules, name) => rules.#refused.add(name));
+  constructor({ refuses, accepts }: Pick<Quirks, 'refuses' | 'accepts'>, vendorMembers: readonly string[]) {
+    for (const path of [...refuses, ...vendorMembers]) this.#addPath(path, (rules, name) => rules.#refused.add(name));
     for (const path of accepts) this.#addPath(path, (rules, name) => rules.#accepted.add(name));
   }
 
@@ -50,23 +50,23 @@ class MemberRules {
     return this.#refused.has(name) || (this.#accepted.size > 0 && !this.#accepted.has(name));
   }
 
-  inside(name: string): MemberRules | undefined {
+  innerRules(name: string): MemberRules | undefined {
     return this.#inner.get(name);
   }
 
-  #addPath(path: string, add: (rules: MemberRules, name: string) => void): void {
+  #addPath(path: string, addName: (rules: MemberRules, name: string) => void): void {
     const dot = path.indexOf('.');
-    if (dot === -1) return add(this, path);
+    if (dot === -1) return addName(this, path);
     const outer = path.slice(0, dot);
     const inner = this.#inner.get(outer) ?? new MemberRules({ refuses: [], accepts: [] }, []);
     this.#inner.set(outer, inner);
-    inner.#addPath(path.slice(dot + 1), add);
+    inner.#addPath(path.slice(dot + 1), addName);
   }
 }
 
 /** Removes rejected members. Returns the same value if there are none. */
-function withoutRefused(value: JsonValue, rules: MemberRules, path: string, notes: Notes): JsonValue {
-  if (Array.isArray(value)) return mapEntries(value, (entry) => withoutRefused(entry, rules, path, notes));
+function removeRefused(value: JsonValue, rules: MemberRules, path: string, notes: Notes): JsonValue {
+  if (Array.isArray(value)) return mapEntries(value, (entry) => removeRefused(entry, rules, path, notes));
   // A raw number is also an object but has no members.
   if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
   let remaining = value;
@@ -74,13 +74,13 @@ function withoutRefused(value: JsonValue, rules: MemberRules, path: string, note
     const member = value[name];
     if (member === undefined) continue;
     if (rules.refuses(name)) {
-      remaining = without(remaining, [name]);
-      if (!isMeaningless(name, member)) notes.drop(path === '' ? name : `${name} of ${path}`);
+      remaining = omitMembers(remaining, [name]);
+      if (!canOmit(name, member)) notes.drop(path === '' ? name : `${name} of ${path}`);
       continue;
     }
-    const inner = rules.inside(name);
+    const inner = rules.innerRules(name);
     if (inner === undefined) continue;
-    const filtered = withoutRefused(member, inner, path === '' ? name : `${path}.${name}`, notes);
+    const filtered = removeRefused(member, inner, path === '' ? name : `${path}.${name}`, notes);
     if (filtered !== member) remaining = { ...remaining, [name]: filtered };
   }
   return remaining;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Notes } from '../../canonical/notes.ts';
 import { member, sameOr, scalarText } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
-import { isSet, mapEntries, mapMembers, withMember, without } from './adapt-members.ts';
+import { isSet, mapEntries, mapMembers, withMember, omitMembers } from './adapt-members.ts';
 
 /**
  * Removes tools if the model does not support them.
@@ -13,9 +13,9 @@ import { isSet, mapEntries, mapMembers, withMember, without } from './adapt-memb
 export function adaptTools(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
     if (profile.capabilities.tools) return body;
-    const isLoss = [body['tools'], body['functions']].some((tools) => Array.isArray(tools) && tools.length > 0);
-    if (isLoss) notes.drop('tools');
-    return without(body, names);
+    const hadTools = [body['tools'], body['functions']].some((tools) => Array.isArray(tools) && tools.length > 0);
+    if (hadTools) notes.drop('tools');
+    return omitMembers(body, names);
   };
 }
 
@@ -41,17 +41,17 @@ export function adaptForcedTools(relax: (name: string, value: JsonValue) => Json
  * @param names names of all members about tools
  */
 export function adaptUnusedTools(forbidsCalls: (body: JsonObject) => boolean, names: readonly string[]): Adaptation {
-  return (body, { profile }) => (profile.quirks.no_tools || !forbidsCalls(body) ? body : without(body, names));
+  return (body, { profile }) => (profile.quirks.no_tools || !forbidsCalls(body) ? body : omitMembers(body, names));
 }
 
 /** Adapts `parallel_tool_calls` in OpenAI's formats, which have it at the same level as the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
   if (!quirks.parallel_switch) {
     // Vendors allow parallel calls by default, so only the loss of `false` has an effect.
-    return without(body, ['parallel_tool_calls'], body['parallel_tool_calls'] === false ? notes : undefined);
+    return omitMembers(body, ['parallel_tool_calls'], body['parallel_tool_calls'] === false ? notes : undefined);
   }
-  const isTooMuch = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
-  return isTooMuch ? { ...body, parallel_tool_calls: false } : body;
+  const exceedsModel = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
+  return exceedsModel ? { ...body, parallel_tool_calls: false } : body;
 };
 
 /**
@@ -69,28 +69,28 @@ export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => Json
 }
 
 /** Removes `strict` from an object. Returns the same object if it has no `strict`. */
-export function withoutStrict(object: JsonObject, notes: Notes): JsonObject {
+export function removeStrict(object: JsonObject, notes: Notes): JsonObject {
   const { strict, ...others } = object;
   if (strict === true) notes.drop('strict of tools');
   return strict === undefined ? object : others;
 }
 
 /** Returns true for a `tool_choice` that forces a call. */
-export function isForced(choice: JsonValue): boolean {
+export function forcesCall(choice: JsonValue): boolean {
   if (!isJsonObject(choice)) return typeof choice === 'string' && choice !== 'auto' && choice !== 'none';
   const { type } = choice;
-  if (type === 'allowed_tools') return modeOf(choice) === 'required';
+  if (type === 'allowed_tools') return readAllowedMode(choice) === 'required';
   return isSet(type) && type !== 'auto' && type !== 'none';
 }
 
 /** Chat nests the mode one level deeper than Responses. */
-function modeOf(choice: JsonObject): JsonValue | undefined {
+function readAllowedMode(choice: JsonObject): JsonValue | undefined {
   return choice['mode'] ?? member(choice['allowed_tools'], 'mode');
 }
 
 /** Replaces a `tool_choice` that forces a call, in OpenAI's formats. Returns the same value for any other member or choice. */
-export function freeChoice(name: string, choice: JsonValue): JsonValue {
-  if (name !== 'tool_choice' || !isForced(choice)) return choice;
+export function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
+  if (name !== 'tool_choice' || !forcesCall(choice)) return choice;
   if (member(choice, 'type') !== 'allowed_tools' || !isJsonObject(choice)) return 'auto';
   const { allowed_tools } = choice;
   if (!isJsonObject(allowed_tools)) return { ...choice, mode: 'auto' };
@@ -114,7 +114,7 @@ export function adaptHostedTools(
     const remaining = replaced.filter((tool) => tool !== undefined);
     const removed = tools.filter((_tool, index): _tool is JsonObject => replaced[index] === undefined);
     const missing = removed.find((tool) => remaining.length === 0 || isChosen(tool, choice));
-    if (missing !== undefined) throw unsupportedTool(missing);
+    if (missing !== undefined) throw unsupportedToolError(missing);
     return withMember(body, 'tools', sameOr(tools, remaining));
   };
 }
@@ -125,7 +125,7 @@ function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
 }
 
 /** Creates the error for a tool of another vendor. Gemini names such a tool by its member, the other formats by its type. */
-export function unsupportedTool(tool: JsonObject): GatewayError {
+export function unsupportedToolError(tool: JsonObject): GatewayError {
   const type = scalarText(tool['type'] ?? Object.keys(tool)[0]);
   const message = `Tools of type "${type.slice(0, 64)}" are not supported by this model.`;
   return new GatewayError('not_supported', message, { param: 'tools' });

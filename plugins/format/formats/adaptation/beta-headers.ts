@@ -25,27 +25,27 @@ const safeguardsBeta = 'dangerous-tool-use-2026-09-03';
  * Selects the client's headers for beta features and for its tool, if the route leads to the vendor that supports them; empty for other
  * vendors. Headers in the body take precedence, because they are newer than the headers of a WebSocket's handshake.
  */
-export function betaHeaders(
+export function selectBetaHeaders(
   client: IncomingHttpHeaders,
   outline: JsonObject,
-  { betaHeaders: known = [], headersIn }: FormatDescriptor,
+  { betaHeaders: patterns = [], readBodyHeaders }: FormatDescriptor,
   { quirks }: Profile,
 ): Record<string, string> {
-  if (known.length === 0) return {};
+  if (patterns.length === 0) return {};
   if (!quirks.betas)
-    return quirks.safeguards && namesBeta(client, safeguardsBeta) ? { 'anthropic-beta': safeguardsBeta } : {};
-  const found = Object.entries({ ...client, ...headersIn?.(outline) }).filter(
-    ([name, value]) => value !== undefined && known.some((pattern) => isNamed(name, pattern)),
+    return quirks.safeguards && requestsBeta(client, safeguardsBeta) ? { 'anthropic-beta': safeguardsBeta } : {};
+  const selected = Object.entries({ ...client, ...readBodyHeaders?.(outline) }).filter(
+    ([name, value]) => value !== undefined && patterns.some((pattern) => matchesPattern(name, pattern)),
   );
-  return Object.fromEntries(found.map(([name, value]) => [name, String(value)]));
+  return Object.fromEntries(selected.map(([name, value]) => [name, String(value)]));
 }
 
-function namesBeta(client: IncomingHttpHeaders, name: string): boolean {
+function requestsBeta(client: IncomingHttpHeaders, name: string): boolean {
   return String(client['anthropic-beta'] ?? '')
     .split(',')
-    .some((one) => one.trim().toLowerCase() === name);
+    .some((beta) => beta.trim().toLowerCase() === name);
 }
 
-function isNamed(name: string, pattern: string): boolean {
+function matchesPattern(name: string, pattern: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

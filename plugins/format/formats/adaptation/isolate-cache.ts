@@ -5,17 +5,17 @@ import { isSet } from './adapt-members.ts';
 type Target = Pick<AdaptationTarget, 'profile' | 'notes'>;
 
 /** Functions that put a text at the start of the instructions, by format. */
-const instructed: Readonly<Record<string, (body: JsonObject, text: string, target: Target) => JsonObject>> = {
-  chat: inMessages,
-  completions: (body, text) => ({ ...body, prompt: beforePrompt(text, body['prompt']) }),
-  ollama: inMessages,
-  responses: (body, text) => ({ ...body, instructions: joined(text, body['instructions']) }),
+const instructionMarkers: Readonly<Record<string, (body: JsonObject, text: string, target: Target) => JsonObject>> = {
+  chat: markMessages,
+  completions: (body, text) => ({ ...body, prompt: markPrompt(text, body['prompt']) }),
+  ollama: markMessages,
+  responses: (body, text) => ({ ...body, instructions: joinLines(text, body['instructions']) }),
   messages: (body, text) => ({ ...body, system: markSystem(text, body['system']) }),
   gemini(body, text) {
     const name = body['system_instruction'] === undefined ? 'systemInstruction' : 'system_instruction';
     const instructions = body[name];
     const { parts, ...others } = isJsonObject(instructions) ? instructions : {};
-    return { ...body, [name]: { ...others, parts: [{ text }, ...partsOf(instructions, parts)] } };
+    return { ...body, [name]: { ...others, parts: [{ text }, ...readParts(instructions, parts)] } };
   },
 };
 
@@ -29,44 +29,44 @@ const instructed: Readonly<Record<string, (body: JsonObject, text: string, targe
  * @param mark mark of the account; undefined to leave the body unchanged
  */
 export function isolateCache(body: JsonObject, format: string, mark: string | undefined, target: Target): JsonObject {
-  const begin = instructed[format];
-  if (mark === undefined || begin === undefined) return body;
+  const markInstructions = instructionMarkers[format];
+  if (mark === undefined || markInstructions === undefined) return body;
   target.notes.separate('the prompt cache by account');
   const { cache_separator: separator } = target.profile.quirks;
   if (separator === 'cache_salt') return { ...body, cache_salt: mark };
-  if (separator === 'user_id') return format === 'messages' ? inMetadata(body, mark) : { ...body, user_id: mark };
+  if (separator === 'user_id') return format === 'messages' ? markMetadata(body, mark) : { ...body, user_id: mark };
   const text = `[${mark}]`;
-  return begin(withMarkedTool(body, text), text, target);
+  return markInstructions(markFirstTool(body, text), text, target);
 }
 
-function inMetadata(body: JsonObject, mark: string): JsonObject {
+function markMetadata(body: JsonObject, mark: string): JsonObject {
   const { metadata } = body;
   return { ...body, metadata: { ...(isJsonObject(metadata) && metadata), user_id: mark } };
 }
 
-function inMessages(body: JsonObject, text: string, { profile }: Target): JsonObject {
+function markMessages(body: JsonObject, text: string, { profile }: Target): JsonObject {
   const messages = Array.isArray(body['messages']) ? body['messages'] : [];
   const [first, ...others] = messages;
   if (isJsonObject(first) && (first['role'] === 'system' || first['role'] === 'developer'))
-    return { ...body, messages: [{ ...first, content: prepended(text, first['content']) }, ...others] };
+    return { ...body, messages: [{ ...first, content: prependText(text, first['content']) }, ...others] };
   return { ...body, messages: [{ role: profile.quirks.system_role, content: text }, ...messages] };
 }
 
 /** Marks the first tool that can have a description. */
-function withMarkedTool(body: JsonObject, text: string): JsonObject {
+function markFirstTool(body: JsonObject, text: string): JsonObject {
   const { tools } = body;
   if (!Array.isArray(tools)) return body;
   for (const [index, tool] of tools.entries()) {
-    const marked = describedTool(tool, text);
+    const marked = markDescription(tool, text);
     if (marked !== undefined) return { ...body, tools: tools.with(index, marked) };
   }
   return body;
 }
 
 /** Puts a text before a tool's description. Returns undefined for vendor tools, which have no description. */
-function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
+function markDescription(tool: JsonValue, text: string): JsonObject | undefined {
   if (!isJsonObject(tool)) return undefined;
-  const describe = (holder: JsonObject) => ({ ...holder, description: joined(text, holder['description']) });
+  const describe = (holder: JsonObject) => ({ ...holder, description: joinLines(text, holder['description']) });
   for (const name of ['functionDeclarations', 'function_declarations']) {
     const [first, ...others] = Array.isArray(tool[name]) ? tool[name] : [];
     if (isJsonObject(first)) return { ...tool, [name]: [describe(first), ...others] };
@@ -81,27 +81,27 @@ function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
 }
 
 /** Puts a text before a message or instructions, which are a string or a list of parts. Any other value is replaced. */
-function prepended(text: string, content: JsonValue | undefined): JsonValue {
-  return Array.isArray(content) ? [{ type: 'text', text }, ...content] : joined(text, content);
+function prependText(text: string, content: JsonValue | undefined): JsonValue {
+  return Array.isArray(content) ? [{ type: 'text', text }, ...content] : joinLines(text, content);
 }
 
 /** Puts a text before the instructions of Messages. Keeps a malformed value, which the upstream then rejects. */
 function markSystem(text: string, system: JsonValue | undefined): JsonValue {
-  return isSet(system) && typeof system !== 'string' && !Array.isArray(system) ? system : prepended(text, system);
+  return isSet(system) && typeof system !== 'string' && !Array.isArray(system) ? system : prependText(text, system);
 }
 
 /** Puts a text before one or several prompts. Prompts that are token ids cannot take a text. */
-function beforePrompt(text: string, prompt: JsonValue | undefined): JsonValue {
-  if (!Array.isArray(prompt)) return joined(text, prompt);
-  return prompt.map((entry) => (typeof entry === 'string' ? joined(text, entry) : entry));
+function markPrompt(text: string, prompt: JsonValue | undefined): JsonValue {
+  if (!Array.isArray(prompt)) return joinLines(text, prompt);
+  return prompt.map((entry) => (typeof entry === 'string' ? joinLines(text, entry) : entry));
 }
 
-function joined(text: string, existing: JsonValue | undefined): string {
+function joinLines(text: string, existing: JsonValue | undefined): string {
   return typeof existing === 'string' && existing !== '' ? `${text}\n${existing}` : text;
 }
 
 /** Reads the parts of instructions, which may also be one text. */
-function partsOf(instructions: JsonValue | undefined, parts: JsonValue | undefined): JsonValue[] {
+function readParts(instructions: JsonValue | undefined, parts: JsonValue | undefined): JsonValue[] {
   if (typeof instructions === 'string') return [{ text: instructions }];
   if (Array.isArray(parts)) return parts;
   return isJsonObject(parts) ? [parts] : [];

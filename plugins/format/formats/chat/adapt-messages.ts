@@ -5,13 +5,18 @@ import { Notes } from '../../canonical/notes.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { asList, asText, member } from '../../wire/members.ts';
 import { Placed } from '../../wire/read.ts';
-import { mapEntries, without } from '../adaptation/adapt-members.ts';
+import { mapEntries, omitMembers } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
-import { keptCallOf, readReasoning, thoughtSeparator } from './request/read-reasoning.ts';
-import { hasThoughtsInContent, placeOfThoughts, placeThoughts, takesReasoning } from './request/place-thoughts.ts';
+import { readKeptCall, readReasoning, reasoningSeparator } from './request/read-reasoning.ts';
+import {
+  hasReasoningInContent,
+  selectReasoningPlace,
+  placeReasoning,
+  acceptsReasoning,
+} from './request/place-thoughts.ts';
 import type { ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
 
-type Change = (message: ChatMessage, path: string) => ChatMessage;
+type MessageChange = (message: ChatMessage, path: string) => ChatMessage;
 
 /**
  * Adapts messages to what Chat vendors require: restores the reasoning of earlier turns, and turns text parts into a string.
@@ -21,7 +26,7 @@ type Change = (message: ChatMessage, path: string) => ChatMessage;
 export const adaptMessages: Adaptation = (body, target) => {
   const { messages }: ChatRequest = body;
   if (!Array.isArray(messages)) return body;
-  const changes = changesFor(target, messages);
+  const changes = selectChanges(target, messages);
   if (changes.length === 0) return body;
   const adapted = mapEntries(messages, (message, index) => {
     if (!isJsonObject(message)) return message;
@@ -30,14 +35,14 @@ export const adaptMessages: Adaptation = (body, target) => {
   return adapted === messages ? body : { ...body, messages: adapted };
 };
 
-function changesFor(target: AdaptationTarget, messages: readonly JsonValue[]): Change[] {
+function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[]): MessageChange[] {
   const { profile } = target;
-  const changes: Change[] = [];
-  if (takesRestored(profile, true)) {
-    const kept = new KeptTexts(messages, target);
-    changes.push((message, path) => withThoughts(message, path, profile, kept));
+  const changes: MessageChange[] = [];
+  if (restoresReasoning(profile, true)) {
+    const storedReasoning = new StoredReasoning(messages, target);
+    changes.push((message, path) => restoreReasoning(message, path, profile, storedReasoning));
   }
-  if (profile.quirks.text_content) changes.push(withPlainText);
+  if (profile.quirks.text_content) changes.push(joinTextParts);
   return changes;
 }
 
@@ -45,61 +50,67 @@ function changesFor(target: AdaptationTarget, messages: readonly JsonValue[]): C
  * Returns true if the reasoning of a message is to be restored. A vendor that reads it from `reasoning_content`, where clients return
  * it, gets it restored only if it is required.
  */
-function takesRestored(profile: Profile, hasCalls: boolean): boolean {
-  const isMember = placeOfThoughts(profile) === 'reasoning_content';
-  return isMember ? wantsReasoning(profile, hasCalls) : takesReasoning(profile, hasCalls);
+function restoresReasoning(profile: Profile, hasCalls: boolean): boolean {
+  const isReasoningContent = selectReasoningPlace(profile) === 'reasoning_content';
+  return isReasoningContent ? wantsReasoning(profile, hasCalls) : acceptsReasoning(profile, hasCalls);
 }
 
 /**
  * Puts reasoning where the vendor expects it. Takes it from the store if the client did not return it. Lost reasoning becomes an empty
  * string if the vendor rejects a message without the member.
  */
-function withThoughts(message: ChatMessage, path: string, profile: Profile, kept: KeptTexts): ChatMessage {
-  const { role, reasoning_content: given, tool_calls: calls } = message;
-  if (role !== 'assistant' || !takesRestored(profile, asList(calls).length > 0)) return message;
-  const place = placeOfThoughts(profile);
-  const isMember = place === 'reasoning_content';
-  if (asText(message[place as 'reasoning']) !== '' || (!isMember && hasThoughtsInContent(message))) return message;
-  const returnedTexts = textsOf(readReasoning(new Placed(message, path), new Notes()));
-  const texts = returnedTexts.length > 0 ? returnedTexts : kept.before(calls);
-  if (texts.length === 0 && (!isMember || given === '')) return message;
-  const bare = isMember ? message : without(message, ['reasoning_content', 'reasoning']);
-  return placeThoughts(bare, texts.join(thoughtSeparator), profile);
+function restoreReasoning(
+  message: ChatMessage,
+  path: string,
+  profile: Profile,
+  storedReasoning: StoredReasoning,
+): ChatMessage {
+  const { role, reasoning_content: receivedReasoning, tool_calls: calls } = message;
+  if (role !== 'assistant' || !restoresReasoning(profile, asList(calls).length > 0)) return message;
+  const place = selectReasoningPlace(profile);
+  const isReasoningContent = place === 'reasoning_content';
+  if (asText(message[place as 'reasoning']) !== '' || (!isReasoningContent && hasReasoningInContent(message)))
+    return message;
+  const returnedTexts = nonEmptyTexts(readReasoning(new Placed(message, path), new Notes()));
+  const texts = returnedTexts.length > 0 ? returnedTexts : storedReasoning.readTextsBefore(calls);
+  if (texts.length === 0 && (!isReasoningContent || receivedReasoning === '')) return message;
+  const withoutReasoning = isReasoningContent ? message : omitMembers(message, ['reasoning_content', 'reasoning']);
+  return placeReasoning(withoutReasoning, texts.join(reasoningSeparator), profile);
 }
 
 /** Finds the stored reasoning that precedes the calls of a message. */
-class KeptTexts {
+class StoredReasoning {
   readonly #byCall = new Map<JsonValue, readonly Reasoning[]>();
   readonly #target: AdaptationTarget;
 
   constructor(messages: readonly JsonValue[], target: AdaptationTarget) {
     this.#target = target;
-    const { kept } = target;
-    if (kept?.hasFound !== true) return;
+    const { keptReasoning } = target;
+    if (keptReasoning?.hasFound !== true) return;
     const calls = messages.flatMap((message) => asList(member<ChatMessage>(message, 'tool_calls')));
-    const found = kept.before(calls.map(keptCallOf));
-    for (const [index, call] of calls.entries()) this.#byCall.set(call, found[index] ?? []);
+    const reasoningByCall = keptReasoning.before(calls.map(readKeptCall));
+    for (const [index, call] of calls.entries()) this.#byCall.set(call, reasoningByCall[index] ?? []);
   }
 
-  before(calls: JsonValue | undefined): string[] {
+  readTextsBefore(calls: JsonValue | undefined): string[] {
     const thoughts = asList(calls).flatMap((call) => this.#byCall.get(call) ?? []);
-    return textsOf(thoughts.filter(({ state }) => state?.origin === this.#target.origin));
+    return nonEmptyTexts(thoughts.filter(({ state }) => state?.origin === this.#target.origin));
   }
 }
 
-function textsOf(thoughts: readonly Reasoning[]): string[] {
+function nonEmptyTexts(thoughts: readonly Reasoning[]): string[] {
   return thoughts.flatMap(({ text }) => (text === '' ? [] : [text]));
 }
 
-function withPlainText(message: ChatMessage): ChatMessage {
+function joinTextParts(message: ChatMessage): ChatMessage {
   const { content } = message;
   if (content === null) return { ...message, content: '' };
   if (!Array.isArray(content)) return message;
-  const texts = content.flatMap((part) => partText(part));
+  const texts = content.flatMap((part) => readText(part));
   return texts.length === content.length ? { ...message, content: texts.join('\n\n') } : message;
 }
 
-function partText(part: JsonValue): string[] {
+function readText(part: JsonValue): string[] {
   const { type, text }: ChatPart = isJsonObject(part) ? part : {};
   return type === 'text' && typeof text === 'string' ? [text] : [];
 }

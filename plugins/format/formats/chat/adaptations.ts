@@ -6,86 +6,92 @@ import { plainNames } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
-import { adaptMedia, within } from '../adaptation/adapt-media.ts';
-import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
+import { adaptMedia, mapObjects } from '../adaptation/adapt-media.ts';
+import { isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
-  anyObject,
-  instructedText,
-  type OutputWording,
-  adaptLimit,
+  anyJsonObject,
+  appendInstruction,
+  type OutputFormatEditor,
+  adaptOutputLimit,
   adaptSampling,
   adaptStops,
-  adaptUser,
-  openaiUser,
+  adaptEndUser,
+  openaiEndUser,
 } from '../adaptation/adapt-parameters.ts';
-import { adaptRefused, furtherModels } from '../adaptation/adapt-refused.ts';
+import { adaptRefused, fallbackModelMembers } from '../adaptation/adapt-refused.ts';
 import {
-  unsupportedTool,
+  unsupportedToolError,
   adaptForcedTools,
   adaptParallelCalls,
   adaptStrictTools,
   adaptTools,
   adaptUnusedTools,
-  freeChoice,
-  isForced,
-  withoutStrict,
+  relaxToolChoice,
+  forcesCall,
+  removeStrict,
 } from '../adaptation/adapt-tools.ts';
-import { type Adaptation, inOrder, type Probe, type AdaptationTarget, rewriteMembers } from '../contract/adaptation.ts';
+import {
+  type Adaptation,
+  chainAdaptations,
+  type MemberCodec,
+  type AdaptationTarget,
+  reencodeMembers,
+} from '../contract/adaptation.ts';
 import { adaptMessages } from './adapt-messages.ts';
-import { longestCallId, writeCallIds } from './request/call-ids.ts';
+import { maxCallIdLength, writeCallIds } from './request/call-ids.ts';
 import { chatCodec } from './codec.ts';
 import { isSingleAnswer } from './request/parameters.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
 import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../../wire/chat.ts';
 
-const probe: Probe = {
+const memberCodec: MemberCodec = {
   codec: chatCodec,
   toolNames: plainNames,
   stateKinds: [],
   dialogue: { messages: [{ role: 'user', content: '.' }] },
 };
 
-const limitName: Adaptation = (body: ChatRequest, { profile }) => {
-  const wanted = profile.quirks.max_tokens_name;
-  const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
-  if (body[other] === undefined) return body;
-  const { [other]: value, ...members }: JsonObject = body;
-  return members[wanted] === undefined ? { ...members, [wanted]: value } : members;
+const adaptLimitName: Adaptation = (body: ChatRequest, { profile }) => {
+  const name = profile.quirks.max_tokens_name;
+  const otherName = name === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  if (body[otherName] === undefined) return body;
+  const { [otherName]: value, ...members }: JsonObject = body;
+  return members[name] === undefined ? { ...members, [name]: value } : members;
 };
 
 /** Requests usage in streams, because the record needs it. Vendors without this option always report usage. */
-const streamUsage: Adaptation = (body: ChatRequest, { profile }) => {
+const adaptStreamUsage: Adaptation = (body: ChatRequest, { profile }) => {
   const { stream_options: options, stream } = body;
-  if (!profile.quirks.stream_usage) return without(body, ['stream_options']);
+  if (!profile.quirks.stream_usage) return omitMembers(body, ['stream_options']);
   if (!isJsonObject(options) || stream !== true) return body;
   return withMember(body, 'stream_options', withMember<ChatStreamOptions>(options, 'include_usage', true));
 };
 
-const seedName: Adaptation = (body: ChatRequest, { profile }) => {
-  const wanted = profile.quirks.seed_name;
-  if (wanted === 'seed' || body.seed === undefined) return body;
+const adaptSeedName: Adaptation = (body: ChatRequest, { profile }) => {
+  const name = profile.quirks.seed_name;
+  if (name === 'seed' || body.seed === undefined) return body;
   const { seed, ...members } = body;
-  return { [wanted]: seed, ...members };
+  return { [name]: seed, ...members };
 };
 
 /** Renames the role `developer`, which newer OpenAI models use for `system`, for vendors that do not support it. */
-const systemRole: Adaptation = (body: ChatRequest, { profile }) => {
+const adaptSystemRole: Adaptation = (body: ChatRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.system_role !== 'system' || !Array.isArray(messages)) return body;
-  return within(body, 'messages', (message) => (isDeveloper(message) ? { ...message, role: 'system' } : message));
+  return mapObjects(body, 'messages', (message) => (isDeveloper(message) ? { ...message, role: 'system' } : message));
 };
 
 /** Re-encodes messages with generated images, which only OpenRouter accepts as members of messages. */
-const madeImages: Adaptation = (body: ChatRequest, target) => {
+const adaptGeneratedImages: Adaptation = (body: ChatRequest, target) => {
   const { messages } = body;
   if (target.profile.quirks.reasoning === 'openrouter' || !Array.isArray(messages)) return body;
   if (!messages.some((message) => member<ChatMessage>(message, 'images') !== undefined)) return body;
-  return withMember(body, 'messages', rewriteMembers(probe, { messages }, target)['messages']);
+  return withMember(body, 'messages', reencodeMembers(memberCodec, { messages }, target)['messages']);
 };
 
 /** Joins the system messages at the start of the dialogue. */
-const singleSystem: Adaptation = (body: ChatRequest, { profile }) => {
+const joinLeadingInstructions: Adaptation = (body: ChatRequest, { profile }) => {
   if (!profile.quirks.single_system) return body;
   const messages = asList(body.messages);
   const firstOther = messages.findIndex((message) => !isInstruction(message));
@@ -97,9 +103,10 @@ const singleSystem: Adaptation = (body: ChatRequest, { profile }) => {
 
 function joinInstructions(first: ChatMessage, { content }: ChatMessage): ChatMessage {
   if (!Array.isArray(content)) {
-    return typeof content === 'string' ? { ...first, content: instructedText(first.content, content) } : first;
+    return typeof content === 'string' ? { ...first, content: appendInstruction(first.content, content) } : first;
   }
-  const firstParts = typeof first.content === 'string' ? [{ type: 'text', text: first.content }] : asList(first.content);
+  const firstParts =
+    typeof first.content === 'string' ? [{ type: 'text', text: first.content }] : asList(first.content);
   return { ...first, content: [...firstParts, ...content] };
 }
 
@@ -108,9 +115,9 @@ function isInstruction(message: JsonValue): message is ChatMessage {
   return role === 'system' || role === 'developer';
 }
 
-function relaxTool(tool: ChatTool, notes: Notes): ChatTool {
+function removeToolStrict(tool: ChatTool, notes: Notes): ChatTool {
   const declaration = tool.function;
-  return isJsonObject(declaration) ? withMember(tool, 'function', withoutStrict(declaration, notes)) : tool;
+  return isJsonObject(declaration) ? withMember(tool, 'function', removeStrict(declaration, notes)) : tool;
 }
 
 /**
@@ -118,12 +125,12 @@ function relaxTool(tool: ChatTool, notes: Notes): ChatTool {
  *
  * @throws GatewayError `not_supported` if there is no other tool
  */
-const hostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) => {
+const adaptHostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) => {
   const { web_search_options: search, tools, functions } = body;
   if (!isJsonObject(search) || profile.quirks.hosted_search) return body;
-  if (asList(tools).length + asList(functions).length === 0) throw unsupportedTool({ type: 'web_search' });
+  if (asList(tools).length + asList(functions).length === 0) throw unsupportedToolError({ type: 'web_search' });
   notes.drop('web_search');
-  return without(body, ['web_search_options']);
+  return omitMembers(body, ['web_search_options']);
 };
 
 function isDeveloper(message: JsonValue): boolean {
@@ -142,14 +149,14 @@ const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
   return named.length === 0 ? body : { ...body, tools: named, tool_choice: 'required' };
 };
 
-function freeTools(name: string, value: JsonValue): JsonValue {
-  if (name !== 'function_call') return freeChoice(name, value);
-  return isForced(value) || isJsonObject(value) ? 'auto' : value;
+function relaxChoice(name: string, value: JsonValue): JsonValue {
+  if (name !== 'function_call') return relaxToolChoice(name, value);
+  return forcesCall(value) || isJsonObject(value) ? 'auto' : value;
 }
 
-const outputWording: OutputWording = {
+const outputEditor: OutputFormatEditor = {
   find: ({ response_format }: ChatRequest) => (isSet(response_format) ? { response_format } : undefined),
-  replace: (body, isKnown) => withMember(body, 'response_format', isKnown ? anyObject : undefined),
+  replace: (body, supportsObject) => withMember(body, 'response_format', supportsObject ? anyJsonObject : undefined),
   instruct: (body: ChatRequest, text, profile) => ({
     ...body,
     messages: instructMessages(asList(body.messages), text, profile.quirks.system_role),
@@ -160,68 +167,68 @@ const outputWording: OutputWording = {
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
   const [first, ...others] = messages;
   if (first === undefined || !isInstruction(first)) return [{ role, content: text }, ...messages];
-  return [{ ...first, content: instructedText(first.content, text) }, ...others];
+  return [{ ...first, content: appendInstruction(first.content, text) }, ...others];
 }
 
 /** Adapts a Chat request to the capabilities and quirks of a route. */
-export const adaptChat = inOrder(
-  adaptLimit(['max_tokens', 'max_completion_tokens']),
+export const adaptChat = chainAdaptations(
+  adaptOutputLimit(['max_tokens', 'max_completion_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
-  adaptUser(openaiUser),
-  limitName,
+  adaptEndUser(openaiEndUser),
+  adaptLimitName,
   adaptStops('stop', isSingleAnswer),
-  streamUsage,
-  seedName,
-  systemRole,
-  adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
-  singleSystem,
-  adaptMedia(probe, ['messages']),
-  madeImages,
-  adaptStrictTools(relaxTool),
+  adaptStreamUsage,
+  adaptSeedName,
+  adaptSystemRole,
+  adaptLateSystem({ member: 'messages', textType: 'text', mustAlternate: true }),
+  joinLeadingInstructions,
+  adaptMedia(memberCodec, ['messages']),
+  adaptGeneratedImages,
+  adaptStrictTools(removeToolStrict),
   adaptTools(toolMembers),
   adaptUnusedTools(
     ({ tool_choice, function_call }: ChatRequest) => [tool_choice, function_call].includes('none'),
     toolMembers,
   ),
-  hostedSearch,
-  adaptForcedTools(freeTools),
+  adaptHostedSearch,
+  adaptForcedTools(relaxChoice),
   requireNamedTool,
   adaptParallelCalls,
   adaptReasoning,
-  adaptOutput(probe, outputWording),
+  adaptOutput(memberCodec, outputEditor),
   adaptMessages,
-  adaptCallIds(writeCallIds, idsUpTo(longestCallId)),
-  adaptRefused(() => furtherModels),
+  adaptCallIds(writeCallIds, idsUpTo(maxCallIdLength)),
+  adaptRefused(() => fallbackModelMembers),
 );
 
 /** All Chat members that request reasoning, of all vendors. */
-const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'] as const;
+const reasoningMembers = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'] as const;
 
 /** Requests reasoning in the route's style. Keeps vendor-specific members unless the route is known to reject them. */
 function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
   const { profile } = target;
   const hasRefusedTools = asList(body.tools).length > 0 && refusesToolsWithReasoning(profile);
-  if (hasRefusedTools && body.reasoning_effort !== 'none') return withoutEffort(body, target);
-  const isRequested = names.some((name) => isSet(body[name]));
+  if (hasRefusedTools && body.reasoning_effort !== 'none') return dropReasoning(body, target);
+  const isRequested = reasoningMembers.some((name) => isSet(body[name]));
   const isServed = canReason(profile) && !isForeignEffort(body.reasoning_effort, profile);
   if (isRequested && !isServed) return rewriteReasoning(body, target);
-  return canReason(profile) ? body : without(body, names);
+  return canReason(profile) ? body : omitMembers(body, reasoningMembers);
 }
 
 function rewriteReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
-  const requested = Object.fromEntries(names.map((name) => [name, body[name]]));
-  const written: ChatRequest = rewriteMembers(probe, requested, target);
+  const requested = Object.fromEntries(reasoningMembers.map((name) => [name, body[name]]));
+  const written: ChatRequest = reencodeMembers(memberCodec, requested, target);
   const { thinking } = written;
-  const writtenNames = names.filter((name) => name !== 'thinking' && isSet(written[name]));
+  const writtenNames = reasoningMembers.filter((name) => name !== 'thinking' && isSet(written[name]));
   const adapted = {
-    ...without(body, names),
+    ...omitMembers(body, reasoningMembers),
     ...Object.fromEntries(writtenNames.map((name) => [name, written[name]])),
   };
   if (!isJsonObject(thinking)) return adapted;
   return { ...adapted, thinking: { ...(isJsonObject(body.thinking) && body.thinking), ...thinking } };
 }
 
-function withoutEffort(body: ChatRequest, { notes }: AdaptationTarget): ChatRequest {
+function dropReasoning(body: ChatRequest, { notes }: AdaptationTarget): ChatRequest {
   noteReasoningDropped(notes);
-  return { ...without(body, names), reasoning_effort: 'none' };
+  return { ...omitMembers(body, reasoningMembers), reasoning_effort: 'none' };
 }

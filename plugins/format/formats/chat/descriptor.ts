@@ -1,9 +1,9 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { count, hasToolOfType, member, textsOf } from '../../wire/members.ts';
-import { replacing, within } from '../adaptation/adapt-media.ts';
+import { createImageReplacer, mapObjects } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
-import { type ClientTextFormat, modelEndpoint } from '../contract/descriptor.ts';
+import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptChat } from './adaptations.ts';
@@ -15,7 +15,7 @@ import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
 import { chatParameters, isSingleAnswer } from './request/parameters.ts';
-import { callsInHistory } from './request/read-reasoning.ts';
+import { findHistoryCalls } from './request/read-reasoning.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 
 /** Chat Completions, published by OpenAI and supported by most other vendors. */
@@ -30,23 +30,23 @@ export const chat: ClientTextFormat = {
   path: () => '/chat/completions',
   betaHeaders: openaiBetaHeaders,
   client: {
-    endpoints: [modelEndpoint('chat', '/v1/chat/completions', ['messages'])],
+    endpoints: [defineModelEndpoint('chat', '/v1/chat/completions', ['messages'])],
     parameters: chatParameters,
-    observe: ({ n }: ChatRequest, listening) =>
-      new FragmentObserver(chatCodec, listening, { mark: 'data: [DONE]\n\n', answers: count(n) ?? 1 }),
-    repairReply: (context, profile) => new ChatReplyRepair(context, profile),
+    createObserver: ({ n }: ChatRequest, listening) =>
+      new FragmentObserver(chatCodec, listening, { mark: 'data: [DONE]\n\n', choices: count(n) ?? 1 }),
+    createReplyRepair: (context, profile) => new ChatReplyRepair(context, profile),
     modelPlace: { member: 'model' },
-    adaptReply: (request) => new ChatReplyAdapter(request),
+    createReplyAdapter: (request) => new ChatReplyAdapter(request),
     text: {
       ...chatCodec,
       omitResultImages,
       hasLogprobs: true,
       isSingleAnswer,
-      contentForm: (request) => ({
+      describeContentForm: (request) => ({
         separator: separatorBefore,
         ...(usesDeprecatedCalls(request) && { mostCalls: 1 }),
       }),
-      callsInHistory,
+      findHistoryCalls,
       hasBrokenCalls,
       hasFreeformTools: ({ tools }: ChatRequest) => hasToolOfType(tools, ['custom']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
@@ -56,12 +56,12 @@ export const chat: ClientTextFormat = {
     ...chatCodec,
     toolNames: plainNames,
     stateKinds: [],
-    speaks: {
+    features: {
       freeformTools: true,
       forcedTools: true,
       resultImages: false,
       imageUrls: 'any',
-      parallelSwitch: true,
+      parallelCallOption: true,
       reasoning: 'none',
     },
     usageOption: {
@@ -69,15 +69,15 @@ export const chat: ClientTextFormat = {
       value: { include_usage: true },
       prefix: Buffer.from('{"stream_options":{"include_usage":true},'),
     },
-    reportedStops: ({ stop }: ChatRequest) => textsOf(stop),
+    readStopSequences: ({ stop }: ChatRequest) => textsOf(stop),
     adapt: adaptChat,
   },
 };
 
 function omitResultImages(body: JsonObject): JsonObject {
-  return within(body, 'messages', (message) =>
+  return mapObjects(body, 'messages', (message) =>
     member<ChatMessage>(message, 'role') === 'tool'
-      ? within(message, 'content', replacing('image_url', 'text'))
+      ? mapObjects(message, 'content', createImageReplacer('image_url', 'text'))
       : message,
   );
 }

@@ -4,15 +4,15 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { type Fragment, progress, readFailure, usageFragment } from '../../canonical/reply.ts';
 import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
-import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
+import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
 import { asList, count, member, readEvent, scalarNumber } from '../../wire/members.ts';
-import { type ClientFormat, modelEndpoint } from '../contract/descriptor.ts';
+import { type ClientFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
-import { parameters } from '../contract/parameters.ts';
+import { compileParameters } from '../contract/parameters.ts';
 import { boolean, integer, number, text } from '../contract/rules.ts';
 
 /** Source: OpenAI API reference, "Create completion". */
-const completionsParameters = parameters({
+const completionsParameters = compileParameters({
   stream: boolean,
   suffix: text,
   n: integer(1, 128),
@@ -29,13 +29,13 @@ export const completions: ClientFormat = {
   reasoningStyles: [],
   path: () => '/completions',
   client: {
-    endpoints: [modelEndpoint('completions', '/v1/completions', ['prompt'])],
+    endpoints: [defineModelEndpoint('completions', '/v1/completions', ['prompt'])],
     parameters: completionsParameters,
-    adapt: adaptUser(plainUser),
-    observe: ({ n }, listening) =>
+    adapt: adaptEndUser(plainEndUser),
+    createObserver: ({ n }, listening) =>
       new FragmentObserver({ createDecoder: () => new CompletionsDecoder() }, listening, {
         mark: 'data: [DONE]\n\n',
-        answers: scalarNumber(n) || 1,
+        choices: scalarNumber(n) || 1,
       }),
     modelPlace: { member: 'model' },
   },
@@ -46,21 +46,21 @@ class CompletionsDecoder implements ReplyDecoder {
   event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
     const body = readEvent(data, event);
-    return body === undefined ? [] : read(body);
+    return body === undefined ? [] : readReply(body);
   }
 
   whole(body: JsonObject): Fragment[] {
     // A choice with an empty text counts as well: there may be nothing to fill in.
     const hasChoices = asList(body['choices']).length > 0;
-    return [...read(body), ...(hasChoices ? [progress] : []), { type: 'end' }];
+    return [...readReply(body), ...(hasChoices ? [progress] : []), { type: 'end' }];
   }
 }
 
-function read(body: JsonObject): Fragment[] {
+function readReply(body: JsonObject): Fragment[] {
   const error = readFailure(body);
   if (error !== undefined) return [{ type: 'error', error }];
   const refusal: Fragment[] = isPromptRefused(body) ? [{ type: 'finish', reason: 'content_filter' }] : [];
-  return [...asList(body['choices']).flatMap(readChoice), ...usageFragment(usageOf(body)), ...refusal];
+  return [...asList(body['choices']).flatMap(readChoice), ...usageFragment(readUsage(body)), ...refusal];
 }
 
 function readChoice(choice: JsonValue): Fragment[] {
@@ -71,7 +71,7 @@ function readChoice(choice: JsonValue): Fragment[] {
   return [progress, { type: 'other', answer, finish: reason === 'content_filter' ? reason : 'stop' }];
 }
 
-function usageOf({ usage }: JsonObject): Usage | undefined {
+function readUsage({ usage }: JsonObject): Usage | undefined {
   const input = count(member(usage, 'prompt_tokens'));
   const output = count(member(usage, 'completion_tokens'));
   return input === undefined && output === undefined ? undefined : { input, output };

@@ -12,7 +12,7 @@ export interface AdaptationTarget {
   readonly notes: Notes;
   /** Origin tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
-  readonly kept?: KeptReasoning | undefined;
+  readonly keptReasoning?: KeptReasoning | undefined;
   /** Replaces the client's end user; undefined to keep the client's. */
   readonly endUser?: string | undefined;
 }
@@ -26,7 +26,7 @@ export interface AdaptationTarget {
 export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
 
 /** Applies an adaptation to an object inside the body. */
-export function withInner(name: string, adapt: Adaptation): Adaptation {
+export function adaptMember(name: string, adapt: Adaptation): Adaptation {
   return (body, target) => {
     const inner = body[name];
     if (!isJsonObject(inner)) return body;
@@ -36,7 +36,7 @@ export function withInner(name: string, adapt: Adaptation): Adaptation {
 }
 
 /** Combines adaptations: each receives the body that the previous one returned. */
-export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
+export function chainAdaptations(...adaptations: readonly Adaptation[]): Adaptation {
   return (body, target) => {
     let adapted = body;
     for (const adapt of adaptations) adapted = adapt(adapted, target);
@@ -45,7 +45,7 @@ export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
 }
 
 /** How single members of a format's requests are decoded and re-encoded. */
-export interface Probe {
+export interface MemberCodec {
   readonly codec: Codec;
   readonly toolNames: NameRules;
   readonly stateKinds: readonly StateKind[];
@@ -58,7 +58,7 @@ export interface Probe {
  *
  * @throws GatewayError `invalid_request` if they cannot be decoded
  */
-export function readMembers({ codec, dialogue }: Probe, members: JsonObject, notes: Notes): Conversation {
+export function decodeMembers({ codec, dialogue }: MemberCodec, members: JsonObject, notes: Notes): Conversation {
   return codec.decodeRequest({ ...dialogue, ...members }, notes);
 }
 
@@ -67,10 +67,10 @@ export function readMembers({ codec, dialogue }: Probe, members: JsonObject, not
  *
  * @throws GatewayError `invalid_request` if they cannot be decoded, `not_supported` if the route cannot serve them
  */
-export function rewriteMembers(probe: Probe, members: JsonObject, target: AdaptationTarget): JsonObject {
+export function reencodeMembers(memberCodec: MemberCodec, members: JsonObject, target: AdaptationTarget): JsonObject {
   const { profile, notes, origin } = target;
-  const { codec, toolNames, stateKinds } = probe;
-  const conversation = readMembers(probe, members, notes);
+  const { codec, toolNames, stateKinds } = memberCodec;
+  const conversation = decodeMembers(memberCodec, members, notes);
   return codec.encodeRequest(conversation, {
     model: '',
     profile,

@@ -13,7 +13,7 @@ import type { ShownImages } from '../../canonical/made-images.ts';
 import type { ContentForm } from '../../content/sent-content.ts';
 import type { NameRules } from '../../canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './adaptation.ts';
-import type { Listening } from './fragment-observer.ts';
+import type { ReplyListeners } from './fragment-observer.ts';
 import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
@@ -33,7 +33,7 @@ export interface FormatDescriptor extends WireFormat {
   /** Client headers that are sent only to the format's own vendor; `x-codex-*` is a prefix. */
   readonly betaHeaders?: readonly string[];
   /** Reads headers that clients send inside the body if they cannot set them per request. The names are in lower case. */
-  headersIn?(outline: JsonObject): Readonly<Record<string, string>>;
+  readBodyHeaders?(outline: JsonObject): Readonly<Record<string, string>>;
   /** Missing if only upstreams use the format. */
   readonly client?: ClientSide;
   /** Translation of conversations; missing if requests and replies can only pass through. */
@@ -56,14 +56,23 @@ export interface ModelEndpoint extends Endpoint {
 }
 
 /** Defines an endpoint whose body names the model. */
-export function modelEndpoint(
+export function defineModelEndpoint(
   name: string,
   path: string,
   required: readonly string[],
   options: Partial<ModelEndpoint> = {},
 ): ModelEndpoint {
   const { purpose = 'answer' } = options;
-  return { name, method: 'POST', path, isMetered: purpose === 'answer', isAliased: true, purpose, required, ...options };
+  return {
+    name,
+    method: 'POST',
+    path,
+    isMetered: purpose === 'answer',
+    isAliased: true,
+    purpose,
+    required,
+    ...options,
+  };
 }
 
 /** The client side of a format. */
@@ -78,9 +87,9 @@ export interface ClientSide {
    * Returns a test for the content types of responses that pass through as bytes, such as audio; undefined for requests whose
    * responses are JSON.
    */
-  bytes?(body: JsonObject): ((contentType: string) => boolean) | undefined;
+  createByteTypeTest?(body: JsonObject): ((contentType: string) => boolean) | undefined;
   /** Reads the usage from a reply with too many values to parse, such as many embeddings; missing if such a reply is an error. */
-  readLarge?(text: string): Usage | undefined;
+  readLargeUsage?(text: string): Usage | undefined;
   /** True if the path, not the body, names the model. */
   readonly isModelInPath?: boolean;
   /**
@@ -88,13 +97,13 @@ export interface ClientSide {
    *
    * @param body the client's request
    */
-  observe(body: JsonObject, listening?: Listening): ReplyObserver;
+  createObserver(body: JsonObject, listeners?: ReplyListeners): ReplyObserver;
   /**
    * Creates the repair of a pass-through reply; missing if no vendor deviates from the format.
    *
    * @param profile profile of the route
    */
-  repairReply?(context: ReplyContext, profile: Profile): ReplyRepair | undefined;
+  createReplyRepair?(context: ReplyContext, profile: Profile): ReplyRepair | undefined;
   /** Where replies name their model; missing if they do not. */
   readonly modelPlace?: ModelPlace;
   /**
@@ -102,17 +111,17 @@ export interface ClientSide {
    *
    * @param origin tag of the upstream, see opaque-state.ts
    */
-  adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
+  createReplyAdapter?(request: AnsweredRequest, origin: string): ReplyAdapter;
   /** Drops reasoning that a route would reject. Returns the same object if there is none. */
-  readonly ownReasoning?: Adaptation;
+  readonly dropForeignReasoning?: Adaptation;
   /**
    * Completes a request from which opaque reasoning state was removed.
    *
    * @param before the request with all of its reasoning state
    */
-  settle?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;
+  completeWithoutState?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;
   /** Replaces the model's name inside a request whose tokens are to be counted; missing if the request names it only once. */
-  nameCounted?(body: JsonObject, model: string): JsonObject;
+  setCountedModel?(body: JsonObject, model: string): JsonObject;
   readonly text?: ClientTextSide;
 }
 
@@ -137,7 +146,7 @@ interface ClientTextSide extends ClientCodec {
    *
    * @param request the outline of the request
    */
-  contentForm?(request: JsonObject): ContentForm;
+  describeContentForm?(request: JsonObject): ContentForm;
   /** The images that replies can hold; any by default. */
   readonly answerImages?: ShownImages;
   /** The ids that clients accept for calls; any by default. */
@@ -152,7 +161,7 @@ interface ClientTextSide extends ClientCodec {
    *
    * @param needsState true if the text of the reasoning is not enough
    */
-  callsInHistory?(body: JsonObject, needsState: boolean): HistoryCall[];
+  findHistoryCalls?(body: JsonObject, needsState: boolean): HistoryCall[];
   /**
    * Renders a reply to a request whose only tools belong to a vendor that no route leads to.
    *
@@ -173,13 +182,13 @@ interface TextSide extends UpstreamCodec {
   readonly toolNames: NameRules;
   /** Kinds of opaque reasoning state that endpoints of the format create and accept. */
   readonly stateKinds: readonly StateKind[];
-  readonly speaks: Vocabulary;
+  readonly features: FormatFeatures;
   /** Form of streams; default: server-sent events. */
   readonly stream?: StreamFormat;
   /** Member that requests token counts in a streamed reply. */
   readonly usageOption?: InsertedMember;
   /** Reads the stop sequences that a request leaves to the upstream. */
-  reportedStops(body: JsonObject): readonly string[];
+  readStopSequences(body: JsonObject): readonly string[];
   readonly adapt: Adaptation;
 }
 
@@ -189,13 +198,13 @@ interface StreamFormat {
 }
 
 /** Features that not every format can express. */
-interface Vocabulary {
+interface FormatFeatures {
   readonly freeformTools: boolean;
   readonly forcedTools: boolean;
   readonly resultImages: boolean;
   /** Image URLs: any, only those that the vendor can fetch, or none. */
   readonly imageUrls: 'any' | 'reachable' | 'none';
-  readonly parallelSwitch: boolean;
+  readonly parallelCallOption: boolean;
   /** Reasoning of earlier turns: with opaque state, as text, or not at all. */
   readonly reasoning: 'signed' | 'text' | 'none';
 }

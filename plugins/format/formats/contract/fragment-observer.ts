@@ -9,11 +9,11 @@ import { type FinishReason, type Fragment, isContent } from '../../canonical/rep
 import type { ReplyObserver } from './pass-through.ts';
 
 /** Recipients of a pass-through reply besides the client. */
-export interface Listening {
+export interface ReplyListeners {
   /** Profile of the route. */
   readonly profile?: Profile | undefined;
   /** Receives the vendor's id of the reply, if a later request can continue the reply. */
-  readonly onAnswer?: ((replyId: string) => void) | undefined;
+  readonly onReplyId?: ((replyId: string) => void) | undefined;
   /** Receives the content of the reply, for its digest. */
   readonly content?: ContentDigest | undefined;
   /**
@@ -28,16 +28,16 @@ interface StreamEnd {
   /** The last event, to be added to a complete stream that lacks it; missing if the format has none. */
   readonly mark?: string;
   /** True if only the end of the body ends a stream: finish reasons may repeat, and there may be fewer choices than requested. */
-  readonly isOfBody?: boolean;
+  readonly endsWithBody?: boolean;
   /** Number of requested choices; default: 1. */
-  readonly answers?: number;
+  readonly choices?: number;
   /** True if [DONE], which ends Chat streams, does not end a stream of this format. */
   readonly ignoresDone?: boolean;
 }
 
-const nothing: readonly Fragment[] = [];
+const noFragments: readonly Fragment[] = [];
 /** Types of fragments that may follow the end of a choice without continuing it, such as sources and signatures. */
-const trailing: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
+const trailingTypes: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
 
 /** Follows the progress of a reply that passes through as bytes, by the fragments of its decoder. */
 export class FragmentObserver implements ReplyObserver {
@@ -51,7 +51,7 @@ export class FragmentObserver implements ReplyObserver {
   answeredModel: string | undefined;
   readonly endMark?: string;
   readonly #decoder: ReplyDecoder;
-  readonly #listeners: Listening;
+  readonly #listeners: ReplyListeners;
   readonly #endsWithBody: boolean;
   readonly #ignoresDone: boolean;
   readonly #requestedChoices: number;
@@ -67,18 +67,18 @@ export class FragmentObserver implements ReplyObserver {
 
   constructor(
     { createDecoder }: Pick<UpstreamCodec, 'createDecoder'>,
-    listeners: Listening = {},
-    { mark, isOfBody = false, answers = 1, ignoresDone = false }: StreamEnd = {},
+    listeners: ReplyListeners = {},
+    { mark, endsWithBody = false, choices = 1, ignoresDone = false }: StreamEnd = {},
   ) {
     this.#decoder = createDecoder(listeners.profile);
     this.#listeners = listeners;
-    this.#endsWithBody = isOfBody;
+    this.#endsWithBody = endsWithBody;
     this.#ignoresDone = ignoresDone;
-    this.#requestedChoices = answers;
+    this.#requestedChoices = choices;
     if (mark !== undefined) this.endMark = mark;
   }
 
-  event(event: StreamEvent): void {
+  observeEvent(event: StreamEvent): void {
     const skimmed = this.#canSkim ? this.#skim(event, this.#listeners.content) : undefined;
     if (skimmed?.length === 0) return;
     if (this.#ignoresDone && event.data?.trim() === '[DONE]') return;
@@ -86,7 +86,7 @@ export class FragmentObserver implements ReplyObserver {
     this.#observeAll(skimmed ?? this.#decoder.event(event.name, event.data ?? '', shared));
   }
 
-  whole(body: JsonObject): void {
+  observeReply(body: JsonObject): void {
     this.#observeAll(this.#decoder.whole(body));
     this.isComplete = this.isFinished = this.isOver = true;
   }
@@ -94,7 +94,7 @@ export class FragmentObserver implements ReplyObserver {
   #skim(event: StreamEvent, content: ContentDigest | undefined): readonly Fragment[] | undefined {
     if (!event.isPlain) return this.#decoder.skim?.(event, content);
     if (content !== undefined && event.said !== undefined) takeSaid(content, event.said);
-    return nothing;
+    return noFragments;
   }
 
   #observeAll(fragments: readonly Fragment[]): void {
@@ -105,9 +105,11 @@ export class FragmentObserver implements ReplyObserver {
     }
     const endedCount = this.#endedCount;
     // Some vendors omit the last event; finish reasons of all choices are equivalent to it.
-    const haveAllEnded = endedCount > 0 && endedCount >= (this.#endsWithBody ? this.#startedCount : this.#requestedChoices);
+    const haveAllEnded =
+      endedCount > 0 && endedCount >= (this.#endsWithBody ? this.#startedCount : this.#requestedChoices);
     this.isComplete = this.#hasStreamEnded || haveAllEnded;
-    this.isFinished = this.#hasStreamEnded || (haveAllEnded && endedCount >= this.#requestedChoices && !this.#hasContinued);
+    this.isFinished =
+      this.#hasStreamEnded || (haveAllEnded && endedCount >= this.#requestedChoices && !this.#hasContinued);
     this.#canSkim = onFragments === undefined && this.hasContent && !this.isComplete;
     onFragments?.(fragments, this.isFinished);
   }
@@ -116,7 +118,7 @@ export class FragmentObserver implements ReplyObserver {
     if (isContent(fragment)) {
       this.hasContent = true;
       this.#hasContinued ||=
-        this.isComplete && !(this.#endsWithBody ? trailing.has(fragment.type) : fragment.type === 'finish');
+        this.isComplete && !(this.#endsWithBody ? trailingTypes.has(fragment.type) : fragment.type === 'finish');
     }
     switch (fragment.type) {
       case 'usage':
@@ -126,7 +128,7 @@ export class FragmentObserver implements ReplyObserver {
         this.answeredModel ??= fragment.model;
         return;
       case 'id':
-        this.#listeners.onAnswer?.(fragment.id);
+        this.#listeners.onReplyId?.(fragment.id);
         return;
       case 'finish':
         this.#hasEnded = true;
@@ -164,7 +166,9 @@ export class FragmentObserver implements ReplyObserver {
 
   get #endedCount(): number {
     const ownCount = this.#hasEnded ? 1 : 0;
-    return this.#otherChoices === undefined ? ownCount : ownCount + [...this.#otherChoices.values()].filter(Boolean).length;
+    return this.#otherChoices === undefined
+      ? ownCount
+      : ownCount + [...this.#otherChoices.values()].filter(Boolean).length;
   }
 
   #endStream(): void {

@@ -40,7 +40,7 @@ export interface Parameter {
   readonly rule: Rule;
   readonly row: Partial<SettingRow<SettingPlace> & LostRow>;
   /** True if an earlier row has the same setting. */
-  readonly isSecond: boolean;
+  readonly isAlias: boolean;
 }
 
 /** A member of a request. The body itself is a member without a parameter. */
@@ -65,24 +65,24 @@ export interface ParameterRules {
   /** Rules as a tree. Lookups go from the members of a body to the rules, because a body has fewer members. */
   readonly body: Member;
   /** Documented names of the top-level members, by each of their spellings. Includes the model. */
-  readonly documented: ReadonlyMap<string, string>;
+  readonly documentedNames: ReadonlyMap<string, string>;
   /** The case-folded spellings of `documented`. */
-  readonly folded: ReadonlySet<string>;
+  readonly foldedNames: ReadonlySet<string>;
   /** Parameters that `writeSettings` writes. */
-  readonly written: readonly Parameter[];
+  readonly writtenParameters: readonly Parameter[];
   /** Settings that upstreams of the format have no parameter for. */
-  readonly lost: readonly SettingPlace[];
+  readonly lostSettings: readonly SettingPlace[];
 }
 
-interface MoreRules {
+interface ParameterOptions {
   /** Parameters that are checked only for a translation, because routes of the same format get any value. */
-  readonly translated?: Rows;
+  readonly translationOnly?: Rows;
   /** Members without a row: other code reads them, or their loss is not noted. */
-  readonly known?: readonly string[];
+  readonly unmappedMembers?: readonly string[];
   /** Objects whose unknown members are noted, each with a test of the member's value. */
-  readonly closed?: Readonly<Record<string, IsLost>>;
+  readonly closedObjects?: Readonly<Record<string, IsLost>>;
   /** Settings that the encoder writes into other parameters. */
-  readonly encoded?: readonly SettingPlace[];
+  readonly encodedSettings?: readonly SettingPlace[];
   /** Returns all accepted spellings of a member's name; by default only the name itself. */
   spellingsOf?(name: string): readonly string[];
 }
@@ -92,61 +92,69 @@ interface MoreRules {
  * upstream. Rejects only definite errors of the caller and leaves everything else to the upstream, because vendors keep adding
  * members. Bounds are the published bounds.
  */
-export function parameters(rows: Rows, more: MoreRules = {}): ParameterRules {
-  const { translated = {}, encoded = [], spellingsOf = same } = more;
-  const every = compile({ ...rows, ...translated });
-  const all = every.filter(({ name }) => Object.hasOwn(rows, name));
-  const topLevel = all.flatMap(({ path: [name = ''] }) => spellingsOf(name).map((spelling) => [spelling, name] as const));
-  const documented = new Map([['model', 'model'], ...topLevel]);
-  const settings = every.filter(({ row }) => row.to !== undefined);
-  const placed = new Set([...encoded, ...settings.map(({ row }) => (row.writtenBy === 'nobody' ? undefined : row.to))]);
+export function compileParameters(rows: Rows, options: ParameterOptions = {}): ParameterRules {
+  const { translationOnly = {}, encodedSettings = [], spellingsOf = onlyItself } = options;
+  const allParameters = compileRows({ ...rows, ...translationOnly });
+  const all = allParameters.filter(({ name }) => Object.hasOwn(rows, name));
+  const topLevelNames = all.flatMap(({ path: [name = ''] }) =>
+    spellingsOf(name).map((spelling) => [spelling, name] as const),
+  );
+  const documentedNames = new Map([['model', 'model'], ...topLevelNames]);
+  const settings = allParameters.filter(({ row }) => row.to !== undefined);
+  const writtenSettings = new Set([
+    ...encodedSettings,
+    ...settings.map(({ row }) => (row.writtenBy === 'nobody' ? undefined : row.to)),
+  ]);
   return {
     all,
     settings,
-    body: bodyOf(every, more),
-    documented,
-    folded: new Set([...documented.keys()].map(fold)),
-    written: settings.filter(({ row }) => row.writtenBy === undefined),
-    lost: lossyPlaces.filter((place) => !placed.has(place)),
+    body: buildMemberTree(allParameters, options),
+    documentedNames,
+    foldedNames: new Set([...documentedNames.keys()].map(foldCase)),
+    writtenParameters: settings.filter(({ row }) => row.writtenBy === undefined),
+    lostSettings: lossyPlaces.filter((place) => !writtenSettings.has(place)),
   };
 }
 
-const same = (name: string) => [name];
+const onlyItself = (name: string) => [name];
 
-function compile(rows: Rows): Parameter[] {
+function compileRows(rows: Rows): Parameter[] {
   const seen = new Set<SettingPlace>();
   return Object.entries(rows).map(([name, entry], order) => {
     const row: Parameter['row'] = typeof entry === 'function' ? { is: entry } : entry;
-    const isSecond = row.to !== undefined && seen.has(row.to);
+    const isAlias = row.to !== undefined && seen.has(row.to);
     if (row.to !== undefined) seen.add(row.to);
-    return { name, path: name.split('.'), order, rule: row.is ?? anything, row, isSecond };
+    return { name, path: name.split('.'), order, rule: row.is ?? anything, row, isAlias };
   });
 }
 
-function bodyOf(every: readonly Parameter[], more: MoreRules): Member {
-  const { translated = {}, known = [], closed = {}, spellingsOf = same } = more;
+function buildMemberTree(parameters: readonly Parameter[], options: ParameterOptions): Member {
+  const { translationOnly = {}, unmappedMembers = [], closedObjects = {}, spellingsOf = onlyItself } = options;
   const body: Member = { name: '' };
-  const memberAt = ([name, ...inner]: readonly string[], holder = body): Member => {
+  const ensureMember = ([name, ...inner]: readonly string[], holder = body): Member => {
     if (name === undefined) return holder;
     const members = (holder.members ??= new Map());
     const member = members.get(name) ?? { name };
     for (const spelling of spellingsOf(name)) members.set(spelling, member);
-    return memberAt(inner, member);
+    return ensureMember(inner, member);
   };
-  for (const parameter of every)
-    Object.assign(memberAt(parameter.path), { parameter, isUnchecked: Object.hasOwn(translated, parameter.name) });
-  for (const name of known) memberAt(name.split('.'));
-  for (const [name, isLost] of Object.entries(closed)) memberAt([name]).isLost = isLost;
+  for (const parameter of parameters)
+    Object.assign(ensureMember(parameter.path), {
+      parameter,
+      isUnchecked: Object.hasOwn(translationOnly, parameter.name),
+    });
+  for (const name of unmappedMembers) ensureMember(name.split('.'));
+  for (const [name, isLost] of Object.entries(closedObjects)) ensureMember([name]).isLost = isLost;
   return body;
 }
 
 /** Folds the case of a name as case-insensitive parsers do: the Kelvin sign equals k, and the long s equals s. */
-export function fold(name: string): string {
+export function foldCase(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
 /** Returns a camelCase name and its snake_case spelling, which Protobuf also accepts. */
-export function bothCases(name: string): readonly string[] {
+export function caseVariants(name: string): readonly string[] {
   return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
 
@@ -157,7 +165,7 @@ export function bothCases(name: string): readonly string[] {
  */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   requireParameters(body, rules, required);
-  const first = firstMistake(body, rules.body);
+  const first = findFirstMistake(body, rules.body);
   if (first !== undefined) throw first.error;
 }
 
@@ -171,7 +179,7 @@ interface Mistake {
  *
  * @param firstSoFar first mistake in the members that were checked before
  */
-function firstMistake(object: JsonObject, { members }: Member, firstSoFar?: Mistake): Mistake | undefined {
+function findFirstMistake(object: JsonObject, { members }: Member, firstSoFar?: Mistake): Mistake | undefined {
   let first = firstSoFar;
   for (const name of Object.keys(object)) {
     const value = object[name];
@@ -179,18 +187,18 @@ function firstMistake(object: JsonObject, { members }: Member, firstSoFar?: Mist
     if (member === undefined || member.isUnchecked === true || isMissing(value)) continue;
     // Another spelling, which takes precedence, is also present.
     if (name !== member.name && Object.hasOwn(object, member.name)) continue;
-    const mistake = member.parameter && mistakeIn(value, member.parameter);
+    const mistake = member.parameter && findMistake(value, member.parameter);
     if (mistake !== undefined && (first === undefined || mistake.order <= first.order)) first = mistake;
-    if (member.members !== undefined && isJsonObject(value)) first = firstMistake(value, member, first);
+    if (member.members !== undefined && isJsonObject(value)) first = findFirstMistake(value, member, first);
   }
   return first;
 }
 
 /** Checks a value against the rule of its parameter; undefined if it is valid. */
-export function mistakeIn(value: JsonValue, { name, rule, order }: Parameter): Mistake | undefined {
+export function findMistake(value: JsonValue, { name, rule, order }: Parameter): Mistake | undefined {
   const fault = rule(value);
   if (fault === undefined) return undefined;
-  const error = typeof fault === 'string' ? invalid(name, fault) : invalid(name + fault.at, fault.right);
+  const error = typeof fault === 'string' ? invalid(name, fault) : invalid(name + fault.position, fault.expected);
   return { order, error };
 }
 

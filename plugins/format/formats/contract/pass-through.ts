@@ -33,21 +33,21 @@ export interface ReplyAdapter {
   /**
    * Returns the text of the event for the client.
    *
-   * @param counted usage that the upstream has reported so far, including this event
+   * @param reportedUsage usage that the upstream has reported so far, including this event
    */
-  event(event: StreamEvent, counted?: Usage): string;
+  adaptEvent(event: StreamEvent, reportedUsage?: Usage): string;
   /**
    * Returns the text of a non-streaming reply for the client.
    *
    * @param body the parsed `text`
    */
-  whole(text: string, body: JsonObject, counted?: Usage): string;
+  adaptReply(text: string, body: JsonObject, reportedUsage?: Usage): string;
   /** Applies the changes to the finished reply; missing in formats whose replies are not stored. */
-  finished?(reply: JsonObject, counted?: Usage): JsonObject;
+  adaptFinishedReply?(reply: JsonObject, reportedUsage?: Usage): JsonObject;
   /** Returns the text to append to a complete stream. */
-  end?(counted?: Usage): string;
+  renderEnd?(reportedUsage?: Usage): string;
   /** Applies the changes to the error that ends a stream. */
-  failure?(text: string, counted?: Usage): string;
+  adaptFailure?(text: string, reportedUsage?: Usage): string;
 }
 
 /** Prefixes the values of a member with a tag, in JSON text. Quotes inside strings are escaped and do not match. */
@@ -57,7 +57,7 @@ export function tagMember(text: string, name: string, tag: string): string {
 }
 
 /** Returns true if the upstream has reported counts for both the prompt and the reply. */
-export function isCounted(
+export function hasTokenCounts(
   usage: Usage | undefined,
 ): usage is Usage & { readonly input: number; readonly output: number } {
   return usage?.input !== undefined && usage.output !== undefined;
@@ -67,52 +67,52 @@ export function isCounted(
  * Adds a missing name to an event and returns its text. Messages clients skip events without a name and Responses clients
  * require one, but some vendors omit it.
  */
-export function withName(event: StreamEvent): string {
+export function addEventName(event: StreamEvent): string {
   if (event.name !== undefined) return event.text;
-  const type = typeOf(event);
+  const type = readEventType(event);
   return typeof type === 'string' ? `event: ${type}\n${event.text}` : event.text;
 }
 
 /** Reads the name of an event, or the type in its data. */
-export function typeOf(event: StreamEvent): JsonValue | undefined {
+export function readEventType(event: StreamEvent): JsonValue | undefined {
   return event.name ?? event.parse()?.['type'];
 }
 
 /** Creates a copy of an event with other data. */
-export function withData(event: StreamEvent, data: JsonObject): StreamEvent {
+export function replaceEventData(event: StreamEvent, data: JsonObject): StreamEvent {
   const json = JSON.stringify(data);
   const text = writeData(event.text, json);
   return new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text));
 }
 
 /** Replaces the data in the text of an event. */
-export function rewriteData(text: string, data: JsonObject): string {
+export function replaceDataInText(text: string, data: JsonObject): string {
   return writeData(text, JSON.stringify(data));
 }
 
 /** Avoids `join`, which would create one more copy of the data, because events can be long. */
 function writeData(text: string, json: string): string {
-  const head = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
-  return `${head.map((line) => `${line}\n`).join('')}data: ${json}\n\n`;
+  const otherLines = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
+  return `${otherLines.map((line) => `${line}\n`).join('')}data: ${json}\n\n`;
 }
 
 /** Completes the reported usage with `counts`, which also replace members that are missing or null. */
-export function filledUsage(given: JsonValue | undefined, counts: JsonObject): JsonObject {
-  const reported = Object.entries(objectOr(given)).filter(
+export function completeUsage(usage: JsonValue | undefined, counts: JsonObject): JsonObject {
+  const usableMembers = Object.entries(asObject(usage)).filter(
     ([name, value]) => value !== null && value !== undefined && typeof counts[name] !== 'number',
   );
-  return { ...counts, ...Object.fromEntries(reported) };
+  return { ...counts, ...Object.fromEntries(usableMembers) };
 }
 
 /** Removes an empty error, which servers in Go write into every reply, because SDKs throw if the member is present. */
-export function withoutEmptyError<T extends JsonObject>(body: T): T {
+export function removeEmptyError<T extends JsonObject>(body: T): T {
   const { error } = body;
   if (!isJsonObject(error) || isFilled(error)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'error')) as T;
 }
 
 /** Returns the value if it is an object, otherwise an empty object. */
-export function objectOr(value: JsonValue | undefined): JsonObject {
+export function asObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
@@ -123,29 +123,29 @@ export function objectOr(value: JsonValue | undefined): JsonObject {
 export interface ReplyRepair {
   /** The failure that ends the reply, if the reply itself reports no error. */
   readonly failure: GatewayError | undefined;
-  event(event: StreamEvent): readonly StreamEvent[];
+  repairEvent(event: StreamEvent): readonly StreamEvent[];
   /**
    * Repairs a non-streaming reply.
    *
    * @param text the text that the body was parsed from
    */
-  whole(body: JsonObject, text: string): JsonObject;
+  repairReply(body: JsonObject, text: string): JsonObject;
   /** See `ReplyReader`. */
   readonly held?: number;
   /** Notes on dropped parts, for the request's record. */
   readonly notes?: readonly string[];
   /** The reply once it is complete; missing in formats whose replies are not stored. */
-  readonly finished?: JsonObject | undefined;
+  readonly finishedReply?: JsonObject | undefined;
   /** Returns the content so far of a reply that breaks off; missing if the observer already has all of it. */
-  unfinished?(): ContentDigest;
+  readUnfinishedContent?(): ContentDigest;
   /** Renders the error that ends a stream together with the reply so far; missing if clients get only the error. */
   renderFailure?(error: GatewayError, usage: Usage | undefined): string;
 }
 
 /** Observes a reply that passes through, and reports the properties that the gateway needs. */
 export interface ReplyObserver {
-  event(event: StreamEvent): void;
-  whole(body: JsonObject): void;
+  observeEvent(event: StreamEvent): void;
+  observeReply(body: JsonObject): void;
   readonly hasContent: boolean;
   /** See `ReplyReader`. */
   readonly isComplete: boolean;

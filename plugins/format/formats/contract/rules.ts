@@ -4,9 +4,9 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 /** A mistake inside a value. */
 interface Fault {
   /** Position inside the value, such as `[2]`. */
-  readonly at: string;
+  readonly position: string;
   /** Description of valid values. */
-  readonly right: string;
+  readonly expected: string;
 }
 /** Returns undefined for a valid value. Otherwise returns a description of valid values, with the position if only a part is invalid. */
 type Check = (value: JsonValue) => string | Fault | undefined;
@@ -20,38 +20,38 @@ function defineRule(schema: JsonSchema, check: Check): Rule {
 /**
  * Defines a rule about a value as a whole.
  *
- * @param right description of valid values
+ * @param expected description of valid values
  */
-function wholeRule(schema: JsonSchema, right: string, isValid: (value: JsonValue) => boolean): Rule {
-  return defineRule(schema, (value) => (isValid(value) ? undefined : right));
+function simpleRule(schema: JsonSchema, expected: string, isValid: (value: JsonValue) => boolean): Rule {
+  return defineRule(schema, (value) => (isValid(value) ? undefined : expected));
 }
 
-const isText = (value: JsonValue) => typeof value === 'string';
+const isString = (value: JsonValue) => typeof value === 'string';
 
-export const boolean = wholeRule({ type: 'boolean' }, 'true or false', (value) => typeof value === 'boolean');
+export const boolean = simpleRule({ type: 'boolean' }, 'true or false', (value) => typeof value === 'boolean');
 /** Defines a rule for a feature that cannot work through a gateway. */
-export const falseBecause = (reason: string): Rule =>
-  wholeRule({ const: false }, `false: ${reason}`, (value) => value === false);
-export const text = wholeRule({ type: 'string' }, 'a string', isText);
-export const object = wholeRule({ type: 'object' }, 'an object', isJsonObject);
-export const textOrObject = wholeRule(
+export const mustBeFalse = (reason: string): Rule =>
+  simpleRule({ const: false }, `false: ${reason}`, (value) => value === false);
+export const text = simpleRule({ type: 'string' }, 'a string', isString);
+export const object = simpleRule({ type: 'object' }, 'an object', isJsonObject);
+export const textOrObject = simpleRule(
   { type: ['string', 'object'] },
   'a string or an object',
-  (value) => isText(value) || isJsonObject(value),
+  (value) => isString(value) || isJsonObject(value),
 );
 
-export const word = (words: readonly string[], right: string): Rule =>
-  wholeRule({ type: 'string', enum: words }, right, (value) => (words as readonly JsonValue[]).includes(value));
+export const oneOf = (words: readonly string[], expected: string): Rule =>
+  simpleRule({ type: 'string', enum: words }, expected, (value) => (words as readonly JsonValue[]).includes(value));
 
 export const number = (minimum: number, maximum: number): Rule =>
-  wholeRule(
+  simpleRule(
     { type: 'number', minimum, maximum },
     `a number from ${minimum} to ${maximum}`,
     (value) => typeof value === 'number' && value >= minimum && value <= maximum,
   );
 
 export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
-  wholeRule(
+  simpleRule(
     { type: 'integer', minimum, maximum },
     `an integer from ${minimum} to ${maximum}`,
     (value) => typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum,
@@ -66,8 +66,8 @@ const listOf = (entry: Rule): Rule =>
     if (!Array.isArray(value)) return 'a list';
     for (let index = 0; index < value.length; index++) {
       const fault = entry(value[index] as JsonValue);
-      if (typeof fault === 'string') return { at: `[${index}]`, right: fault };
-      if (fault !== undefined) return { at: `[${index}]${fault.at}`, right: fault.right };
+      if (typeof fault === 'string') return { position: `[${index}]`, expected: fault };
+      if (fault !== undefined) return { position: `[${index}]${fault.position}`, expected: fault.expected };
     }
     return undefined;
   });
@@ -75,42 +75,42 @@ export const objects = listOf(object);
 export const texts = listOf(text);
 
 /** Defines a rule for a single entry or a list of entries. */
-const oneOr = (entry: Rule, list: Rule): Rule =>
+const entryOrList = (entry: Rule, list: Rule): Rule =>
   defineRule({ anyOf: [entry.schema, list.schema] }, (value) => (entry(value) === undefined ? undefined : list(value)));
-export const objectOrObjects = oneOr(object, objects);
-export const textOrTexts = oneOr(text, texts);
+export const objectOrObjects = entryOrList(object, objects);
+export const textOrTexts = entryOrList(text, texts);
 
 /** Defines a rule for a text or a list, like `oneOr` but with a shorter message. */
 export const textOr = (list: Rule): Rule =>
   defineRule({ anyOf: [text.schema, list.schema] }, (value) => {
-    if (isText(value)) return undefined;
+    if (isString(value)) return undefined;
     return Array.isArray(value) ? list(value) : 'a string or a list';
   });
 
 /** Defines a rule for a non-empty list whose entries must be valid. */
-export const entriesOf = (entry: Rule): Rule => {
+export const nonEmptyListOf = (entry: Rule): Rule => {
   const list = listOf(entry);
   return defineRule({ ...list.schema, minItems: 1 }, (value) =>
     Array.isArray(value) && value.length > 0 ? list(value) : 'a list with at least one entry',
   );
 };
-export const nonEmptyObjects = entriesOf(object);
+export const nonEmptyObjects = nonEmptyListOf(object);
 
 /** Defines a rule for an object with a required member, which must be valid. */
 export const objectWith = (name: string, member: Rule): Rule =>
   defineRule({ type: 'object', properties: { [name]: member.schema }, required: [name] }, (value) => {
     if (!isJsonObject(value)) return 'an object';
     const fault = member(value[name] ?? null);
-    return typeof fault === 'string' ? { at: `.${name}`, right: fault } : undefined;
+    return typeof fault === 'string' ? { position: `.${name}`, expected: fault } : undefined;
   });
 
 /** Rejects an empty text, an empty list and empty entries of a list. Values of other types are left to the upstream. */
-export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
-  const right = 'a non-empty string or list';
-  if (!Array.isArray(value)) return value === '' ? right : undefined;
-  if (value.length === 0) return right;
-  const empty = value.findIndex((entry) => entry === '' || (Array.isArray(entry) && entry.length === 0));
-  return empty === -1 ? undefined : { at: `[${empty}]`, right: 'non-empty' };
+export const nonEmpty = defineRule({ minLength: 1, minItems: 1 }, (value) => {
+  const expected = 'a non-empty string or list';
+  if (!Array.isArray(value)) return value === '' ? expected : undefined;
+  if (value.length === 0) return expected;
+  const emptyIndex = value.findIndex((entry) => entry === '' || (Array.isArray(entry) && entry.length === 0));
+  return emptyIndex === -1 ? undefined : { position: `[${emptyIndex}]`, expected: 'non-empty' };
 });
 
 /** Accepts any value, for parameters that only a translation reads and whose unknown values it ignores. */

@@ -3,7 +3,7 @@ import type { Conversation, Settings } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { noSettings, noteLoss, putSetting, settingIn } from '../../canonical/settings.ts';
 import { isMissing } from '../../wire/read.ts';
-import { mistakeIn, type Member, type Parameter, type ParameterRules } from './parameters.ts';
+import { findMistake, type Member, type Parameter, type ParameterRules } from './parameters.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /**
@@ -13,22 +13,22 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
  */
 export function readSettings(request: JsonObject, { body }: ParameterRules, notes: Notes): Settings {
   const settings = noSettings();
-  readMembers(request, body, settings, notes);
+  readObjectSettings(request, body, settings, notes);
   return settings;
 }
 
-function readMembers(object: JsonObject, holder: Member, settings: Settings, notes: Notes): void {
+function readObjectSettings(object: JsonObject, rules: Member, settings: Settings, notes: Notes): void {
   for (const name of Object.keys(object)) {
     const value = object[name];
     if (isMissing(value)) continue;
-    const member = holder.members?.get(name);
-    if (member === undefined) noteUnread(name, value, holder, notes);
+    const member = rules.members?.get(name);
+    if (member === undefined) noteUnreadMember(name, value, rules, notes);
     if (member?.parameter !== undefined) readParameter(member.parameter, value, settings, notes);
-    if (member?.members !== undefined && isJsonObject(value)) readMembers(value, member, settings, notes);
+    if (member?.members !== undefined && isJsonObject(value)) readObjectSettings(value, member, settings, notes);
   }
 }
 
-function noteUnread(name: string, value: JsonValue, { parameter, isLost }: Member, notes: Notes): void {
+function noteUnreadMember(name: string, value: JsonValue, { parameter, isLost }: Member, notes: Notes): void {
   if (parameter === undefined) notes.drop(name);
   else if (isLost?.(value) === true) notes.drop(`${parameter.name}.${name}`);
 }
@@ -36,10 +36,10 @@ function noteUnread(name: string, value: JsonValue, { parameter, isLost }: Membe
 function readParameter(parameter: Parameter, value: JsonValue, settings: Settings, notes: Notes): void {
   const { to, read, isLost } = parameter.row;
   if (to === undefined && isLost === undefined) return;
-  const mistake = mistakeIn(value, parameter);
+  const mistake = findMistake(value, parameter);
   if (mistake !== undefined) throw mistake.error;
   if (isLost?.(value) === true) notes.drop(parameter.name);
-  if (to === undefined || (parameter.isSecond && settingIn(settings, to) !== undefined)) return;
+  if (to === undefined || (parameter.isAlias && settingIn(settings, to) !== undefined)) return;
   const setting = read === undefined ? value : read(value, notes);
   if (setting !== undefined) putSetting(settings, to, setting);
 }
@@ -51,23 +51,23 @@ function readParameter(parameter: Parameter, value: JsonValue, settings: Setting
  */
 export function writeSettings(
   conversation: Conversation,
-  { written, lost }: ParameterRules,
+  { writtenParameters, lostSettings }: ParameterRules,
   target: EncodeTarget,
   body: JsonObject = {},
 ): JsonObject {
-  for (const place of lost) noteLoss(place, conversation, target.notes);
-  for (const { path, row } of written) {
+  for (const place of lostSettings) noteLoss(place, conversation, target.notes);
+  for (const { path, row } of writtenParameters) {
     const { to, write } = row;
     const setting = to && settingIn(conversation, to);
     if (to === undefined || setting === undefined) continue;
     const value = write === undefined ? setting : write(setting as never, target);
     if (value === undefined) noteLoss(to, conversation, target.notes);
-    else put(body, path, value);
+    else setAtPath(body, path, value);
   }
   return body;
 }
 
-function put(body: JsonObject, [name = '', inner]: readonly string[], value: JsonValue): void {
+function setAtPath(body: JsonObject, [name = '', inner]: readonly string[], value: JsonValue): void {
   const holder = body[name];
   if (inner === undefined) body[name] = value;
   else if (isJsonObject(holder)) holder[inner] = value;

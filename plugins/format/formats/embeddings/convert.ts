@@ -22,7 +22,7 @@ const openaiMembers = new Set(['model', 'input', 'dimensions', 'encoding_format'
  *
  * @throws GatewayError `invalid_request`, or `unsupported_content` if an input is not a text
  */
-export function readOpenai(body: JsonObject, notes: Notes): EmbeddingRequest {
+export function readOpenaiRequest(body: JsonObject, notes: Notes): EmbeddingRequest {
   const { input, dimensions } = body;
   notes.dropUnknown(body, openaiMembers);
   const inputs = typeof input === 'string' ? [input] : asList(input);
@@ -39,7 +39,7 @@ function readInput(input: JsonValue, index: number): string {
 }
 
 /** Writes a batch request of Google's format, which serves a single input as well. */
-export function writeGemini({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
+export function writeGeminiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   const requests = inputs.map((text) =>
     withoutUnset({ model: `models/${model}`, content: { parts: [{ text }] }, outputDimensionality: dimensions }),
   );
@@ -53,7 +53,7 @@ const geminiMembers = new Set(['model', 'content', 'outputDimensionality']);
  *
  * @throws GatewayError `invalid_request`, or `unsupported_content` if a part is not a text
  */
-export function readGemini(body: JsonObject, notes: Notes): EmbeddingRequest {
+export function readGeminiRequest(body: JsonObject, notes: Notes): EmbeddingRequest {
   const single = fieldsOf(body);
   const batch = single['requests'];
   const requests = batch === undefined ? [single] : asList(batch).map((request) => fieldsOf(request));
@@ -66,10 +66,10 @@ export function readGemini(body: JsonObject, notes: Notes): EmbeddingRequest {
       'the same in each request, because this model’s route has one for all',
     );
   for (const request of requests) notes.dropUnknown(request, geminiMembers);
-  return { inputs: requests.map(({ content }, index) => readParts(content, index)), dimensions };
+  return { inputs: requests.map(({ content }, index) => readText(content, index)), dimensions };
 }
 
-function readParts(content: JsonValue | undefined, index: number): string {
+function readText(content: JsonValue | undefined, index: number): string {
   const parts = asList(fieldsOf(content)['parts']).map((part) => fieldsOf(part)['text']);
   if (parts.length === 0) throw invalid(`requests[${index}].content.parts`, 'a list with at least one entry');
   if (parts.every((text) => text === ''))
@@ -79,12 +79,12 @@ function readParts(content: JsonValue | undefined, index: number): string {
 }
 
 /** Writes a request of OpenAI's format. */
-export function writeOpenai({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
+export function writeOpenaiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   return withoutUnset({ model, input: [...inputs], encoding_format: 'float', dimensions });
 }
 
 /** Converts a reply of Google's format to OpenAI's. Estimates the token count, because Google usually reports none. */
-export function toOpenaiAnswer(body: JsonObject, request: EmbeddingRequest, encoding: VectorEncoding): JsonObject {
+export function toOpenaiReply(body: JsonObject, request: EmbeddingRequest, encoding: VectorEncoding): JsonObject {
   const vectors = asList(body['embeddings']).map((embedding) => fieldsOf(embedding)['values'] ?? []);
   const data = vectors.map((vector, index) => ({
     object: 'embedding',
@@ -108,7 +108,7 @@ export function encodeVector(vector: readonly JsonValue[]): string {
  *
  * @param isBatch true for a batch request, even with one entry
  */
-export function toGeminiAnswer(body: JsonObject, isBatch: boolean): JsonObject {
+export function toGeminiReply(body: JsonObject, isBatch: boolean): JsonObject {
   const entries = asList(body['data']).map((entry) => fieldsOf(entry));
   const sorted = entries.toSorted((a, b) => scalarNumber(a['index'] ?? 0) - scalarNumber(b['index'] ?? 0));
   const vectors = sorted.map(({ embedding }) => ({ values: decodeVector(embedding) }));

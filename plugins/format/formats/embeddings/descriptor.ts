@@ -1,8 +1,8 @@
-import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
-import { bothCases, parameters } from '../contract/parameters.ts';
-import { filled, integer, objects, object, text, word } from '../contract/rules.ts';
-import { type ClientFormat, type ModelEndpoint, modelEndpoint } from '../contract/descriptor.ts';
-import { inputUsage, WholeObserver } from '../contract/whole-observer.ts';
+import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
+import { caseVariants, compileParameters } from '../contract/parameters.ts';
+import { nonEmpty, integer, objects, object, text, oneOf } from '../contract/rules.ts';
+import { type ClientFormat, type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.ts';
+import { readInputUsage, NonStreamingObserver } from '../contract/non-streaming-observer.ts';
 import { VectorRepair } from './vector-repair.ts';
 import { scalarNumber } from '../../wire/members.ts';
 
@@ -14,31 +14,31 @@ export const embeddings: ClientFormat = {
   reasoningStyles: [],
   path: () => '/embeddings',
   client: {
-    endpoints: [modelEndpoint('embeddings', '/v1/embeddings', ['input'], { isStream: false })],
+    endpoints: [defineModelEndpoint('embeddings', '/v1/embeddings', ['input'], { isStream: false })],
     // Source: OpenAI API reference, "Create embeddings".
-    parameters: parameters({
-      input: filled,
-      encoding_format: word(['float', 'base64'], '"float" or "base64"'),
+    parameters: compileParameters({
+      input: nonEmpty,
+      encoding_format: oneOf(['float', 'base64'], '"float" or "base64"'),
       dimensions: integer(1),
       user: text,
     }),
-    adapt: adaptUser(plainUser),
-    observe: () => new WholeObserver('data'),
-    repairReply: ({ request }) => new VectorRepair(request),
+    adapt: adaptEndUser(plainEndUser),
+    createObserver: () => new NonStreamingObserver('data'),
+    createReplyRepair: ({ request }) => new VectorRepair(request),
     modelPlace: { member: 'model' },
-    readLarge: (body) => inputUsage(usageIn(body)),
+    readLargeUsage: (body) => readInputUsage(findUsage(body)),
   },
 };
 
 /** Finds the usage at the start or the end of a reply that is too large to parse. */
-function usageIn(body: string) {
+function findUsage(body: string) {
   const ends = body.slice(0, 1_024) + body.slice(-1_024);
   const tokens = /"usage"\s*:\s*\{[^}]*?"(?:prompt|total)_tokens"\s*:\s*(\d{1,10})/.exec(ends)?.[1];
   return tokens === undefined ? undefined : { prompt_tokens: scalarNumber(tokens) };
 }
 
-function endpointsUnder(root: string): ModelEndpoint[] {
-  const call = (name: string, method: string, required: string): ModelEndpoint => ({
+function defineEndpoints(root: string): ModelEndpoint[] {
+  const defineEndpoint = (name: string, method: string, required: string): ModelEndpoint => ({
     name,
     method: 'POST',
     path: `${root}/models/{id*}:${method}`,
@@ -48,8 +48,8 @@ function endpointsUnder(root: string): ModelEndpoint[] {
     isStream: false,
   });
   return [
-    call('embed_content', 'embedContent', 'content'),
-    call('batch_embed_contents', 'batchEmbedContents', 'requests'),
+    defineEndpoint('embed_content', 'embedContent', 'content'),
+    defineEndpoint('batch_embed_contents', 'batchEmbedContents', 'requests'),
   ];
 }
 
@@ -61,13 +61,13 @@ export const geminiEmbeddings: ClientFormat = {
   reasoningStyles: [],
   path: (model) => `/models/${encodeURIComponent(model)}:batchEmbedContents`,
   client: {
-    endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),
-    parameters: parameters(
+    endpoints: ['/v1beta', '/v1'].flatMap(defineEndpoints),
+    parameters: compileParameters(
       { content: object, requests: objects, taskType: text, title: text, outputDimensionality: integer(1) },
-      { spellingsOf: bothCases },
+      { spellingsOf: caseVariants },
     ),
     isModelInPath: true,
-    observe: () => new WholeObserver('embeddings', 'embedding'),
-    readLarge: () => undefined,
+    createObserver: () => new NonStreamingObserver('embeddings', 'embedding'),
+    readLargeUsage: () => undefined,
   },
 };

@@ -5,7 +5,7 @@ import { asList } from '../../wire/members.ts';
 import type { ReplyRepair } from '../contract/pass-through.ts';
 import { decodeVector, encodeVector } from './convert.ts';
 
-const numberSize = 4; // bytes, before base64
+const floatBytes = 4; // bytes, before base64
 
 /**
  * Converts vectors to the encoding that the client requested, because many servers support only one. Notes vectors that are longer than
@@ -26,15 +26,15 @@ export class VectorRepair implements ReplyRepair {
     return this.#notes.entries;
   }
 
-  event(event: StreamEvent): readonly StreamEvent[] {
+  repairEvent(event: StreamEvent): readonly StreamEvent[] {
     return [event];
   }
 
-  whole(body: JsonObject): JsonObject {
+  repairReply(body: JsonObject): JsonObject {
     const data = asList(body['data']);
     const [first] = data;
     const vector = isJsonObject(first) ? first['embedding'] : undefined;
-    if (typeof this.#dimensions === 'number' && lengthOf(vector) > this.#dimensions) this.#notes.drop('dimensions');
+    if (typeof this.#dimensions === 'number' && countValues(vector) > this.#dimensions) this.#notes.drop('dimensions');
     const needsConversion = this.#isBase64 ? Array.isArray(vector) : typeof vector === 'string';
     return needsConversion ? { ...body, data: data.map((entry) => this.#convert(entry)) } : body;
   }
@@ -43,16 +43,16 @@ export class VectorRepair implements ReplyRepair {
     if (!isJsonObject(entry)) return entry;
     const { embedding } = entry;
     if (Array.isArray(embedding) && embedding.some((value) => typeof value !== 'number')) return entry;
-    return { ...entry, embedding: this.#isBase64 ? encoded(embedding) : decodeVector(embedding) };
+    return { ...entry, embedding: this.#isBase64 ? encodeIfList(embedding) : decodeVector(embedding) };
   }
 }
 
-function encoded(embedding: JsonValue | undefined): JsonValue | undefined {
+function encodeIfList(embedding: JsonValue | undefined): JsonValue | undefined {
   return Array.isArray(embedding) ? encodeVector(embedding) : embedding;
 }
 
 /** Counts the values of a vector; 0 if there is no vector. */
-function lengthOf(vector: JsonValue | undefined): number {
-  if (typeof vector === 'string') return Math.floor(Buffer.byteLength(vector, 'base64') / numberSize);
+function countValues(vector: JsonValue | undefined): number {
+  if (typeof vector === 'string') return Math.floor(Buffer.byteLength(vector, 'base64') / floatBytes);
   return Array.isArray(vector) ? vector.length : 0;
 }

@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
 import { Placed } from '../../wire/read.ts';
-import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
-import { adaptLimit, adaptStops } from '../adaptation/adapt-parameters.ts';
-import { type Adaptation, type AdaptationTarget, inOrder, withInner } from '../contract/adaptation.ts';
-import { bothCases } from '../contract/parameters.ts';
+import { isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
+import { adaptOutputLimit, adaptStops } from '../adaptation/adapt-parameters.ts';
+import { type Adaptation, type AdaptationTarget, chainAdaptations, adaptMember } from '../contract/adaptation.ts';
+import { caseVariants } from '../contract/parameters.ts';
 import { readThinking } from './request/decode-request.ts';
 import { writeThinking } from './request/encode-request.ts';
 import type { GeminiThinking } from '../../wire/gemini.ts';
@@ -17,13 +17,13 @@ const samplingNames = new Set(['temperature', 'topP', 'topK', 'presencePenalty',
  * Adapts the members of `generationConfig` that a route rejects or limits. Returns the same object if nothing changes. Sources: Gemini
  * API reference, "GenerationConfig"; Gemini docs, "Thinking".
  */
-export const adaptGeneration = inEitherCase('generationConfig', (name) =>
-  withInner(
+export const adaptGeneration = adaptEachSpelling('generationConfig', (name) =>
+  adaptMember(
     name,
-    inOrder(
-      inEitherCase('thinkingConfig', adaptThinking),
-      adaptLimit(bothCases('maxOutputTokens')),
-      inEitherCase('stopSequences', (stops) => adaptStops(stops)),
+    chainAdaptations(
+      adaptEachSpelling('thinkingConfig', adaptThinking),
+      adaptOutputLimit(caseVariants('maxOutputTokens')),
+      adaptEachSpelling('stopSequences', (stops) => adaptStops(stops)),
       adaptSampling,
     ),
   ),
@@ -32,26 +32,26 @@ export const adaptGeneration = inEitherCase('generationConfig', (name) =>
 /** Removes sampling parameters that the model rejects. The notes use their documented names. */
 function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget): JsonObject {
   if (profile.quirks.sampling) return config;
-  const refused = Object.keys(config).filter((name) => samplingNames.has(camelName(name)) && isSet(config[name]));
-  for (const name of refused) notes.drop(camelName(name));
-  return without(config, refused);
+  const rejectedNames = Object.keys(config).filter((name) => samplingNames.has(camelName(name)) && isSet(config[name]));
+  for (const name of rejectedNames) notes.drop(camelName(name));
+  return omitMembers(config, rejectedNames);
 }
 
 /** Applies an adaptation of a member to each spelling of its name. */
-function inEitherCase(name: string, adapt: (spelling: string) => Adaptation): Adaptation {
-  return inOrder(...bothCases(name).map(adapt));
+function adaptEachSpelling(name: string, adapt: (spelling: string) => Adaptation): Adaptation {
+  return chainAdaptations(...caseVariants(name).map(adapt));
 }
 
 function adaptThinking(name: string): Adaptation {
   return (config, target) => {
     const value = config[name];
-    return isSet(value) ? withMember(config, name, changeThinking(value, target)) : config;
+    return isSet(value) ? withMember(config, name, rewriteThinking(value, target)) : config;
   };
 }
 
 /** Rewrites a value that the route rejects. Keeps a value that cannot be read, because the route may support more of its own format. */
-function changeThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
-  if (!isJsonObject(value) || !isRefused(fieldsOf<GeminiThinking>(value), target.profile)) return value;
+function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
+  if (!isJsonObject(value) || !isRejected(fieldsOf<GeminiThinking>(value), target.profile)) return value;
   try {
     return writeThinking(readThinking(new Placed({ thinkingConfig: value })), target);
   } catch (error) {
@@ -61,7 +61,7 @@ function changeThinking(value: JsonValue, target: AdaptationTarget): JsonValue |
 }
 
 /** Returns true for a value that the route rejects. Models with thinking levels also accept budgets, but not the other way round. */
-function isRefused(config: GeminiThinking, { capabilities, quirks }: Profile): boolean {
+function isRejected(config: GeminiThinking, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;
   const isOff = thinkingBudget === 0;

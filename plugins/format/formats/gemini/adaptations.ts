@@ -4,11 +4,11 @@ import { camelName, fieldsOf, readMany } from '../../wire/gemini-fields.ts';
 import { Placed } from '../../wire/read.ts';
 import { member } from '../../wire/members.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
-import { mapEntries, mapMembers, isSet, without } from '../adaptation/adapt-members.ts';
-import { adaptOutput, type OutputWording } from '../adaptation/adapt-parameters.ts';
+import { mapEntries, mapMembers, isSet, omitMembers } from '../adaptation/adapt-members.ts';
+import { adaptOutput, type OutputFormatEditor } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
 import { adaptHostedTools, adaptForcedTools, adaptTools } from '../adaptation/adapt-tools.ts';
-import { type Adaptation, type AdaptationTarget, inOrder, type Probe } from '../contract/adaptation.ts';
+import { type Adaptation, type AdaptationTarget, chainAdaptations, type MemberCodec } from '../contract/adaptation.ts';
 import { adaptGeneration } from './adapt-generation.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
 import { cleanSchema } from './schema/clean-schema.ts';
@@ -22,24 +22,26 @@ import type {
 } from '../../wire/gemini.ts';
 
 /** Members that hold a JSON Schema, mapped to the members that hold the same schema in the OpenAPI subset. */
-const subsetNames: ReadonlyMap<string, string> = new Map([
+const subsetMembers: ReadonlyMap<string, string> = new Map([
   ['parametersJsonSchema', 'parameters'],
   ['responseJsonSchema', 'responseSchema'],
   ['_responseJsonSchema', 'responseSchema'],
 ]);
 /** Members on the path from the top to a schema. */
-const holders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
+const schemaHolders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
 
 /** Translates JSON Schemas into the subset, for routes that support only the subset. Returns the same body if it has no schemas. */
 const adaptSchemas: Adaptation = (body, { profile, notes }) =>
-  profile.quirks.tool_schema === 'subset' ? withSubsets(body, notes) : body;
+  profile.quirks.tool_schema === 'subset' ? translateSchemas(body, notes) : body;
 
-function withSubsets(object: JsonObject, notes: Notes): JsonObject {
-  const changed = mapMembers(object, (name, value) => (holders.has(camelName(name)) ? inside(value, notes) : value));
-  const names = Object.keys(changed).filter((name) => subsetNames.has(camelName(name)));
+function translateSchemas(object: JsonObject, notes: Notes): JsonObject {
+  const changed = mapMembers(object, (name, value) =>
+    schemaHolders.has(camelName(name)) ? translateInside(value, notes) : value,
+  );
+  const names = Object.keys(changed).filter((name) => subsetMembers.has(camelName(name)));
   if (names.length === 0) return changed;
   const members = Object.entries(changed).flatMap(([name, value]) => {
-    const subset = subsetNames.get(camelName(name));
+    const subset = subsetMembers.get(camelName(name));
     if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
     const schema: GeminiSchema = cleanSchema(value, notes);
     // Google rejects an object schema without properties.
@@ -48,19 +50,19 @@ function withSubsets(object: JsonObject, notes: Notes): JsonObject {
   return Object.fromEntries(members);
 }
 
-function inside(value: JsonValue, notes: Notes): JsonValue {
-  if (Array.isArray(value)) return mapEntries(value, (entry) => inside(entry, notes));
-  return isJsonObject(value) ? withSubsets(value, notes) : value;
+function translateInside(value: JsonValue, notes: Notes): JsonValue {
+  if (Array.isArray(value)) return mapEntries(value, (entry) => translateInside(entry, notes));
+  return isJsonObject(value) ? translateSchemas(value, notes) : value;
 }
 
-const probe: Probe = {
+const memberCodec: MemberCodec = {
   codec: geminiCodec,
   toolNames,
   stateKinds,
   dialogue: { contents: [{ role: 'user', parts: [{ text: '.' }] }] },
 };
 
-function freeTools(name: string, config: JsonValue): JsonValue {
+function relaxToolConfig(name: string, config: JsonValue): JsonValue {
   if (camelName(name) !== 'toolConfig' || !isJsonObject(config)) return config;
   return mapMembers(config, (inner, value) => {
     if (camelName(inner) !== 'functionCallingConfig') return value;
@@ -70,22 +72,22 @@ function freeTools(name: string, config: JsonValue): JsonValue {
 }
 
 /** Removes a web search that the route cannot run. Returns undefined if the tool has nothing else. */
-function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): GeminiTool | undefined {
+function removeHostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): GeminiTool | undefined {
   if (profile.quirks.hosted_search) return tool;
   const names = Object.keys(tool).filter((name) => camelName(name).startsWith('googleSearch'));
   if (names.length === 0) return tool;
   notes.drop('googleSearch');
-  return Object.keys(tool).length === names.length ? undefined : without(tool, names);
+  return Object.keys(tool).length === names.length ? undefined : omitMembers(tool, names);
 }
 
-const outputWording: OutputWording = {
+const outputEditor: OutputFormatEditor = {
   find: (body): JsonObject | undefined => {
     const { responseMimeType, ...config } = fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig);
     const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSet(value));
     if (!isSet(responseMimeType) && schemas.length === 0) return undefined;
     return { generationConfig: { responseMimeType, ...Object.fromEntries(schemas) } };
   },
-  replace: withoutSchemas,
+  replace: removeSchemas,
   instruct: (body, text): JsonObject => {
     const name = isSet(member<GeminiRequest>(body, 'system_instruction')) ? 'system_instruction' : 'systemInstruction';
     const { [name]: system } = body;
@@ -103,7 +105,7 @@ function isSchema(name: string): boolean {
   return ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'].includes(name);
 }
 
-function withoutSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
+function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
   const name = isSet(member<GeminiRequest>(body, 'generationConfig')) ? 'generationConfig' : 'generation_config';
   const { [name]: config } = body;
   if (!isJsonObject(config)) return body;
@@ -115,13 +117,13 @@ function withoutSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
 }
 
 /** Adapts a Gemini request to the capabilities and quirks of a route. */
-export const adaptGemini = inOrder(
+export const adaptGemini = chainAdaptations(
   adaptGeneration,
-  adaptMedia(probe, ['contents', 'systemInstruction'], camelName),
+  adaptMedia(memberCodec, ['contents', 'systemInstruction'], camelName),
   adaptTools(['tools', 'toolConfig', 'tool_config']),
-  adaptHostedTools(hostedSearch),
-  adaptForcedTools(freeTools),
+  adaptHostedTools(removeHostedSearch),
+  adaptForcedTools(relaxToolConfig),
   adaptSchemas,
-  adaptOutput(probe, outputWording),
+  adaptOutput(memberCodec, outputEditor),
   adaptRefused(),
 );

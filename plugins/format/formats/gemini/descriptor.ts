@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { fieldsOf } from '../../wire/gemini-fields.ts';
 import { asList, count, scalarText, textsOf } from '../../wire/members.ts';
-import { omittedImage, within } from '../adaptation/adapt-media.ts';
+import { omittedImage, mapObjects } from '../adaptation/adapt-media.ts';
 import type { ClientTextFormat, ModelEndpoint, Purpose } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
-import { objectOr } from '../contract/pass-through.ts';
+import { asObject } from '../contract/pass-through.ts';
 import { adaptGemini } from './adaptations.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
 import { wantsThoughts } from './reply/encode-reply.ts';
-import { argumentsOf, separatorBefore } from './reply/write-output.ts';
+import { readArguments, separatorBefore } from './reply/write-output.ts';
 import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
 import { GeminiReplyRepair } from './reply/reply-repair.ts';
 import { geminiReplyText } from './reply/reply-text.ts';
@@ -24,8 +24,8 @@ import type {
 } from '../../wire/gemini.ts';
 
 /** Defines the endpoints of an API version: Google's own clients use `/v1beta`, some other clients `/v1`. */
-function endpointsUnder(root: string): ModelEndpoint[] {
-  const call = (name: string, method: string, purpose: Purpose, isStream: boolean): ModelEndpoint => ({
+function defineEndpoints(root: string): ModelEndpoint[] {
+  const defineEndpoint = (name: string, method: string, purpose: Purpose, isStream: boolean): ModelEndpoint => ({
     name,
     method: 'POST',
     path: `${root}/models/{id*}:${method}`,
@@ -35,19 +35,19 @@ function endpointsUnder(root: string): ModelEndpoint[] {
     isStream,
   });
   return [
-    call('generate_content', 'generateContent', 'answer', false),
-    call('stream_generate_content', 'streamGenerateContent', 'answer', true),
-    call('gemini_count_tokens', 'countTokens', 'count', false),
+    defineEndpoint('generate_content', 'generateContent', 'answer', false),
+    defineEndpoint('stream_generate_content', 'streamGenerateContent', 'answer', true),
+    defineEndpoint('gemini_count_tokens', 'countTokens', 'count', false),
   ];
 }
 
-function methodOf(isStream: boolean, purpose: Purpose): string {
+function selectMethod(isStream: boolean, purpose: Purpose): string {
   if (purpose === 'count') return 'countTokens';
   return isStream ? 'streamGenerateContent?alt=sse' : 'generateContent';
 }
 
 /** Replaces the model's name in a request that `countTokens` accepts inside its own request. */
-function nameCounted(body: JsonObject, model: string): JsonObject {
+function setCountedModel(body: JsonObject, model: string): JsonObject {
   for (const name of ['generateContentRequest', 'generate_content_request']) {
     const inner = body[name];
     if (isJsonObject(inner)) return { ...body, [name]: { ...inner, model: `models/${model}` } };
@@ -64,28 +64,28 @@ export const gemini: ClientTextFormat = {
   reasoningStyles: ['budget', 'level', 'none'],
   replyText: geminiReplyText,
   readContent: contentReaderOf(geminiCodec),
-  path: (model, isStream, purpose) => `/models/${encodeURIComponent(model)}:${methodOf(isStream, purpose)}`,
+  path: (model, isStream, purpose) => `/models/${encodeURIComponent(model)}:${selectMethod(isStream, purpose)}`,
   client: {
-    endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),
+    endpoints: ['/v1beta', '/v1'].flatMap(defineEndpoints),
     parameters: geminiParameters,
     isModelInPath: true,
-    observe: (body, listening) =>
+    createObserver: (body, listening) =>
       new FragmentObserver(geminiCodec, listening, {
-        isOfBody: true,
-        answers: count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount) ?? 1,
+        endsWithBody: true,
+        choices: count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount) ?? 1,
       }),
-    repairReply: () => new GeminiReplyRepair(),
+    createReplyRepair: () => new GeminiReplyRepair(),
     modelPlace: { member: 'modelVersion' },
-    adaptReply: (request, origin) => new GeminiReplyAdapter(request, origin),
-    settle: joinContents,
-    nameCounted,
+    createReplyAdapter: (request, origin) => new GeminiReplyAdapter(request, origin),
+    completeWithoutState: joinContents,
+    setCountedModel,
     text: {
       ...geminiCodec,
       omitResultImages,
       isSingleAnswer: () => true,
-      contentForm: (request) => ({
+      describeContentForm: (request) => ({
         separator: separatorBefore,
-        argumentsOf: (call) => JSON.stringify(argumentsOf(call)),
+        argumentsOf: (call) => JSON.stringify(readArguments(call)),
         hasWholeCalls: true,
         hidesReasoning: !wantsThoughts(request),
       }),
@@ -96,15 +96,15 @@ export const gemini: ClientTextFormat = {
     ...geminiCodec,
     toolNames,
     stateKinds,
-    speaks: {
+    features: {
       freeformTools: false,
       forcedTools: true,
       resultImages: true,
       imageUrls: 'reachable',
-      parallelSwitch: false,
+      parallelCallOption: false,
       reasoning: 'signed',
     },
-    reportedStops: (body) =>
+    readStopSequences: (body) =>
       textsOf(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).stopSequences),
     adapt: adaptGemini,
   },
@@ -114,11 +114,11 @@ export const gemini: ClientTextFormat = {
  * Joins contents of the same role that became adjacent because a content between them was removed, since user and model must
  * alternate. Returns the same body if no content was removed.
  *
- * @param before the request before the removal
+ * @param original the request before the removal
  */
-function joinContents(body: GeminiRequest, before: GeminiRequest): GeminiRequest {
+function joinContents(body: GeminiRequest, original: GeminiRequest): GeminiRequest {
   const { contents } = body;
-  if (!Array.isArray(contents) || contents.length === asList(before.contents).length) return body;
+  if (!Array.isArray(contents) || contents.length === asList(original.contents).length) return body;
   const result: JsonValue[] = [];
   for (const content of contents) {
     const joined = joinSameRole(result.at(-1), content);
@@ -138,17 +138,17 @@ function joinSameRole(last: JsonValue | undefined, next: JsonValue): GeminiConte
 }
 
 function omitResultImages(body: JsonObject): JsonObject {
-  return within(body, 'contents', (content) => within(content, 'parts', fromPart));
+  return mapObjects(body, 'contents', (content) => mapObjects(content, 'parts', omitPartImages));
 }
 
 /** Removes the images from a result. A note goes into the response object, because parts of a result cannot be text. */
-function fromPart(part: JsonObject): JsonObject {
+function omitPartImages(part: JsonObject): JsonObject {
   for (const name of ['functionResponse', 'function_response']) {
-    const { parts, ...members }: GeminiResult = objectOr(part[name]);
+    const { parts, ...members }: GeminiResult = asObject(part[name]);
     if (!Array.isArray(parts)) continue;
     const otherParts = parts.filter((inner) => !isImage(inner));
     if (otherParts.length === parts.length) continue;
-    const response = { ...objectOr(members.response), images: omittedImage };
+    const response = { ...asObject(members.response), images: omittedImage };
     return { ...part, [name]: { ...members, response, ...(otherParts.length > 0 && { parts: otherParts }) } };
   }
   return part;

@@ -1,8 +1,8 @@
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
-import { type ClientFormat, modelEndpoint } from '../contract/descriptor.ts';
-import { parameters, type ParameterRules } from '../contract/parameters.ts';
+import { type ClientFormat, defineModelEndpoint } from '../contract/descriptor.ts';
+import { compileParameters, type ParameterRules } from '../contract/parameters.ts';
 import { integer, text } from '../contract/rules.ts';
-import { WholeObserver } from '../contract/whole-observer.ts';
+import { NonStreamingObserver } from '../contract/non-streaming-observer.ts';
 
 interface ListFormat {
   readonly name: string;
@@ -12,7 +12,7 @@ interface ListFormat {
 }
 
 /** Defines a format with one endpoint that takes JSON and returns a list of results. */
-function listFormat({ name, kind, required, parameters: rules }: ListFormat): ClientFormat {
+function defineListFormat({ name, kind, required, parameters: rules }: ListFormat): ClientFormat {
   return {
     name,
     kind,
@@ -20,26 +20,26 @@ function listFormat({ name, kind, required, parameters: rules }: ListFormat): Cl
     reasoningStyles: [],
     path: () => `/${name}`,
     client: {
-      endpoints: [modelEndpoint(name, `/v1/${name}`, required, { isStream: false })],
+      endpoints: [defineModelEndpoint(name, `/v1/${name}`, required, { isStream: false })],
       parameters: rules,
-      observe: () => new WholeObserver('results'),
+      createObserver: () => new NonStreamingObserver('results'),
       modelPlace: { member: 'model' },
     },
   };
 }
 
 /** OpenAI's Moderations API. Source: OpenAI API reference, "Create moderation". */
-export const moderations = listFormat({
+export const moderations = defineListFormat({
   name: 'moderations',
   kind: 'moderation',
   required: ['input'],
-  parameters: parameters({}),
+  parameters: compileParameters({}),
 });
 
 /** The reranking API that vendors share. Sources: Cohere and Jina API references, "Rerank"; vLLM and others serve the same. */
-export const rerank = listFormat({
+export const rerank = defineListFormat({
   name: 'rerank',
   kind: 'rerank',
   required: ['query', 'documents'],
-  parameters: parameters({ query: text, top_n: integer(1) }),
+  parameters: compileParameters({ query: text, top_n: integer(1) }),
 });

@@ -5,16 +5,16 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { member, scalarText } from '../../wire/members.ts';
-import { type ModelEndpoint, modelEndpoint } from '../contract/descriptor.ts';
+import { type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { responsesUsage } from '../responses/reply/reply-object.ts';
 
 /** How the replies of an endpoint for images or audio are read. */
-export interface MediaAnswer {
+export interface MediaReplyShape {
   /** Types of events that carry a part of the content. */
-  readonly parts: ReadonlySet<string>;
+  readonly partEvents: ReadonlySet<string>;
   /** Types of events that end an image, a text or a recording. */
-  readonly ends: ReadonlySet<string>;
+  readonly endEvents: ReadonlySet<string>;
   /** Returns true for a non-streaming reply that is not empty. */
   hasContent(body: JsonObject): boolean;
   /** Counts the images in a non-streaming reply. Missing if replies have no images. In a stream, each end event is one image. */
@@ -27,20 +27,20 @@ export class MediaObserver implements ReplyObserver {
   isComplete = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
-  readonly #shape: MediaAnswer;
+  readonly #shape: MediaReplyShape;
   #remainingCount: number;
   #imageCount = 0;
 
   /** @param requestedCount number of images that the client requested */
-  constructor(shape: MediaAnswer, requestedCount = 1) {
+  constructor(shape: MediaReplyShape, requestedCount = 1) {
     this.#shape = shape;
     this.#remainingCount = requestedCount;
   }
 
-  event(event: StreamEvent): void {
-    const { parts, ends } = this.#shape;
+  observeEvent(event: StreamEvent): void {
+    const { partEvents, endEvents } = this.#shape;
     const { name } = event;
-    if (name !== undefined && parts.has(name)) {
+    if (name !== undefined && partEvents.has(name)) {
       this.hasContent = true;
       return;
     }
@@ -49,14 +49,14 @@ export class MediaObserver implements ReplyObserver {
     const type = scalarText(name ?? member(body, 'type'));
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.hasContent ||= parts.has(type) || ends.has(type);
-    if (!ends.has(type)) return;
+    this.hasContent ||= partEvents.has(type) || endEvents.has(type);
+    if (!endEvents.has(type)) return;
     this.isComplete = true;
     this.#remainingCount--;
     this.#addUsage(1, member(body, 'usage'));
   }
 
-  whole(body: JsonObject): void {
+  observeReply(body: JsonObject): void {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
     this.#addUsage(this.#shape.countImages?.(body) ?? 0, body['usage']);
@@ -81,11 +81,11 @@ export class MediaObserver implements ReplyObserver {
 }
 
 /** Defines an endpoint on one of OpenAI's media paths. */
-export function mediaEndpoint(
+export function defineMediaEndpoint(
   name: string,
   path: string,
   required: readonly string[],
   options?: Pick<ModelEndpoint, 'isMultipart'>,
 ): ModelEndpoint {
-  return modelEndpoint(name, `/v1${path}`, required, { upstreamPath: path, ...options });
+  return defineModelEndpoint(name, `/v1${path}`, required, { upstreamPath: path, ...options });
 }

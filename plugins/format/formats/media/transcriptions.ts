@@ -1,13 +1,13 @@
 import { mediaTypeOf } from '../../wire/media-type.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
-import { parameters } from '../contract/parameters.ts';
+import { compileParameters } from '../contract/parameters.ts';
 import { number } from '../contract/rules.ts';
-import { type MediaAnswer, mediaEndpoint, MediaObserver } from './observer.ts';
+import { type MediaReplyShape, defineMediaEndpoint, MediaObserver } from './observer.ts';
 import { scalarText } from '../../wire/members.ts';
 
-const answer: MediaAnswer = {
-  parts: new Set(['transcript.text.delta', 'transcript.text.segment']),
-  ends: new Set(['transcript.text.done']),
+const transcriptReply: MediaReplyShape = {
+  partEvents: new Set(['transcript.text.delta', 'transcript.text.segment']),
+  endEvents: new Set(['transcript.text.done']),
   // The transcript of silence is an empty text.
   hasContent: ({ text, segments }) => typeof text === 'string' || Array.isArray(segments),
 };
@@ -30,13 +30,13 @@ export const transcriptions: ClientFormat = {
   path: () => '/audio/transcriptions',
   client: {
     endpoints: [
-      mediaEndpoint('transcriptions', '/audio/transcriptions', ['file'], { isMultipart: true }),
-      mediaEndpoint('audio_translations', '/audio/translations', ['file'], { isMultipart: true }),
+      defineMediaEndpoint('transcriptions', '/audio/transcriptions', ['file'], { isMultipart: true }),
+      defineMediaEndpoint('audio_translations', '/audio/translations', ['file'], { isMultipart: true }),
     ],
-    parameters: parameters({ temperature: number(0, 1) }),
+    parameters: compileParameters({ temperature: number(0, 1) }),
     isStream: ({ stream }) => stream === true || stream === 'true',
-    bytes: ({ response_format, stream }) =>
+    createByteTypeTest: ({ response_format, stream }) =>
       textFormats.has(response_format) && scalarText(stream) !== 'true' ? isText : undefined,
-    observe: () => new MediaObserver(answer),
+    createObserver: () => new MediaObserver(transcriptReply),
   },
 };

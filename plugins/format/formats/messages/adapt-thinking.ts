@@ -3,8 +3,8 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
 import { canReason, isForeignEffort, wantsReasoning } from '../../canonical/reasoning.ts';
 import { member } from '../../wire/members.ts';
-import { isSet, undefinedIfEmpty, withMember, without, mapEntries } from '../adaptation/adapt-members.ts';
-import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers } from '../contract/adaptation.ts';
+import { isSet, undefinedIfEmpty, withMember, omitMembers, mapEntries } from '../adaptation/adapt-members.ts';
+import { type Adaptation, type AdaptationTarget, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -14,7 +14,7 @@ import type {
 } from '../../wire/messages.ts';
 
 /** Requests thinking in the route's style; changes only members that the route is known to reject. */
-export function adaptThinking(probe: Probe): Adaptation {
+export function adaptThinking(probe: MemberCodec): Adaptation {
   return (body: MessagesRequest, target) => {
     const { thinking } = body;
     const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
@@ -37,7 +37,7 @@ function withoutThinking(body: MessagesRequest, { notes }: AdaptationTarget): Me
 }
 
 function removeThinking(body: MessagesRequest): MessagesRequest {
-  return withEffort(without(body, ['thinking']), undefined);
+  return withEffort(omitMembers(body, ['thinking']), undefined);
 }
 
 /** True for a mode that the model does not support, and for a budget that leaves no room for the answer. */
@@ -54,7 +54,7 @@ function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { q
 }
 
 /** A client's budget is kept: an effort in addition to it is only a hint. */
-function rewriteThinking(body: MessagesRequest, probe: Probe, target: AdaptationTarget): MessagesRequest {
+function rewriteThinking(body: MessagesRequest, probe: MemberCodec, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
   const type = member<MessagesThinking>(thinking, 'type');
   const isOwnBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
@@ -69,7 +69,7 @@ function rewriteThinking(body: MessagesRequest, probe: Probe, target: Adaptation
     ...(isSet(effort) && !isOwnBudget && { output_config: { effort } }),
     messages: isBegun ? [asks, { role: 'assistant', content: '.' }] : [asks],
   };
-  return rewriteMembers(probe, asked, target);
+  return reencodeMembers(probe, asked, target);
 }
 
 function withEffort(body: MessagesRequest, effort: JsonValue | undefined): MessagesRequest {

@@ -6,16 +6,16 @@ import { member } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
-import { mapEntries, withMember, isSet, without } from '../adaptation/adapt-members.ts';
+import { mapEntries, withMember, isSet, omitMembers } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
-  instructedText,
-  type OutputWording,
-  withoutEmpty,
-  adaptLimit,
+  appendInstruction,
+  type OutputFormatEditor,
+  setOrOmitEmpty,
+  adaptOutputLimit,
   adaptSampling,
   adaptStops,
-  adaptUser,
+  adaptEndUser,
 } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
 import {
@@ -24,10 +24,16 @@ import {
   adaptStrictTools,
   adaptTools,
   adaptUnusedTools,
-  isForced,
-  withoutStrict,
+  forcesCall,
+  removeStrict,
 } from '../adaptation/adapt-tools.ts';
-import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers, inOrder } from '../contract/adaptation.ts';
+import {
+  type Adaptation,
+  type AdaptationTarget,
+  type MemberCodec,
+  reencodeMembers,
+  chainAdaptations,
+} from '../contract/adaptation.ts';
 import { adaptThinking, replayThinking } from './adapt-thinking.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
@@ -49,7 +55,7 @@ import type {
  *
  * @throws GatewayError `not_supported`, as `adaptHostedTools` does
  */
-function adaptServerTools(probe: Probe): Adaptation {
+function adaptServerTools(probe: MemberCodec): Adaptation {
   return adaptHostedTools((tool: MessagesTool, target) => {
     const { type } = tool;
     const { hosted_search, betas } = target.profile.quirks;
@@ -59,7 +65,7 @@ function adaptServerTools(probe: Probe): Adaptation {
     }
     if (betas) return tool;
     if (type === undefined || type === null || type === 'custom') return isPlaceholder(tool) ? undefined : tool;
-    const { tools }: MessagesRequest = rewriteMembers(probe, { tools: [tool] }, target);
+    const { tools }: MessagesRequest = reencodeMembers(probe, { tools: [tool] }, target);
     const [plain] = Array.isArray(tools) ? tools : [];
     return isJsonObject(plain) ? withMember<MessagesTool>(plain, 'cache_control', tool.cache_control) : undefined;
   });
@@ -99,7 +105,7 @@ function referenceAsText(block: JsonValue): JsonValue {
   return type === 'tool_reference' && typeof name === 'string' ? { type: 'text', text: referenceText(name) } : block;
 }
 
-const probe: Probe = {
+const probe: MemberCodec = {
   codec: messagesCodec,
   toolNames,
   stateKinds,
@@ -145,12 +151,12 @@ const oneCallAtATime: Adaptation = (body: MessagesRequest, { profile, notes }) =
 
 /** Frees a forced tool choice but keeps the switch for parallel calls, which is in the same object. */
 function freeTools(name: string, choice: JsonValue): JsonValue {
-  if (name !== 'tool_choice' || !isForced(choice)) return choice;
+  if (name !== 'tool_choice' || !forcesCall(choice)) return choice;
   const { disable_parallel_tool_use: isAlone }: MessagesToolChoice = isJsonObject(choice) ? choice : {};
   return { type: 'auto', ...(isSet(isAlone) && { disable_parallel_tool_use: isAlone }) };
 }
 
-const outputWording: OutputWording = {
+const outputWording: OutputFormatEditor = {
   find: ({ output_config, output_format }: MessagesRequest): JsonObject | undefined => {
     const format = member<MessagesOutputConfig>(output_config, 'format');
     if (isSet(format)) return { output_config: { format } };
@@ -158,32 +164,32 @@ const outputWording: OutputWording = {
   },
   replace: (body: MessagesRequest) =>
     withMember(
-      without(body, ['output_format']),
+      omitMembers(body, ['output_format']),
       'output_config',
-      withoutEmpty(body.output_config, 'format', undefined),
+      setOrOmitEmpty(body.output_config, 'format', undefined),
     ),
-  instruct: (body: MessagesRequest, text) => ({ ...body, system: instructedText(body.system, text) }),
+  instruct: (body: MessagesRequest, text) => ({ ...body, system: appendInstruction(body.system, text) }),
 };
 
 /** Source: Anthropic docs, "Claude on Vertex AI". */
 function adaptVertex(body: MessagesRequest, { profile }: AdaptationTarget): JsonObject {
-  return profile.quirks.vertex ? { anthropic_version: 'vertex-2023-10-16', ...without(body, ['model']) } : body;
+  return profile.quirks.vertex ? { anthropic_version: 'vertex-2023-10-16', ...omitMembers(body, ['model']) } : body;
 }
 
 /** Adapts a Messages request to the capabilities and quirks of a route. */
-export const adaptMessagesRequest = inOrder(
-  adaptLimit(['max_tokens']),
+export const adaptMessagesRequest = chainAdaptations(
+  adaptOutputLimit(['max_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k']),
-  adaptUser({ names: ['metadata'], write: (id) => ({ metadata: { user_id: id } }) }),
+  adaptEndUser({ names: ['metadata'], write: (id) => ({ metadata: { user_id: id } }) }),
   adaptStops('stop_sequences'),
   adaptBillingHeader,
   adaptToolChanges,
   adaptForeignBlocks,
-  adaptLateSystem({ member: 'messages', textType: 'text', alternates: true, instructions: 'system' }),
+  adaptLateSystem({ member: 'messages', textType: 'text', mustAlternate: true, instructions: 'system' }),
   adaptMedia(probe, ['messages', 'system']),
   adaptServerTools(probe),
   adaptToolReferences,
-  adaptStrictTools(withoutStrict),
+  adaptStrictTools(removeStrict),
   adaptTools(['tools', 'tool_choice']),
   adaptUnusedTools(
     ({ tool_choice: choice }: MessagesRequest) => member<MessagesToolChoice>(choice, 'type') === 'none',

@@ -1,9 +1,9 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { member, textsOf } from '../../wire/members.ts';
-import { replacing, within } from '../adaptation/adapt-media.ts';
+import { createImageReplacer, mapObjects } from '../adaptation/adapt-media.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
-import { type ClientTextFormat, modelEndpoint, type Purpose } from '../contract/descriptor.ts';
+import { type ClientTextFormat, defineModelEndpoint, type Purpose } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
@@ -16,7 +16,7 @@ import { messagesReplyText } from './reply/reply-text.ts';
 import { writeArguments } from './reply/write-output.ts';
 import { answerUnavailableTool } from './reply/unavailable-tool.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
-import { callsInHistory, hidesReasoning } from './request/kept-calls.ts';
+import { callsInHistory as findHistoryCalls, hidesReasoning } from './request/kept-calls.ts';
 import { messagesParameters } from './request/parameters.ts';
 import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 
@@ -36,31 +36,31 @@ export const messages: ClientTextFormat = {
   betaHeaders: ['anthropic-version', 'anthropic-beta', 'x-app', 'x-claude-code-session-id'],
   client: {
     endpoints: [
-      modelEndpoint('messages', '/v1/messages', ['messages', 'max_tokens']),
-      modelEndpoint('count_tokens', '/v1/messages/count_tokens', ['messages'], { purpose: 'count' }),
+      defineModelEndpoint('messages', '/v1/messages', ['messages', 'max_tokens']),
+      defineModelEndpoint('count_tokens', '/v1/messages/count_tokens', ['messages'], { purpose: 'count' }),
     ],
     parameters: messagesParameters,
-    observe: (_body, listening) =>
+    createObserver: (_body, listening) =>
       new FragmentObserver(messagesCodec, listening, {
         mark: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
         ignoresDone: true,
       }),
-    repairReply: ({ id }, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair(id)),
+    createReplyRepair: ({ id }, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair(id)),
     modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
-    adaptReply: (request, origin) => new MessagesReplyAdapter(request, origin),
-    ownReasoning: withOwnThinking,
-    settle: (body, _before, target) => settleThinking(body, target),
+    createReplyAdapter: (request, origin) => new MessagesReplyAdapter(request, origin),
+    dropForeignReasoning: withOwnThinking,
+    completeWithoutState: (body, _before, target) => settleThinking(body, target),
     text: {
       ...messagesCodec,
       omitResultImages,
       endsWithAnswer: true,
       hidesReasoning,
-      callsInHistory,
+      findHistoryCalls,
       answerImages: 'none',
       callIds: plainIds,
       hasPauses: true,
       isSingleAnswer: () => true,
-      contentForm: () => ({
+      describeContentForm: () => ({
         separator: (head, { last }) => separatorBetween(last, head),
         argumentsOf: writeArguments,
         holdsInput: ({ form }, begin) => form === 'freeform' || !begin.startsWith('{'),
@@ -74,26 +74,26 @@ export const messages: ClientTextFormat = {
     ...messagesCodec,
     toolNames,
     stateKinds,
-    speaks: {
+    features: {
       freeformTools: false,
       forcedTools: true,
       resultImages: true,
       imageUrls: 'any',
-      parallelSwitch: true,
+      parallelCallOption: true,
       reasoning: 'signed',
     },
-    reportedStops: ({ stop_sequences }: MessagesRequest) => textsOf(stop_sequences),
+    readStopSequences: ({ stop_sequences }: MessagesRequest) => textsOf(stop_sequences),
     adapt: adaptMessagesRequest,
   },
 };
 
 function omitResultImages(body: JsonObject): JsonObject {
-  return within(body, 'messages', (message) => within(message, 'content', fromBlock));
+  return mapObjects(body, 'messages', (message) => mapObjects(message, 'content', fromBlock));
 }
 
 function fromBlock(block: JsonObject): JsonObject {
   return member<MessagesBlock>(block, 'type') === 'tool_result'
-    ? within(block, 'content', replacing('image', 'text'))
+    ? mapObjects(block, 'content', createImageReplacer('image', 'text'))
     : block;
 }
 

@@ -9,7 +9,7 @@ import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../
 /** Finish reasons. Any other reason, such as `stop`, is an ordinary end. */
 const finishReasons = new Map<JsonValue | undefined, FinishReason>([['length', 'length']]);
 /** Reasons of replies without content, which only loaded or unloaded the model. */
-const idleReasons = new Set<JsonValue | undefined>(['load', 'unload']);
+const loadReasons = new Set<JsonValue | undefined>(['load', 'unload']);
 
 /**
  * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message. The reply with `done` has the
@@ -28,7 +28,7 @@ export class OllamaDecoder implements ReplyDecoder {
   whole(body: JsonObject): Fragment[] {
     const fragments = this.#readChunk(body);
     if (fragments.some(({ type }) => type === 'error' || type === 'end')) return fragments;
-    return isJsonObject(member<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [nothingAnswered()];
+    return isJsonObject(member<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [missingReplyError()];
   }
 
   #readChunk(chunk: JsonObject): Fragment[] {
@@ -62,7 +62,7 @@ export class OllamaDecoder implements ReplyDecoder {
 }
 
 function readEnd({ done_reason: reason, model, prompt_eval_count, eval_count }: OllamaReply): Fragment[] {
-  if (idleReasons.has(reason)) return [nothingAnswered()];
+  if (loadReasons.has(reason)) return [missingReplyError()];
   return [
     ...modelFragment(model),
     { type: 'usage', usage: { input: count(prompt_eval_count), output: count(eval_count) } },
@@ -71,6 +71,6 @@ function readEnd({ done_reason: reason, model, prompt_eval_count, eval_count }: 
   ];
 }
 
-function nothingAnswered(): Fragment {
+function missingReplyError(): Fragment {
   return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_response')) };
 }

@@ -1,18 +1,18 @@
 import { NdjsonFramer } from '#core/gateway/model-call/ndjson-framer.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { member, textsOf } from '../../wire/members.ts';
-import { adaptLimit, adaptSampling, adaptStops } from '../adaptation/adapt-parameters.ts';
+import { adaptOutputLimit, adaptSampling, adaptStops } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
-import { inOrder, withInner } from '../contract/adaptation.ts';
+import { chainAdaptations, adaptMember } from '../contract/adaptation.ts';
 import type { TextFormat } from '../contract/descriptor.ts';
 import { OllamaDecoder } from './decode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import type { OllamaOptions, OllamaRequest } from '../../wire/ollama.ts';
 
-const adaptOllama = inOrder(
-  withInner('options', adaptLimit(['num_predict'])),
-  withInner('options', adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'])),
-  withInner('options', adaptStops('stop')),
+const adaptOllama = chainAdaptations(
+  adaptMember('options', adaptOutputLimit(['num_predict'])),
+  adaptMember('options', adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'])),
+  adaptMember('options', adaptStops('stop')),
   adaptRefused(),
 );
 
@@ -29,15 +29,15 @@ export const ollama: TextFormat = {
     stream: { type: 'application/x-ndjson', createFramer: () => new NdjsonFramer() },
     toolNames: plainNames,
     stateKinds: [],
-    speaks: {
+    features: {
       freeformTools: false,
       forcedTools: false,
       resultImages: false,
       imageUrls: 'none',
-      parallelSwitch: false,
+      parallelCallOption: false,
       reasoning: 'text',
     },
-    reportedStops: ({ options }: OllamaRequest) => textsOf(member<OllamaOptions>(options, 'stop')),
+    readStopSequences: ({ options }: OllamaRequest) => textsOf(member<OllamaOptions>(options, 'stop')),
     adapt: adaptOllama,
   },
 };

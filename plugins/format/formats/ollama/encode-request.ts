@@ -14,7 +14,7 @@ import { clampEffort, requestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { asFunction, isEnforced, objectInput } from '../../canonical/tools.ts';
 import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
-import { parameters } from '../contract/parameters.ts';
+import { compileParameters } from '../contract/parameters.ts';
 import { writeSettings } from '../contract/settings.ts';
 import { withoutUnset } from '../../wire/members.ts';
 import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
@@ -22,7 +22,7 @@ import { checkImageType, fileText, unsupported } from '../../canonical/media.ts'
 import { writeAsMessages, type WrittenAnswer } from '../../canonical/write-turns.ts';
 
 /** Rows without rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
-export const ollamaParameters = parameters({
+export const ollamaParameters = compileParameters({
   'options.temperature': { to: 'sampling.temperature' },
   'options.top_p': { to: 'sampling.topP' },
   'options.top_k': { to: 'sampling.topK' },
@@ -34,7 +34,7 @@ export const ollamaParameters = parameters({
 });
 
 /** Reasoning levels that the format can express. */
-const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
+const reasoningLevels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
 
 /**
  * Encodes a chat request. Source: Ollama API reference, "Generate a chat message".
@@ -50,19 +50,19 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     tools: writeTools(conversation, target),
     format: format?.['type'] === 'json_schema' ? format['schema'] : format && 'json',
     ...writeSettings(conversation, ollamaParameters, target),
-    think: writeThink(conversation, target),
+    think: writeReasoning(conversation, target),
     stream: target.isStream,
   };
   return withoutUnset(request);
 }
 
-function writeInstructions(conversation: Conversation, more: string | undefined): OllamaMessage[] {
-  const content = instructionText(conversation, more);
+function writeInstructions(conversation: Conversation, instruction: string | undefined): OllamaMessage[] {
+  const content = instructionText(conversation, instruction);
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
 /** Requests reasoning. Returns undefined to leave it to the model's default, if the client requests none. */
-function writeThink({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
+function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
   const wanted = requestedEffort(reasoning);
   if (wanted === undefined) return undefined;
   const { capabilities, quirks } = profile;
@@ -71,7 +71,7 @@ function writeThink({ reasoning }: Conversation, { profile, notes }: EncodeTarge
     return undefined;
   }
   if (wanted === 'none' || quirks.reasoning === 'enable_thinking') return wanted !== 'none';
-  const routeLevels = quirks.efforts.filter((effort) => levels.has(effort));
+  const routeLevels = quirks.efforts.filter((effort) => reasoningLevels.has(effort));
   const level = clampEffort(wanted, routeLevels);
   if (level !== wanted) notes.approximate(`reasoning effort as ${level}`);
   return level;
@@ -89,9 +89,9 @@ function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue
   const { type, name, allowed = name === undefined ? undefined : [name] } = toolChoice ?? {};
   if (parallelToolCalls === false && tools.length > 0) notes.drop('parallel_tool_calls');
   if (type === 'required' || type === 'tool') notes.approximate('forced tool_choice as auto');
-  const callable = tools.filter(isClientTool).filter((tool) => allowed?.includes(tool.name) !== false);
-  if (type === 'none' || callable.length === 0) return undefined;
-  return callable.map((tool) => writeTool(tool, target));
+  const callableTools = tools.filter(isClientTool).filter((tool) => allowed?.includes(tool.name) !== false);
+  if (type === 'none' || callableTools.length === 0) return undefined;
+  return callableTools.map((tool) => writeTool(tool, target));
 }
 
 function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool {

@@ -12,15 +12,15 @@ import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { isSet, withMember } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
-  anyObject,
-  type OutputWording,
-  withoutEmpty,
-  adaptLimit,
+  anyJsonObject,
+  type OutputFormatEditor,
+  setOrOmitEmpty,
+  adaptOutputLimit,
   adaptSampling,
-  adaptUser,
-  openaiUser,
+  adaptEndUser,
+  openaiEndUser,
 } from '../adaptation/adapt-parameters.ts';
-import { adaptRefused, furtherModels } from '../adaptation/adapt-refused.ts';
+import { adaptRefused, fallbackModelMembers } from '../adaptation/adapt-refused.ts';
 import {
   adaptHostedTools,
   adaptForcedTools,
@@ -28,9 +28,15 @@ import {
   adaptStrictTools,
   adaptTools,
   adaptUnusedTools,
-  freeChoice,
+  relaxToolChoice,
 } from '../adaptation/adapt-tools.ts';
-import { type Adaptation, type AdaptationTarget, inOrder, type Probe, rewriteMembers } from '../contract/adaptation.ts';
+import {
+  type Adaptation,
+  type AdaptationTarget,
+  chainAdaptations,
+  type MemberCodec,
+  reencodeMembers,
+} from '../contract/adaptation.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
 import type {
@@ -40,7 +46,7 @@ import type {
   ResponsesTool,
 } from '../../wire/responses.ts';
 
-const probe: Probe = { codec: responsesCodec, toolNames: plainNames, stateKinds, dialogue: { input: '.' } };
+const probe: MemberCodec = { codec: responsesCodec, toolNames: plainNames, stateKinds, dialogue: { input: '.' } };
 
 /** Members of WebSocket events that do not exist in a POST. */
 const socketMembers = ['generate', 'stream_id'];
@@ -63,7 +69,7 @@ const reasoning: Adaptation = (body: ResponsesRequest, target) => {
 };
 
 function rewriteReasoning(asked: JsonValue, target: AdaptationTarget): JsonValue | undefined {
-  const { reasoning: written }: ResponsesRequest = rewriteMembers(probe, { reasoning: asked }, target);
+  const { reasoning: written }: ResponsesRequest = reencodeMembers(probe, { reasoning: asked }, target);
   if (!isJsonObject(written) || !isJsonObject(asked)) return written;
   const { effort }: ResponsesReasoningOptions = written;
   return { ...written, ...asked, effort };
@@ -82,13 +88,13 @@ function hostedSearch(tool: ResponsesTool, { profile, notes }: AdaptationTarget)
   return undefined;
 }
 
-const outputWording: OutputWording = {
+const outputWording: OutputFormatEditor = {
   find: ({ text }: ResponsesRequest) => {
     const format = member<ResponsesTextOptions>(text, 'format');
     return isSet(format) ? { text: { format } } : undefined;
   },
   replace: (body: ResponsesRequest, isKnown) =>
-    withMember(body, 'text', withoutEmpty(body.text, 'format', isKnown ? anyObject : undefined)),
+    withMember(body, 'text', setOrOmitEmpty(body.text, 'format', isKnown ? anyJsonObject : undefined)),
   instruct: (body: ResponsesRequest, text) => {
     const { input } = body;
     const items = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
@@ -98,20 +104,20 @@ const outputWording: OutputWording = {
 };
 
 /** Adapts a Responses request to the capabilities and quirks of a route. */
-export const adaptResponses = inOrder(
-  adaptLimit(['max_output_tokens']),
+export const adaptResponses = chainAdaptations(
+  adaptOutputLimit(['max_output_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
-  adaptUser(openaiUser),
-  adaptLateSystem({ member: 'input', textType: 'input_text', alternates: false }),
+  adaptEndUser(openaiEndUser),
+  adaptLateSystem({ member: 'input', textType: 'input_text', mustAlternate: false }),
   adaptMedia(probe, ['input', 'instructions']),
   adaptHostedTools(hostedSearch),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
   adaptUnusedTools(({ tool_choice: choice }) => choice === 'none', ['tools', 'tool_choice', 'parallel_tool_calls']),
-  adaptForcedTools(freeChoice),
+  adaptForcedTools(relaxToolChoice),
   adaptParallelCalls,
   reasoning,
   adaptOutput(probe, outputWording),
   adaptCallIds(writeCallIds, idsUpTo(maxIdLength)),
-  adaptRefused(({ betas }) => [...furtherModels, ...socketMembers, ...(betas ? [] : internalMembers)]),
+  adaptRefused(({ betas }) => [...fallbackModelMembers, ...socketMembers, ...(betas ? [] : internalMembers)]),
 );

@@ -1,9 +1,9 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { hasToolOfType, member, scalarText } from '../../wire/members.ts';
-import { replacing, within } from '../adaptation/adapt-media.ts';
+import { createImageReplacer, mapObjects } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
-import { type ClientTextFormat, modelEndpoint } from '../contract/descriptor.ts';
+import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptResponses } from './adaptations.ts';
@@ -29,17 +29,17 @@ export const responses: ClientTextFormat = {
   readContent: contentReaderOf(responsesCodec),
   path: (_model, _isStream, purpose) => (purpose === 'count' ? '/responses/input_tokens' : '/responses'),
   betaHeaders: openaiBetaHeaders,
-  headersIn: headersInMetadata,
+  readBodyHeaders: headersInMetadata,
   client: {
     endpoints: [
-      modelEndpoint('responses', '/v1/responses', []),
-      modelEndpoint('responses_input_tokens', '/v1/responses/input_tokens', [], { purpose: 'count' }),
+      defineModelEndpoint('responses', '/v1/responses', []),
+      defineModelEndpoint('responses_input_tokens', '/v1/responses/input_tokens', [], { purpose: 'count' }),
     ],
     parameters: responsesParameters,
-    observe: (_body, listening) => new FragmentObserver(responsesCodec, listening, { ignoresDone: true }),
-    repairReply: (context, { quirks }) => new ResponsesReplyRepair(context, quirks.betas),
+    createObserver: (_body, listening) => new FragmentObserver(responsesCodec, listening, { ignoresDone: true }),
+    createReplyRepair: (context, { quirks }) => new ResponsesReplyRepair(context, quirks.betas),
     modelPlace: { member: 'model', parent: 'response', events: responseEvents },
-    adaptReply: (request, origin) => new ResponsesReplyAdapter(request, origin),
+    createReplyAdapter: (request, origin) => new ResponsesReplyAdapter(request, origin),
     text: {
       ...responsesCodec,
       omitResultImages,
@@ -55,22 +55,22 @@ export const responses: ClientTextFormat = {
     ...responsesCodec,
     toolNames: plainNames,
     stateKinds,
-    speaks: {
+    features: {
       freeformTools: true,
       forcedTools: true,
       resultImages: true,
       imageUrls: 'any',
-      parallelSwitch: true,
+      parallelCallOption: true,
       reasoning: 'signed',
     },
-    reportedStops: () => [],
+    readStopSequences: () => [],
     adapt: adaptResponses,
   },
 };
 
 function omitResultImages(body: JsonObject): JsonObject {
-  return within(body, 'input', (item) => {
+  return mapObjects(body, 'input', (item) => {
     const isResult = scalarText(member<ResponsesItem>(item, 'type')).endsWith('_call_output');
-    return isResult ? within(item, 'output', replacing('input_image', 'input_text')) : item;
+    return isResult ? mapObjects(item, 'output', createImageReplacer('input_image', 'input_text')) : item;
   });
 }

@@ -5,12 +5,12 @@ import { Notes } from '../../canonical/notes.ts';
 import type { FormatDescriptor } from '../../formats/contract/descriptor.ts';
 import {
   type EmbeddingRequest,
-  readGemini,
-  readOpenai,
-  toGeminiAnswer,
-  toOpenaiAnswer,
-  writeGemini,
-  writeOpenai,
+  readGeminiRequest,
+  readOpenaiRequest,
+  toGeminiReply,
+  toOpenaiReply,
+  writeGeminiRequest,
+  writeOpenaiRequest,
 } from '../../formats/embeddings/convert.ts';
 import { embeddings, geminiEmbeddings } from '../../formats/embeddings/descriptor.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
@@ -46,7 +46,8 @@ export class EmbeddingCall implements PreparedCall {
     const { format, body } = client;
     const notes = new Notes();
     const isSame = format === upstream;
-    const read = format === embeddings ? readOpenai(body, notes) : isSame ? undefined : readGemini(body, notes);
+    const read =
+      format === embeddings ? readOpenaiRequest(body, notes) : isSame ? undefined : readGeminiRequest(body, notes);
     this.#read = read;
     this.request = {
       format: upstream.name,
@@ -65,26 +66,28 @@ export class EmbeddingCall implements PreparedCall {
     const { client, dialect } = format;
     const { modelPlace } = client;
     return new PassThroughReader(
-      client.observe(outline),
+      client.createObserver(outline),
       { id: this.#id, dialect },
       {
-        repair: { failure: undefined, event: (event) => [event], whole: (answer) => this.#convert(answer) },
+        repair: { failure: undefined, repairEvent: (event) => [event], repairReply: (answer) => this.#convert(answer) },
         namer: modelPlace && new ModelNamer(model, modelPlace),
-        readLarge: this.#read === undefined ? client.readLarge : undefined,
+        readLarge: this.#read === undefined ? client.readLargeUsage : undefined,
       },
     );
   }
 
   #write(request: EmbeddingRequest, model: string): JsonObject {
-    return this.#upstream === geminiEmbeddings ? writeGemini(request, model) : writeOpenai(request, model);
+    return this.#upstream === geminiEmbeddings
+      ? writeGeminiRequest(request, model)
+      : writeOpenaiRequest(request, model);
   }
 
   /** Errors are not converted. */
   #convert(answer: JsonObject): JsonObject {
     const { body } = this.#client;
     if (this.#read === undefined || answer['error'] !== undefined) return answer;
-    if (this.#upstream === embeddings) return toGeminiAnswer(answer, isBatch(body));
-    return toOpenaiAnswer(answer, this.#read, body['encoding_format'] === 'base64' ? 'base64' : 'float');
+    if (this.#upstream === embeddings) return toGeminiReply(answer, isBatch(body));
+    return toOpenaiReply(answer, this.#read, body['encoding_format'] === 'base64' ? 'base64' : 'float');
   }
 }
 

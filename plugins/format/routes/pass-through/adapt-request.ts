@@ -6,7 +6,7 @@ import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
 import { cacheMarkFor, type ClientRequest, endUserFor } from '../../request/client-request.ts';
 import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
-import { withoutAccountChoices } from '../../formats/adaptation/account-choices.ts';
+import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
 import { hasTaggedState, withOwnState } from './own-state.ts';
 import { rewriteModel } from './rewrite-model.ts';
@@ -64,18 +64,18 @@ function settleUnchanged(client: ClientRequest, route: Route): Settled | undefin
 
 function settle(client: ClientRequest, parsed: JsonObject, route: Route): Settled {
   const { format, purpose, isStream, kept: reasoning } = client;
-  const { ownReasoning, settle: complete, nameCounted, adapt: adaptOther } = format.client;
+  const { dropForeignReasoning, completeWithoutState: complete, setCountedModel, adapt: adaptOther } = format.client;
   const notes = new Notes();
   const profile = profileIn(format.name, route.profile);
   const endUser = endUserFor(client, route);
   const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning, endUser };
-  const usable = ownReasoning?.(parsed, target) ?? parsed;
+  const usable = dropForeignReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
-  const adapted = withoutAccountChoices(adapt?.(usable, target) ?? usable, route.upstream, notes);
+  const adapted = removeAccountChoices(adapt?.(usable, target) ?? usable, route.upstream, notes);
   const isolated = isolateCache(adapted, format.name, cacheMarkFor(client, route), target);
   const untagged = hasTaggedState(usable) ? withOwnState(isolated, route, notes) : isolated;
   const completed = complete?.(untagged, parsed, target) ?? untagged;
-  const body = purpose === 'count' ? (nameCounted?.(completed, route.model) ?? completed) : completed;
+  const body = purpose === 'count' ? (setCountedModel?.(completed, route.model) ?? completed) : completed;
   const usage = isTextFormat(format) && isStream ? missingUsageOption(format, body, profile) : undefined;
   return { body, usage, notes };
 }
@@ -109,8 +109,8 @@ function write(
 
 function localStopsOf({ format }: ClientRequest, requested: JsonObject, sent: JsonObject) {
   if (!isClientTextFormat(format) || !format.client.text.isSingleAnswer(requested)) return {};
-  const reported = format.text.reportedStops(sent);
-  const localStops = format.text.reportedStops(requested).filter((sequence) => !reported.includes(sequence));
+  const reported = format.text.readStopSequences(sent);
+  const localStops = format.text.readStopSequences(requested).filter((sequence) => !reported.includes(sequence));
   return localStops.length === 0 ? {} : { localStops };
 }
 

@@ -4,7 +4,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { OpaqueState } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { originOf, readTaggedState } from '../../canonical/opaque-state.ts';
-import { decodeSignature, requiresSignatures, skipValidation } from '../../formats/gemini/request/thought-signature.ts';
+import {
+  decodeSignature,
+  requiresSignatures,
+  signaturePlaceholder,
+} from '../../formats/gemini/request/thought-signature.ts';
 
 const dropped = Symbol('dropped');
 const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
@@ -68,7 +72,7 @@ class OwnState {
     const { [name]: _, ...part } = value;
     const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
     if (isCall && requiresSignatures(profileIn('gemini', this.#route.profile)))
-      return { ...part, [name]: skipValidation };
+      return { ...part, [name]: signaturePlaceholder };
     return part['text'] === '' ? dropped : part;
   }
 }

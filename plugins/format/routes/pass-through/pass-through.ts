@@ -8,13 +8,13 @@ import { originOf } from '../../canonical/opaque-state.ts';
 import { ContentDigest } from '../../content/content-digest.ts';
 import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
 import { type ClientRequest, replyContext } from '../../request/client-request.ts';
-import type { Listening } from '../../formats/contract/fragment-observer.ts';
+import type { ReplyListeners } from '../../formats/contract/fragment-observer.ts';
 import type { ReplyObserver } from '../../formats/contract/pass-through.ts';
-import { WholeObserver } from '../../formats/contract/whole-observer.ts';
+import { NonStreamingObserver } from '../../formats/contract/non-streaming-observer.ts';
 import { guardOf, readerBetween } from '../translation/translator.ts';
 import type { PreparedCall } from '../translation/prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
-import { betaHeaders } from '../../formats/adaptation/beta-headers.ts';
+import { selectBetaHeaders } from '../../formats/adaptation/beta-headers.ts';
 import { ModelNamer } from './model-namer.ts';
 import { BytesReader } from './bytes-reader.ts';
 import { PassThroughReader } from './reader.ts';
@@ -49,7 +49,7 @@ export class PassThrough implements PreparedCall {
         'content-type': 'application/json',
         accept: acceptedBy(client),
         ...format.headers,
-        ...betaHeaders(exchange.headers, client.outline, format, profile),
+        ...selectBetaHeaders(exchange.headers, client.outline, format, profile),
       },
       ...adapted,
     };
@@ -62,19 +62,19 @@ export class PassThrough implements PreparedCall {
     const { client } = format;
     const isAnswer = purpose === 'answer';
     const { upstream, profile } = this.#route;
-    const isBytes = client.bytes?.(this.#client.outline);
+    const isBytes = client.createByteTypeTest?.(this.#client.outline);
     const content = isAnswer && format.client.text !== undefined ? new ContentDigest() : undefined;
     const reader = new PassThroughReader(
       this.#observe(content),
       { id: this.#exchange.id, dialect: format.dialect },
       {
         repair: isAnswer
-          ? client.repairReply?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
+          ? client.createReplyRepair?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
           : undefined,
-        adapter: isAnswer ? client.adaptReply?.(this.#client, originOf(upstream)) : undefined,
+        adapter: isAnswer ? client.createReplyAdapter?.(this.#client, originOf(upstream)) : undefined,
         namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
         converter: isText ? () => this.#translate(format) : undefined,
-        readLarge: client.readLarge,
+        readLarge: client.readLargeUsage,
         content,
       },
     );
@@ -83,15 +83,20 @@ export class PassThrough implements PreparedCall {
 
   #observe(content: ContentDigest | undefined): ReplyObserver {
     const { format, purpose, outline, thread } = this.#client;
-    if (purpose === 'count') return new WholeObserver('input_tokens', 'totalTokens');
+    if (purpose === 'count') return new NonStreamingObserver('input_tokens', 'totalTokens');
     const { upstream, profile: every } = this.#route;
     const profile = profileIn(format.name, every);
-    const onAnswer = thread && ((id: string) => thread.keep(id, originOf(upstream)));
-    return format.client.observe(outline, { profile, onAnswer, content, onFragments: this.#keepReasoning(profile) });
+    const onReplyId = thread && ((id: string) => thread.keep(id, originOf(upstream)));
+    return format.client.createObserver(outline, {
+      profile,
+      onReplyId,
+      content,
+      onFragments: this.#keepReasoning(profile),
+    });
   }
 
   /** Stores the reasoning text if the vendor requires it in later requests. */
-  #keepReasoning(profile: Profile): Listening['onFragments'] {
+  #keepReasoning(profile: Profile): ReplyListeners['onFragments'] {
     const { format, kept } = this.#client;
     if (kept === undefined || !isTextFormat(format) || !wantsReasoning(profile, true)) return undefined;
     const names = new ToolNames({ tools: [], items: [] }, format.text.toolNames);
@@ -110,5 +115,5 @@ export class PassThrough implements PreparedCall {
 
 function acceptedBy({ format, isStream, outline }: ClientRequest): string {
   if (isStream) return 'text/event-stream';
-  return format.client.bytes?.(outline) === undefined ? 'application/json' : '*/*';
+  return format.client.createByteTypeTest?.(outline) === undefined ? 'application/json' : '*/*';
 }

@@ -111,7 +111,9 @@ export class PassThroughReader implements ReplyReader {
   /** Digest of the content that the client gets: repairs precede the observer. */
   get #contentDigest(): string | undefined {
     if (this.#beforeDropped !== undefined) return this.#beforeDropped.digest;
-    return (this.#observer.isComplete ? undefined : this.#repair?.unfinished?.())?.digest ?? this.#content?.digest;
+    return (
+      (this.#observer.isComplete ? undefined : this.#repair?.readUnfinishedContent?.())?.digest ?? this.#content?.digest
+    );
   }
 
   get answeredModel(): string | undefined {
@@ -129,15 +131,15 @@ export class PassThroughReader implements ReplyReader {
   finished(): JsonObject | undefined {
     if (this.#converting !== undefined) return this.#converting.finished?.();
     const { isComplete, usage } = this.#observer;
-    const finished = isComplete ? this.#repair?.finished : undefined;
-    const adapted = finished && (this.#adapter?.finished?.(finished, usage) ?? finished);
+    const finished = isComplete ? this.#repair?.finishedReply : undefined;
+    const adapted = finished && (this.#adapter?.adaptFinishedReply?.(finished, usage) ?? finished);
     return adapted && (this.#namer?.finished(adapted) ?? adapted);
   }
 
   renderFailure(error: GatewayError): string {
     const own = this.#repair?.renderFailure?.(error, this.usage);
     const text = own ?? renderStreamError(error, { ...this.#client, format: undefined });
-    return this.#named(this.#adapter?.failure?.(text, this.#observer.usage) ?? text);
+    return this.#named(this.#adapter?.adaptFailure?.(text, this.#observer.usage) ?? text);
   }
 
   whole(body: Buffer, contentType: string): WholeReply {
@@ -165,15 +167,15 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const parsed = parseObject(original);
     yield;
-    const value = parsed && (this.#repair?.whole(parsed, original) ?? parsed);
+    const value = parsed && (this.#repair?.repairReply(parsed, original) ?? parsed);
     if (value === undefined) throw malformed(body.length === 0 ? 'body_empty' : 'body_malformed');
-    this.#observer.whole(value);
+    this.#observer.observeReply(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
     if (!this.#observer.hasContent) throw malformed('body_unanswered');
     yield;
     const text = value === parsed ? original : JSON.stringify(value);
     yield;
-    const adapted = this.#adapter?.whole(text, value, this.#observer.usage) ?? text;
+    const adapted = this.#adapter?.adaptReply(text, value, this.#observer.usage) ?? text;
     yield;
     const named = this.#namer?.whole(adapted) ?? adapted;
     return { body: named === original ? body : Buffer.from(named), contentType, usage: this.usage };
@@ -198,7 +200,7 @@ export class PassThroughReader implements ReplyReader {
     const observer = this.#observer;
     const last = this.#last();
     if (!observer.isComplete || this.failure !== undefined) return join(last);
-    const owed = this.#adapter?.end?.(observer.usage) ?? '';
+    const owed = this.#adapter?.renderEnd?.(observer.usage) ?? '';
     const missing = observer.isOver ? owed : owed + (observer.endMark ?? '');
     return join(missing === '' ? last : [...last, Buffer.from(this.#named(missing))]);
   }
@@ -211,7 +213,7 @@ export class PassThroughReader implements ReplyReader {
     const passed = this.#pass(events);
     if (!this.#observer.isComplete || passed.length === 0) {
       // If the failure repeats the answer so far, that includes the event.
-      if (events.length > 0 && this.#repair?.unfinished === undefined) this.#beforeDropped = { digest };
+      if (events.length > 0 && this.#repair?.readUnfinishedContent === undefined) this.#beforeDropped = { digest };
       return [];
     }
     return this.#observer.isOver ? passed : [...passed, blankLine];
@@ -226,7 +228,7 @@ export class PassThroughReader implements ReplyReader {
     const passed: Buffer[] = [];
     for (const event of events) {
       const wasFinished = this.#observer.isFinished;
-      for (const repaired of this.#repair?.event(event) ?? [event]) this.#passOne(repaired, passed);
+      for (const repaired of this.#repair?.repairEvent(event) ?? [event]) this.#passOne(repaired, passed);
       if (this.#fault !== undefined && wasFinished) this.#isClosed = true;
       if (this.#fault !== undefined || this.#observer.isOver) break;
     }
@@ -237,7 +239,7 @@ export class PassThroughReader implements ReplyReader {
     if (this.#fault !== undefined || this.#observer.isOver) return;
     this.#observe(event);
     if (this.#fault !== undefined || !(event.isPlain || isReadable(event))) return;
-    const adapted = this.#adapter?.event(event, this.#observer.usage) ?? event.text;
+    const adapted = this.#adapter?.adaptEvent(event, this.#observer.usage) ?? event.text;
     if (adapted === event.text) passed.push(this.#namer?.event(event) ?? event.raw);
     else if (adapted !== '') passed.push(Buffer.from(this.#named(adapted)));
     if (!this.#observer.isOver || endsInBlankLine.test(adapted)) return;
@@ -249,7 +251,7 @@ export class PassThroughReader implements ReplyReader {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
     if (!event.isPlain && isTorn(event)) this.#damage = malformed('event_truncated');
-    else this.#observer.event(event);
+    else this.#observer.observeEvent(event);
     if (event.isPlain || !isPing(event)) this.progress++;
     // Only the event's name, not its data, says that the answer is complete.
     if (!wasComplete && this.#observer.isComplete && isCut(event)) this.#damage = malformed('event_truncated');

@@ -8,9 +8,9 @@ import type { Notes } from '../../canonical/notes.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { forcedSearch } from '../../canonical/tools.ts';
 import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
-import { withoutAccountChoices } from '../../formats/adaptation/account-choices.ts';
+import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
-import { isRefused } from '../../formats/adaptation/adapt-refused.ts';
+import { isRefusedMember } from '../../formats/adaptation/adapt-refused.ts';
 import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
 
 /**
@@ -44,7 +44,7 @@ export function encodeForRoute(
   });
   refuseLostTools(conversation, target.notes);
   const { profile, notes, endUser } = target;
-  const allowed = withoutAccountChoices(text.adapt(encoded, { profile, notes, origin, endUser }), upstream, notes);
+  const allowed = removeAccountChoices(text.adapt(encoded, { profile, notes, origin, endUser }), upstream, notes);
   const adapted = isolateCache(allowed, format.name, target.cacheMark, target);
   const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
   return inCacheOrder(usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value });
@@ -98,6 +98,6 @@ export function missingUsageOption(
 ): InsertedMember | undefined {
   const { usageOption } = text;
   if (usageOption === undefined || !quirks.stream_usage || isJsonObject(body[usageOption.name])) return undefined;
-  if (isRefused(usageOption.name, quirks)) return undefined;
+  if (isRefusedMember(usageOption.name, quirks)) return undefined;
   return usageOption;
 }

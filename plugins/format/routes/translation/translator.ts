@@ -144,7 +144,7 @@ export class Translation implements PreparedCall {
       this.#origin,
       this.#route.upstream,
     );
-    const reported = text.reportedStops(body);
+    const reported = text.readStopSequences(body);
     this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));
     return {
       format: this.#to.name,
@@ -189,7 +189,7 @@ export function readerBetween(
 }
 
 function contentFor({ format, outline }: ClientRequest): TranslatedContent {
-  return new TranslatedContent(format.client.text?.contentForm?.(outline));
+  return new TranslatedContent(format.client.text?.describeContentForm?.(outline));
 }
 
 function sameNames({ text }: TextFormat): ToolNames {

@@ -68,8 +68,8 @@ export class UploadCall implements Adapter {
   read(): ReplyReader {
     const { client, dialect } = this.#format;
     const { fields } = this.#form;
-    const reader = new PassThroughReader(client.observe(fields), { id: this.#id, dialect });
-    const isBytes = client.bytes?.(fields);
+    const reader = new PassThroughReader(client.createObserver(fields), { id: this.#id, dialect });
+    const isBytes = client.createByteTypeTest?.(fields);
     return isBytes === undefined ? reader : new BytesReader(isBytes, reader);
   }
 }

@@ -90,7 +90,7 @@ interface ReplayingRoutes {
 
 /** Whether a route accepts the text of earlier reasoning in this format. */
 export function takesReasoningText({ name, text }: TextFormat, { profile }: Route): boolean {
-  return text.speaks.reasoning === 'text' || wantsReasoning(profileIn(name, profile), true);
+  return text.features.reasoning === 'text' || wantsReasoning(profileIn(name, profile), true);
 }
 
 export function routesWith({ routes }: Model, request: ClientRequest): ReplayingRoutes {

@@ -50,7 +50,7 @@ export class ReasoningStore {
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
-    const { callsInHistory: callsOf, hidesReasoning } = format.client.text ?? {};
+    const { findHistoryCalls: callsOf, hidesReasoning } = format.client.text ?? {};
     const isReturned = hidesReasoning?.(outline) === false;
     const isOff = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
     if (isOff || isReturned || callsOf === undefined || !Array.isArray(outline['tools'])) return request;

@@ -89,7 +89,7 @@ export function eventsOf(response: JsonObject): WrittenEvent[] {
   const [{ type }] = eventsIn(text) as [WrittenEvent];
   const data = text.slice(text.indexOf('data: ') + 6).trimEnd();
   const ending = new StreamEvent({ name: type, data }, text, Buffer.from(text));
-  const events = new ResponsesReplyRepair(context, true).event(ending).flatMap((event) => eventsIn(event.text));
+  const events = new ResponsesReplyRepair(context, true).repairEvent(ending).flatMap((event) => eventsIn(event.text));
   if (type !== 'response.failed') return events;
   return [...events.slice(0, -1), ...eventsIn(endingsOf(response, events.length - 1))];
 }

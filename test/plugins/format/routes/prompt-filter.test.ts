@@ -119,12 +119,12 @@ it('an answer whose prompt was refused has what Chat clients insist on', () => {
 });
 
 it('a refused prompt of Completions is no fault of the route', () => {
-  const whole = completions.client.observe({});
-  whole.whole(refused);
-  const stream = completions.client.observe({});
-  stream.event(streamEvent(`data: ${JSON.stringify(refused)}\n\n`));
-  const withheld = completions.client.observe({});
-  withheld.whole({ choices: [{ index: 0, text: '', finish_reason: 'content_filter' }] });
+  const whole = completions.client.createObserver({});
+  whole.observeReply(refused);
+  const stream = completions.client.createObserver({});
+  stream.observeEvent(streamEvent(`data: ${JSON.stringify(refused)}\n\n`));
+  const withheld = completions.client.createObserver({});
+  withheld.observeReply({ choices: [{ index: 0, text: '', finish_reason: 'content_filter' }] });
   for (const one of [whole, stream, withheld])
     expect([one.hasContent, one.isComplete, one.isPolicyRefusal]).toEqual([true, true, true]);
 });

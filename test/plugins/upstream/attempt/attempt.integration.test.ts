@@ -33,7 +33,7 @@ function attemptAt(
     agent = connections.pool(url, 1),
     firstByteTimeout = 10,
     deadline = 60,
-    observer = chat.client.observe({}),
+    observer = chat.client.createObserver({}),
     memory = unlimitedMemory.share(''),
     reader = new PassThroughReader(observer, client),
   }: {
@@ -138,7 +138,7 @@ describe('memory', () => {
 
   it('that what a reader keeps of a stream does not fit into ends the stream', async () => {
     const budget = new ProcessMemory(2_000_000);
-    const reader = new PassThroughReader(chat.client.observe({}), client);
+    const reader = new PassThroughReader(chat.client.createObserver({}), client);
     const push = reader.push.bind(reader);
     const begun = Promise.withResolvers<void>();
     let held = 0;
@@ -170,7 +170,7 @@ describe('memory', () => {
   it('that others hold does not end a stream of usual length', async () => {
     const budget = new ProcessMemory(1_000_000);
     budget.share('other').add(2_000_000);
-    const reader = new PassThroughReader(chat.client.observe({}), client);
+    const reader = new PassThroughReader(chat.client.createObserver({}), client);
     Object.defineProperty(reader, 'held', { value: 200_000 });
     await using upstream = await createUpstream((_request, response) => {
       response.sse(content('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]');
@@ -198,7 +198,7 @@ describe('a stream', () => {
       const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
       response.raw(`${head}${event.length.toString(16)}\r\n${event}\r\nzz\r\n`);
     });
-    const reader = new PassThroughReader(chat.client.observe({}), client);
+    const reader = new PassThroughReader(chat.client.createObserver({}), client);
     const push = reader.push.bind(reader);
     // Longer than a turn may be, on a busy machine, while others wait for their turn too.
     reader.push = (chunk) => {
@@ -533,7 +533,7 @@ describe('a timeout', () => {
   );
 
   /** A stream that has its first content; the rest is sent with `say`. */
-  async function openStream(first: object, observer = chat.client.observe({})) {
+  async function openStream(first: object, observer = chat.client.createObserver({})) {
     const attempt = attemptAt('http://127.0.0.1', true, { agent, observer });
     const running = attempt.run();
     attempt.onRequestStart(controller);
@@ -605,7 +605,7 @@ describe('a timeout', () => {
     });
 
     it('begins with the finish of the last choice', async () => {
-      const { say } = await openStream(content('a'), chat.client.observe({ n: 2 }));
+      const { say } = await openStream(content('a'), chat.client.createObserver({ n: 2 }));
       say(finish);
       vi.advanceTimersByTime(9_000);
       expect(events).toEqual(['content']);
@@ -616,7 +616,7 @@ describe('a timeout', () => {
 
     it('does not end an answer of an upstream that finishes every chunk', async () => {
       const piece = { candidates: [{ index: 0, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }] };
-      const { say } = await openStream(piece, gemini.client.observe({}));
+      const { say } = await openStream(piece, gemini.client.createObserver({}));
       say(piece);
       vi.advanceTimersByTime(9_000);
       expect(events).toEqual(['content']);
@@ -637,7 +637,7 @@ describe('a timeout', () => {
 });
 
 const thrower = (member: 'push' | 'end') =>
-  Object.assign(new PassThroughReader(chat.client.observe({}), client), {
+  Object.assign(new PassThroughReader(chat.client.createObserver({}), client), {
     [member]() {
       throw new TypeError('on purpose');
     },

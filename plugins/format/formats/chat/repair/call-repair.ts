@@ -19,7 +19,7 @@ interface HeldCall {
 }
 
 /** Names of the member that holds the name and the input of a call, and of the input inside it. */
-type Kind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
+type CallKind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
 type CallEntry = readonly [call: TrackedCall, entry: ChatCall];
 
@@ -57,7 +57,7 @@ export class CallRepair {
    *
    * @param isLast true to end the calls
    */
-  entries(pieces: readonly CallPiece[], isLast: boolean): ChatCall[] {
+  repairPieces(pieces: readonly CallPiece[], isLast: boolean): ChatCall[] {
     const entries = pieces.flatMap((piece) => this.#repairPiece(piece));
     return (isLast ? this.#addEmptyInputs(entries) : entries).map(([, entry]) => entry);
   }
@@ -67,7 +67,7 @@ export class CallRepair {
     const completed = [...entries];
     for (const [call, { index }] of this.#sent) {
       if (call.isCustom || !call.scanner.isBlank) continue;
-      call.take('{}');
+      call.takeInput('{}');
       const position = completed.findIndex(([entryCall]) => entryCall === call);
       const entry: ChatCall = completed[position]?.[1] ?? { index };
       const body: ChatCallBody = isJsonObject(entry.function) ? entry.function : {};
@@ -100,7 +100,7 @@ export class CallRepair {
     this.#held.delete(piece.call);
     this.#sent.set(piece.call, { index, id, type });
     const [bodyName, inputName] = kindOf(piece);
-    const body: ChatCallBody | undefined = objectIn(entry, bodyName);
+    const body: ChatCallBody | undefined = readBody(entry, bodyName);
     const isClean =
       (entry.index === index || (this.#isWhole && entry.index === undefined)) &&
       entry.id === id &&
@@ -108,9 +108,9 @@ export class CallRepair {
       body !== undefined &&
       body.name === name &&
       body[inputName] === input &&
-      !hasEmptyOther(entry, bodyName);
+      !hasEmptyOtherBody(entry, bodyName);
     if (isClean) return entry;
-    const { name: _name, arguments: _arguments, ...members } = withoutEmptyOther(entry, bodyName);
+    const { name: _name, arguments: _arguments, ...members } = removeEmptyOtherBody(entry, bodyName);
     const repaired = { ...body, name, [inputName]: input };
     return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repaired };
   }
@@ -119,7 +119,7 @@ export class CallRepair {
     const { entry, input, isWhole } = piece;
     if (isWhole && input === '') return [];
     const [bodyName, inputName] = kindOf(piece);
-    const body: ChatCallBody | undefined = objectIn(entry, bodyName);
+    const body: ChatCallBody | undefined = readBody(entry, bodyName);
     const isClean =
       entry.index === index &&
       [undefined, id].includes(entry.id as string) &&
@@ -127,33 +127,39 @@ export class CallRepair {
       body !== undefined &&
       body.name === undefined &&
       [undefined, input].includes(body[inputName] as string) &&
-      !hasEmptyOther(entry, bodyName);
+      !hasEmptyOtherBody(entry, bodyName);
     if (isClean) return [entry];
-    const { id: _id, type: _type, name: _name, arguments: _arguments, ...members } = withoutEmptyOther(entry, bodyName);
+    const {
+      id: _id,
+      type: _type,
+      name: _name,
+      arguments: _arguments,
+      ...members
+    } = removeEmptyOtherBody(entry, bodyName);
     const { name: _repeated, ...bodyMembers } = body ?? {};
     return [{ ...members, index, [bodyName]: { ...bodyMembers, [inputName]: input } }];
   }
 }
 
-function objectIn(entry: ChatCall, name: Kind[0]): ChatCallBody | undefined {
+function readBody(entry: ChatCall, name: CallKind[0]): ChatCallBody | undefined {
   const body = entry[name];
   return isJsonObject(body) ? body : undefined;
 }
 
 /** True if the member of the other kind of call is present but empty. */
-function hasEmptyOther(entry: ChatCall, name: Kind[0]): boolean {
-  const other = objectIn(entry, otherOf[name]);
+function hasEmptyOtherBody(entry: ChatCall, name: CallKind[0]): boolean {
+  const other = readBody(entry, otherKind[name]);
   return other !== undefined && !isFilled(other as JsonObject);
 }
 
-function withoutEmptyOther(entry: ChatCall, name: Kind[0]): ChatCall {
-  if (!hasEmptyOther(entry, name)) return entry;
-  const { [otherOf[name]]: _, ...members } = entry;
+function removeEmptyOtherBody(entry: ChatCall, name: CallKind[0]): ChatCall {
+  if (!hasEmptyOtherBody(entry, name)) return entry;
+  const { [otherKind[name]]: _, ...members } = entry;
   return members;
 }
 
-const otherOf = { function: 'custom', custom: 'function' } as const;
+const otherKind = { function: 'custom', custom: 'function' } as const;
 
-function kindOf({ isCustom }: CallPiece): Kind {
+function kindOf({ isCustom }: CallPiece): CallKind {
   return isCustom ? ['custom', 'input'] : ['function', 'arguments'];
 }

@@ -6,8 +6,8 @@ import { writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
-import { listOf, readMessage } from '../reply/read-reply.ts';
-import { without } from '../../adaptation/adapt-members.ts';
+import { toList, readMessage } from '../reply/read-reply.ts';
+import { omitMembers } from '../../adaptation/adapt-members.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
 interface ChoiceRepairOptions extends ChoiceTrackerOptions {
@@ -16,7 +16,7 @@ interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   readonly index: number;
   readonly isWhole: boolean;
   /** True if the client sent `functions` and supports only the deprecated form of calls. */
-  readonly isOld: boolean;
+  readonly usesDeprecatedCalls: boolean;
 }
 
 /** Repairs one choice of a reply, as a stream of deltas or as a whole message. */
@@ -31,11 +31,11 @@ export class ChoiceRepair {
   /** The finish reason that the client has received. */
   #sentReason: string | undefined;
 
-  constructor({ id, index, isWhole, isOld, ...options }: ChoiceRepairOptions) {
+  constructor({ id, index, isWhole, usesDeprecatedCalls, ...options }: ChoiceRepairOptions) {
     this.#tracker = new ChoiceTracker(options);
     this.#calls = new CallRepair(index === 0 ? id : `${id}_${index}`, isWhole);
     this.#index = index;
-    this.#isOld = isOld;
+    this.#isOld = usesDeprecatedCalls;
     this.#isWhole = isWhole;
   }
 
@@ -47,8 +47,8 @@ export class ChoiceRepair {
     return this.#sentReason !== undefined;
   }
 
-  get isTorn(): boolean {
-    return this.#tracker.calls.calls.some((call) => call.isTorn);
+  get isTruncated(): boolean {
+    return this.#tracker.calls.calls.some((call) => call.isTruncated);
   }
 
   /** True while deltas that carry only text, reasoning or input need no repair. */
@@ -57,20 +57,20 @@ export class ChoiceRepair {
   }
 
   /** Takes a delta of text and reasoning, unless it needs a repair. Returns true if it was taken. */
-  plain(text: string, reasoning: string): boolean {
+  takePlainDelta(text: string, reasoning: string): boolean {
     return this.#tracker.tryPlainDelta(text, reasoning);
   }
 
   /** Takes a piece of a call's input, unless it needs a repair. Returns true if it was taken. */
-  plainInput(index: number, input: string): boolean {
-    const call = this.#tracker.calls.numbered(index);
+  takePlainInput(index: number, input: string): boolean {
+    const call = this.#tracker.calls.findNumbered(index);
     if (call === undefined || !this.#calls.hasSent(call, index)) return false;
-    call.take(input);
+    call.takeInput(input);
     return true;
   }
 
   /** Repairs the choice of a chunk. Some vendors put a message into it, in place of a delta or in addition. */
-  chunk(choice: ChatChoice): ChatChoice {
+  repairChunk(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const isFirst = this.#tracker.isEmpty;
     const updates = [
@@ -93,7 +93,7 @@ export class ChoiceRepair {
   }
 
   /** Repairs the choice of a non-streaming reply. */
-  whole(choice: ChatChoice): ChatChoice {
+  repairWhole(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const received = [message, delta].find(isJsonObject) ?? {};
     const update = this.#tracker.applyMessage(received);
@@ -110,11 +110,11 @@ export class ChoiceRepair {
   /**
    * Creates the choice of the last chunk, which the upstream omitted.
    *
-   * @param isWhole false to leave the finish reason null
+   * @param isComplete false to leave the finish reason null
    */
-  end(isWhole: boolean): ChatChoice {
+  createLast(isComplete: boolean): ChatChoice {
     const delta = this.#repair({}, this.#joinUpdates([], true), true);
-    const word = isWhole ? this.#chooseFinishReason(undefined, this.#reportedFinish ?? 'stop') : undefined;
+    const word = isComplete ? this.#chooseFinishReason(undefined, this.#reportedFinish ?? 'stop') : undefined;
     return { index: this.#index, delta, finish_reason: word ?? null };
   }
 
@@ -140,7 +140,7 @@ export class ChoiceRepair {
     const needsRole = !this.#hasRole && asText(received.role) === '';
     this.#hasRole = true;
     return repairMessage(received, update, {
-      entries: this.#isOld ? undefined : this.#calls.entries(update.calls, isLast),
+      entries: this.#isOld ? undefined : this.#calls.repairPieces(update.calls, isLast),
       needsRole,
       isWhole: this.#isWhole,
     });
@@ -172,11 +172,11 @@ interface MessageRepair {
 
 /** Repairs the content of a delta or message and keeps all other members. Returns the same object if it is clean. */
 function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: MessageRepair): ChatMessage {
-  const message = withoutEmpty(received);
+  const message = removeEmptyMembers(received);
   const changes = {
     ...(repair.needsRole && { role: 'assistant' }),
-    ...textChanges(message, update, repair),
-    ...reasoningChanges(message, update),
+    ...changeText(message, update, repair),
+    ...changeReasoning(message, update),
     ...(asText(message.refusal) !== update.refusal && { refusal: update.refusal }),
   };
   const { entries } = repair;
@@ -190,8 +190,8 @@ function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: Mess
 const removedIfEmpty = ['function_call', 'audio'] as const;
 
 /** Removes an empty call and an empty audio, because clients treat the mere presence of the member as a call or audio. */
-function withoutEmpty(message: ChatMessage): ChatMessage {
-  return without(
+function removeEmptyMembers(message: ChatMessage): ChatMessage {
+  return omitMembers(
     message,
     removedIfEmpty.filter((name) => isEmptyObject(message[name])),
   );
@@ -209,7 +209,7 @@ function hasEntries({ tool_calls = null, function_call }: ChatMessage, entries: 
   return entries.every((entry, index) => entry === tool_calls[index]);
 }
 
-function textChanges(
+function changeText(
   { content }: ChatMessage,
   { text }: ChoiceUpdate,
   { isWhole, entries = [] }: MessageRepair,
@@ -220,18 +220,18 @@ function textChanges(
   return { content: text === '' && isWhole && entries.length > 0 ? null : text };
 }
 
-function reasoningChanges(message: ChatMessage, { reasoning }: ChoiceUpdate): ChatMessage {
+function changeReasoning(message: ChatMessage, { reasoning }: ChoiceUpdate): ChatMessage {
   const names = reasoningNames.filter((name) => asText(message[name]) !== '');
   const changes: Editable<ChatMessage> = {};
   for (const name of names) if (message[name] !== reasoning) changes[name] = reasoning;
   if (reasoning !== '' && !names.includes('reasoning_content')) changes.reasoning_content = reasoning;
-  return { ...changes, ...(names.length === 0 && detailChanges(message, reasoning)) };
+  return { ...changes, ...(names.length === 0 && changeDetails(message, reasoning)) };
 }
 
 /** Replaces details that repeat earlier reasoning, as MiniMax's do in each chunk, by the new reasoning. */
-function detailChanges(message: ChatMessage, reasoning: string): ChatMessage {
+function changeDetails(message: ChatMessage, reasoning: string): ChatMessage {
   const content = readMessage(message);
-  if (!content.isDetailed || content.reasoning === reasoning) return {};
-  const first = listOf(message.reasoning_details).find(isJsonObject);
+  if (!content.isFromDetails || content.reasoning === reasoning) return {};
+  const first = toList(message.reasoning_details).find(isJsonObject);
   return { reasoning_details: reasoning === '' ? [] : [{ ...first, text: reasoning }] };
 }

@@ -8,20 +8,20 @@ import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { asList, asText, parseBody, sameOr } from '../../../wire/members.ts';
-import { type ReplyRepair, withData, withoutEmptyError } from '../../contract/pass-through.ts';
-import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
+import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
+import { classifyMissingFinish, missingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
 import { answerRefusedPrompt } from '../reply/prompt-filter.ts';
 import { choicesOf } from '../reply/read-reply.ts';
 import { usesDeprecatedCalls } from '../reply/reply-object.ts';
 import { isSingleAnswer } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
-import { cleanChoice, hasHead } from '../reply/clean-reply.ts';
+import { readCleanChoice, hasRequiredMembers } from '../reply/clean-reply.ts';
 import { CleanChunks } from './clean-reply.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /** Maximum number of repaired choices per reply; further choices pass unchanged. OpenAI allows 128. */
-const mostChoices = 128;
-const nothing = { text: '', reasoning: '' };
+const maxChoices = 128;
+const noText = { text: '', reasoning: '' };
 
 /**
  * Repairs Chat Completions replies of all vendors for clients that expect the format that OpenAI publishes. Sources: see
@@ -60,7 +60,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return this.#notes.entries;
   }
 
-  event(event: StreamEvent): readonly StreamEvent[] {
+  repairEvent(event: StreamEvent): readonly StreamEvent[] {
     const { data } = event;
     if (data === undefined || this.#hasFailed) return [event];
     if (data.length < 16 && data.trim() === '[DONE]') return [...this.#endStream(), event];
@@ -73,23 +73,24 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
     this.#lastChunk = event;
-    const repaired = this.#repairChunk(answerRefusedPrompt(withoutEmptyError(chunk), 'delta'));
+    const repaired = this.#repairChunk(answerRefusedPrompt(removeEmptyError(chunk), 'delta'));
     this.#learn(data, chunk, repaired);
-    return [repaired === chunk ? event : withData(event, repaired)];
+    return [repaired === chunk ? event : replaceEventData(event, repaired)];
   }
 
-  whole(body: JsonObject, text: string): JsonObject {
-    const isClean = cleanChoice(body) !== undefined && this.#withoutOtherTier(body) === body && body['error'] === undefined;
+  repairReply(body: JsonObject, text: string): JsonObject {
+    const isClean =
+      readCleanChoice(body) !== undefined && this.#withoutOtherTier(body) === body && body['error'] === undefined;
     if (!this.#inlineThinking && isClean) return body;
     // Numbers in inputs that are objects must keep all digits.
     const exact = mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
     if (isFailure(exact)) return body;
-    const reply = answerRefusedPrompt(withoutEmptyError(exact), 'message');
+    const reply = answerRefusedPrompt(removeEmptyError(exact), 'message');
     const { choices } = reply;
     if (!Array.isArray(choices)) return body;
     const repairedChoices = choices.map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
-      return this.#getRepair(indexOf(choice) ?? position, true)?.whole(choice) ?? choice;
+      return this.#getRepair(readIndex(choice) ?? position, true)?.repairWhole(choice) ?? choice;
     });
     const repaired = this.#addHead(reply, sameOr(choices, repairedChoices), 'chat.completion');
     return repaired === exact ? body : repaired;
@@ -102,9 +103,11 @@ export class ChatReplyRepair implements ReplyRepair {
     const clean = this.#cleanChunks.read(data);
     if (clean === undefined) return false;
     const isTaken =
-      clean.type === 'text' ? choice.plain(clean.text, clean.reasoning) : choice.plainInput(clean.index, clean.input);
+      clean.type === 'text'
+        ? choice.takePlainDelta(clean.text, clean.reasoning)
+        : choice.takePlainInput(clean.index, clean.input);
     if (isTaken)
-      event.said = clean.type === 'text' ? clean : { ...nothing, input: { key: clean.index, text: clean.input } };
+      event.said = clean.type === 'text' ? clean : { ...noText, input: { key: clean.index, text: clean.input } };
     event.isPlain = isTaken && clean.isPlain && event.name === undefined;
     return isTaken;
   }
@@ -121,8 +124,8 @@ export class ChatReplyRepair implements ReplyRepair {
     const { choices }: ChatReply = chunk;
     const repaired = asList(choices).map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
-      const repair = this.#getRepair(indexOf(choice) ?? position, false);
-      const repairedChoice = repair?.chunk(choice) ?? choice;
+      const repair = this.#getRepair(readIndex(choice) ?? position, false);
+      const repairedChoice = repair?.repairChunk(choice) ?? choice;
       if (repair?.isFinished === true) noteFinish(this.#profile);
       return repairedChoice;
     });
@@ -131,12 +134,12 @@ export class ChatReplyRepair implements ReplyRepair {
 
   #getRepair(index: number, isWhole: boolean): ChoiceRepair | undefined {
     const existing = this.#choices.get(index);
-    if (existing !== undefined || this.#choices.size >= mostChoices) return existing;
+    if (existing !== undefined || this.#choices.size >= maxChoices) return existing;
     const choice = new ChoiceRepair({
       id: `call_${this.#context.id}`,
       index,
       isWhole,
-      isOld: usesDeprecatedCalls(this.#request),
+      usesDeprecatedCalls: usesDeprecatedCalls(this.#request),
       inlineThinking: this.#inlineThinking,
     });
     this.#choices.set(index, choice);
@@ -170,20 +173,20 @@ export class ChatReplyRepair implements ReplyRepair {
     const all = [...this.#choices.values()];
     const open = all.filter((choice) => !choice.isFinished);
     if (open.length === 0 || !all.some(({ hasContent }) => hasContent)) return [];
-    if (open.some(({ isTorn }) => isTorn)) {
+    if (open.some(({ isTruncated }) => isTruncated)) {
       this.failure = truncatedCall();
       return [];
     }
-    const ending = endingWithoutFinish(this.#profile);
-    if (ending === 'cut') this.failure = missingFinish();
+    const ending = classifyMissingFinish(this.#profile);
+    if (ending === 'cut') this.failure = missingFinishError();
     if (ending === 'unknown') this.#notes.miss('finish reason');
     const last = this.#lastChunk;
     if (last === undefined || ending === 'cut') return [];
-    const choices = open.map((choice) => choice.end(ending === 'whole'));
+    const choices = open.map((choice) => choice.createLast(ending === 'whole'));
     if (ending === 'unknown' && choices.every(isEmptyChoice)) return [];
     const { usage, ...members } = parseBody(last.data ?? '') ?? {};
     const lastMembers = usage === null ? { ...members, usage } : members;
-    return [withData(last, this.#addHead({ ...lastMembers, choices }, choices, 'chat.completion.chunk'))];
+    return [replaceEventData(last, this.#addHead({ ...lastMembers, choices }, choices, 'chat.completion.chunk'))];
   }
 }
 
@@ -196,10 +199,10 @@ function isFailure(body: ChatReply): boolean {
   return readFailure(body) !== undefined || choicesOf(body).some((choice) => readAbort(choice) !== undefined);
 }
 
-function indexOf({ index }: ChatChoice): number | undefined {
+function readIndex({ index }: ChatChoice): number | undefined {
   return typeof index === 'number' ? index : undefined;
 }
 
 function isChunk(body: ChatReply): boolean {
-  return body.object === 'chat.completion.chunk' && hasHead(body);
+  return body.object === 'chat.completion.chunk' && hasRequiredMembers(body);
 }

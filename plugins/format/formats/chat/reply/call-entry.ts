@@ -8,7 +8,7 @@ export interface CallEntries {
   /** Entries of `tool_calls`. */
   readonly entries: readonly JsonValue[];
   /** The `function_call` member, the deprecated form, which has no ids and holds at most one call. */
-  readonly old: JsonObject | undefined;
+  readonly deprecatedCall: JsonObject | undefined;
 }
 
 /** A call, or a piece of a call, in a message or a delta. */
@@ -19,14 +19,14 @@ export interface CallEntry {
   readonly name: string | undefined;
   readonly input: string;
   readonly isCustom: boolean;
-  readonly isOld: boolean;
+  readonly isDeprecated: boolean;
 }
 
 /** Reads the calls. Some servers write a call in both forms; the deprecated one is then omitted. */
-export function readEntries({ entries, old }: CallEntries): CallEntry[] {
+export function readEntries({ entries, deprecatedCall }: CallEntries): CallEntry[] {
   const current = entries.filter(isJsonObject).map((entry) => readEntry(entry));
-  if (old === undefined) return current;
-  const deprecated = readEntry({ function: old }, true);
+  if (deprecatedCall === undefined) return current;
+  const deprecated = readEntry({ function: deprecatedCall }, true);
   return current.some((entry) => isSamePiece(entry, deprecated)) ? current : [...current, deprecated];
 }
 
@@ -36,11 +36,11 @@ export function isAnonymous({ index, id, name }: CallEntry): boolean {
 }
 
 /** Returns true if the vendor gave the two calls different indexes. */
-export function isAtOtherIndex(
+export function hasDifferentIndex(
   { index }: Pick<CallEntry, 'index'>,
-  { index: other }: { readonly index: number | undefined },
+  { index: otherIndex }: { readonly index: number | undefined },
 ): boolean {
-  return index !== undefined && other !== undefined && index !== other;
+  return index !== undefined && otherIndex !== undefined && index !== otherIndex;
 }
 
 function isSamePiece(current: CallEntry, deprecated: CallEntry): boolean {
@@ -48,25 +48,25 @@ function isSamePiece(current: CallEntry, deprecated: CallEntry): boolean {
   return current.input === deprecated.input || canonicalInput(current.input) === canonicalInput(deprecated.input);
 }
 
-function readEntry(entry: JsonObject, isOld = false): CallEntry {
-  const { index, id, type, custom, function: named = entry }: ChatCall = entry;
+function readEntry(entry: JsonObject, isDeprecated = false): CallEntry {
+  const { index, id, type, custom, function: namedFunction = entry }: ChatCall = entry;
   const isFunction = type === 'function' || filledText(member<ChatCallBody>(entry['function'], 'name')) !== undefined;
   const isCustom = !isFunction && (type === 'custom' || (isJsonObject(custom) && isFilled(custom)));
-  const body = isCustom ? custom : (named ?? entry);
+  const body = isCustom ? custom : (namedFunction ?? entry);
   return {
     entry,
     index: typeof index === 'number' ? index : undefined,
     // Mistral's default id is the string "null". Source: Mistral API reference, `ToolCall`.
     id: id === 'null' ? undefined : filledText(typeof id === 'number' ? String(id) : id),
     name: filledText(member<ChatCallBody>(body, 'name')),
-    input: inputOf(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
+    input: readInput(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
     isCustom,
-    isOld,
+    isDeprecated,
   };
 }
 
 /** Reads an input that should be text but that some vendors send as an object. */
-function inputOf(value: JsonValue | undefined): string {
+function readInput(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   return isJsonObject(value) ? JSON.stringify(value) : '';
 }

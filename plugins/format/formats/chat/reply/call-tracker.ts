@@ -1,5 +1,5 @@
 import type { ChatCall } from '../../../wire/chat.ts';
-import { type CallEntries, type CallEntry, isAnonymous, isAtOtherIndex, readEntries } from './call-entry.ts';
+import { type CallEntries, type CallEntry, isAnonymous, hasDifferentIndex, readEntries } from './call-entry.ts';
 import { isRepetition, mayRepeat, TrackedCall } from './tracked-call.ts';
 
 /** The new part of a call in an entry of `tool_calls`. */
@@ -12,14 +12,14 @@ export interface CallPiece {
   /** True if the entry holds the whole call. */
   readonly isWhole: boolean;
   /** True for a new call whose index differs from an earlier index in the same list, which rules out a repetition. */
-  readonly isBeside: boolean;
+  readonly isSeparate: boolean;
   /** The id, with the piece that brings it; undefined before and after. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly input: string;
 }
 
-const none: readonly CallPiece[] = [];
+const noPieces: readonly CallPiece[] = [];
 
 /**
  * Assigns entries to calls. Vendors omit indexes or ids, give every call the index 0, repeat names, and repeat the whole call at
@@ -34,7 +34,7 @@ export class CallTracker {
   }
 
   /** Returns the call at an index; undefined unless the vendor numbers its calls 0, 1, 2… */
-  numbered(index: number): TrackedCall | undefined {
+  findNumbered(index: number): TrackedCall | undefined {
     const call = this.#byIndex.get(index);
     return call?.key === index ? call : undefined;
   }
@@ -43,22 +43,23 @@ export class CallTracker {
     const pieces = readEntries(entries);
     const anonymous = pieces.filter(isAnonymous);
     const callsInChunk = new Set<TrackedCall>();
-    return pieces.flatMap((piece) =>
-      this.#takePiece(piece, anonymous.length - anonymous.indexOf(piece), callsInChunk),
-    );
+    return pieces.flatMap((piece) => this.#takePiece(piece, anonymous.length - anonymous.indexOf(piece), callsInChunk));
   }
 
   /** Takes whole calls, whose pieces may have arrived earlier. */
   takeWhole(entries: CallEntries): readonly CallPiece[] {
-    if (this.#calls.length === 0 && entries.entries.length === 0 && entries.old === undefined) return none;
+    if (this.#calls.length === 0 && entries.entries.length === 0 && entries.deprecatedCall === undefined)
+      return noPieces;
     const callsInList = new Set<TrackedCall>();
     const wholes = readEntries(entries);
     return [...this.releaseHeld(), ...wholes.map((whole, position) => this.#takeWhole(whole, position, callsInList))];
   }
 
   releaseHeld(): readonly CallPiece[] {
-    if (this.#calls.length === 0) return none;
-    return this.#calls.filter(({ twin }) => twin !== undefined).flatMap((call) => this.#release(call));
+    if (this.#calls.length === 0) return noPieces;
+    return this.#calls
+      .filter(({ suspectedOriginal }) => suspectedOriginal !== undefined)
+      .flatMap((call) => this.#release(call));
   }
 
   /**
@@ -71,20 +72,20 @@ export class CallTracker {
     const isRepeated = !isNew && isRepetition(piece, existing, callsInChunk);
     const twin = isNew ? this.#calls.find((call) => mayRepeat(piece, call, callsInChunk)) : undefined;
     const call = existing ?? this.#open(piece);
-    call.twin ??= twin;
+    call.suspectedOriginal ??= twin;
     callsInChunk.add(call);
-    const input = isRepeated ? '' : call.take(piece.input);
-    const next = { ...this.#learn(call, piece), isFirst: isNew, isWhole: false, isBeside: false, input };
+    const input = isRepeated ? '' : call.takeInput(piece.input);
+    const next = { ...this.#learn(call, piece), isFirst: isNew, isWhole: false, isSeparate: false, input };
     if (call.isRepetition) return [];
-    if (call.twin === undefined) return [next];
-    return call.hold(piece.entry, input) ? this.#release(call) : [];
+    if (call.suspectedOriginal === undefined) return [next];
+    return call.holdBack(piece.entry, input) ? this.#release(call) : [];
   }
 
   #release(call: TrackedCall): CallPiece[] {
     const held = call.release();
     if (held === undefined) return [];
     const { id, name, isCustom } = call;
-    return [{ ...held, call, id, name, isCustom, isFirst: true, isWhole: false, isBeside: false }];
+    return [{ ...held, call, id, name, isCustom, isFirst: true, isWhole: false, isSeparate: false }];
   }
 
   /** @param callsInList calls of earlier entries in the same list */
@@ -92,10 +93,10 @@ export class CallTracker {
     const existing = this.#findRepeated(whole, position, callsInList);
     const isNew = existing === undefined;
     const call = existing ?? this.#open(whole);
-    const isBeside = isNew && [...callsInList].some((other) => isAtOtherIndex(whole, other));
+    const isSeparate = isNew && [...callsInList].some((other) => hasDifferentIndex(whole, other));
     callsInList.add(call);
     const learned = this.#learn(call, whole);
-    return { ...learned, isFirst: isNew, isWhole: true, isBeside, input: call.complete(whole.input) };
+    return { ...learned, isFirst: isNew, isWhole: true, isSeparate, input: call.completeInput(whole.input) };
   }
 
   #find(piece: CallEntry, fromEnd: number, callsInChunk: ReadonlySet<TrackedCall>): TrackedCall | undefined {
@@ -104,8 +105,8 @@ export class CallTracker {
     return this.#calls.find((call) => isRepetition(piece, call, callsInChunk));
   }
 
-  #findCandidate({ index, id, isOld }: CallEntry, fromEnd: number): TrackedCall | undefined {
-    if (isOld) return this.#calls.findLast((call) => call.isOld);
+  #findCandidate({ index, id, isDeprecated }: CallEntry, fromEnd: number): TrackedCall | undefined {
+    if (isDeprecated) return this.#calls.findLast((call) => call.isOld);
     const withId = this.#calls.findLast((call) => id !== undefined && call.id === id);
     if (index === undefined) return withId ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
     return this.#byIndex.get(index) ?? (withId?.index === undefined ? withId : undefined);
@@ -115,18 +116,14 @@ export class CallTracker {
    * Finds the call that a whole entry repeats. If several calls share an id, the call with the same input wins. A streamed call
    * matches even if the end of its input is missing or the vendor writes the input differently.
    */
-  #findRepeated(
-    whole: CallEntry,
-    position: number,
-    callsInList: ReadonlySet<TrackedCall>,
-  ): TrackedCall | undefined {
+  #findRepeated(whole: CallEntry, position: number, callsInList: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const { id, name, input } = whole;
     const withId = this.#calls.filter((call) => id !== undefined && call.id === id);
     const named = withId.filter((call) => call.name === undefined || name === undefined || call.name === name);
-    const compatible = named.filter((call) => !callsInList.has(call) || !isAtOtherIndex(whole, call));
+    const compatible = named.filter((call) => !callsInList.has(call) || !hasDifferentIndex(whole, call));
     const unlisted = named.filter((call) => !callsInList.has(call));
     const repeated =
-      compatible.find((call) => call.hasInput(input)) ?? unlisted.find((call) => call.begins(input)) ?? unlisted[0];
+      compatible.find((call) => call.hasInput(input)) ?? unlisted.find((call) => call.isStartOf(input)) ?? unlisted[0];
     if (repeated !== undefined || withId.length > 0) return repeated;
     const atPosition = this.#calls[position];
     return atPosition?.name === name ? atPosition : undefined;
@@ -157,6 +154,6 @@ function startsNewCall({ id, name, input }: CallEntry, call: TrackedCall): boole
   if (name === undefined || call.name === undefined) return false;
   const hasIds = id !== undefined && call.id !== undefined;
   if ((hasIds && id !== call.id) || name !== call.name) return true;
-  if (!call.scanner.isWhole || input.trim() === '') return false;
+  if (!call.scanner.isClosed || input.trim() === '') return false;
   return hasIds ? !call.isCustom && !call.hasInput(input) : true;
 }

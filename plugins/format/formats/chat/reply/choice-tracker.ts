@@ -5,7 +5,7 @@ import { TextTracker } from './text-tracker.ts';
 import type { ChatMessage } from '../../../wire/chat.ts';
 
 /** The content that a delta or a message adds to a choice, in this order. */
-export interface ChoiceUpdate extends Omit<MessageContent, 'isDetailed' | 'calls'> {
+export interface ChoiceUpdate extends Omit<MessageContent, 'isFromDetails' | 'calls'> {
   readonly calls: readonly CallPiece[];
 }
 
@@ -57,7 +57,7 @@ export class ChoiceTracker {
     const content = readMessage(delta);
     // Vendors may repeat content after the finish reason.
     if (this.#isFinished) return this.#applyRepeated(content, (tracker, text) => tracker.takePieceAfterEnd(text));
-    const reasoning = content.isDetailed
+    const reasoning = content.isFromDetails
       ? this.#reasoning.takePieceOrAll(content.reasoning)
       : this.#reasoning.takePieceOnce(content.reasoning);
     // A vendor that repeats all reasoning also repeats all text.

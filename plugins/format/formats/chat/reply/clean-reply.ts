@@ -11,9 +11,9 @@ const plainMembers = new Set(['role', 'content', 'annotations']);
  * Returns the choice of a non-streaming reply that has only text and all members that clients require, as most replies do; undefined
  * if the reply may need a repair.
  */
-export function cleanChoice(body: ChatReply): ChatChoice | undefined {
+export function readCleanChoice(body: ChatReply): ChatChoice | undefined {
   const { object, choices } = body;
-  if (object !== 'chat.completion' || !Array.isArray(choices) || choices.length !== 1 || !hasHead(body))
+  if (object !== 'chat.completion' || !Array.isArray(choices) || choices.length !== 1 || !hasRequiredMembers(body))
     return undefined;
   const [choice] = choices;
   if (!isJsonObject(choice)) return undefined;
@@ -23,7 +23,7 @@ export function cleanChoice(body: ChatReply): ChatChoice | undefined {
 }
 
 /** Returns true if a reply or chunk has an id, a time and a model, which clients require. */
-export function hasHead({ id, created, model }: ChatReply): boolean {
+export function hasRequiredMembers({ id, created, model }: ChatReply): boolean {
   return asText(id) !== '' && typeof created === 'number' && typeof model === 'string';
 }
 

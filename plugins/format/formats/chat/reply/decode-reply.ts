@@ -22,17 +22,17 @@ import { asList, asText, member, readEvent } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { answerRefusedPrompt } from './prompt-filter.ts';
-import { cleanChoice } from './clean-reply.ts';
+import { readCleanChoice } from './clean-reply.ts';
 import { hasSources, readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
-import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
+import { classifyMissingFinish, missingFinishError, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
 /** Matches chunks that cannot be skimmed, because they end the choice or report an error. */
-const notable = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
-const none: readonly Fragment[] = [];
+const endPattern = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
+const noFragments: readonly Fragment[] = [];
 /** Matches chunks with usage, which some servers report in each chunk. */
-const counting = /"usage"\s*:\s*\{/;
+const usagePattern = /"usage"\s*:\s*\{/;
 
 /**
  * Reads a Chat Completions reply and tolerates the deviations of all vendors. Of several choices, it reads the content of the first and
@@ -84,16 +84,16 @@ export class ChatDecoder implements ReplyDecoder {
     const delta = this.#sources.size === 0 ? onlyDelta(fragments) : undefined;
     const text = delta?.type === 'input' ? undefined : delta?.text;
     this.#repeatsReasoning = delta?.type === 'reasoning';
-    this.#repeatedEvent.learn(name, data, text, this.#repeatsReasoning ? thoughtOfChunk : textOfChunk);
+    this.#repeatedEvent.learn(name, data, text, this.#repeatsReasoning ? readReasoning : readText);
   }
 
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const { name, data = '', isLong, said } = event;
     // An event that is not a chunk may be an error.
-    if (isLong || name === 'error' || !data.includes('"choices"') || notable.test(data)) return undefined;
+    if (isLong || name === 'error' || !data.includes('"choices"') || endPattern.test(data)) return undefined;
     if (content !== undefined && said === undefined) return undefined;
     if (content !== undefined && said !== undefined) takeSaid(content, said);
-    return counting.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
+    return usagePattern.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
   }
 
   #readChunk(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -108,7 +108,7 @@ export class ChatDecoder implements ReplyDecoder {
     const choice = this.#pickChoice(choices);
     this.#collectSources(chunk, choice);
     const content = choice === undefined ? [] : this.#readChoice(choice);
-    const fragments = [...content, ...readOthers(choices, choice), ...readModeration(chunk)];
+    const fragments = [...content, ...readOtherChoices(choices, choice), ...readModeration(chunk)];
     if (this.#hasFinished) noteFinish(this.#profile);
     return [...usageFragment(readUsage(chunk)), ...this.#readModelAndTier(chunk), ...fragments];
   }
@@ -128,7 +128,7 @@ export class ChatDecoder implements ReplyDecoder {
       ...usageFragment(readUsage(body)),
       ...this.#readModelAndTier(body),
       ...this.#readChoice(choice),
-      ...readOthers(choices, choice),
+      ...readOtherChoices(choices, choice),
       ...readModeration(body),
       ...this.#finishContent(),
     ];
@@ -143,7 +143,7 @@ export class ChatDecoder implements ReplyDecoder {
 
   /** Returns the collected sources that the text itself does not cite. */
   #takeUncitedSources(): readonly Fragment[] {
-    if (this.#sources.size === 0) return none;
+    if (this.#sources.size === 0) return noFragments;
     const sources = [...this.#sources.values()].filter(({ url }) => !this.#cited.has(url));
     for (const { url } of sources) this.#cited.add(url);
     return sources.map((citation) => ({ type: 'citation', citation }));
@@ -151,8 +151,8 @@ export class ChatDecoder implements ReplyDecoder {
 
   /** Reads the model and the tier, which chunks repeat. */
   #readModelAndTier({ model, service_tier: tier }: ChatReply): readonly Fragment[] {
-    if (tier === this.#tier && this.#hasModel) return none;
-    const modelFragments = this.#hasModel ? none : modelFragment(model);
+    if (tier === this.#tier && this.#hasModel) return noFragments;
+    const modelFragments = this.#hasModel ? noFragments : modelFragment(model);
     this.#hasModel ||= modelFragments.length > 0;
     if (tier === this.#tier) return modelFragments;
     this.#tier = tier;
@@ -171,15 +171,15 @@ export class ChatDecoder implements ReplyDecoder {
     const failure = readFailure(choice);
     if (failure !== undefined) return [{ type: 'error', error: failure }];
     const content: Fragment[] = [
-      ...withTokens(choice.logprobs, [
-        ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.applyDelta(delta)) : none),
-        ...(isJsonObject(message) ? fragmentsOf(this.#tracker.applyMessage(message)) : none),
+      ...attachLogprobs(choice.logprobs, [
+        ...(isJsonObject(delta) ? toFragments(this.#tracker.applyDelta(delta)) : noFragments),
+        ...(isJsonObject(message) ? toFragments(this.#tracker.applyMessage(message)) : noFragments),
       ]),
-      ...readDropped(delta),
-      ...readDropped(message),
+      ...readDroppedParts(delta),
+      ...readDroppedParts(message),
     ];
     // A message after deltas usually repeats them, so it is not progress.
-    const hasProgressed = carriesMore(delta) || (this.#tracker.isEmpty && carriesMore(message));
+    const hasProgressed = hasContentMember(delta) || (this.#tracker.isEmpty && hasContentMember(message));
     const fragments = hasProgressed && !content.some(isContent) ? [...content, progress] : content;
     for (const fragment of fragments) if (fragment.type === 'citation') this.#cited.add(fragment.citation.url);
     const error = readAbort(choice);
@@ -191,9 +191,9 @@ export class ChatDecoder implements ReplyDecoder {
   }
 
   #endFragment(): Fragment {
-    const ending = this.#hasFinished ? 'whole' : endingWithoutFinish(this.#profile);
+    const ending = this.#hasFinished ? 'whole' : classifyMissingFinish(this.#profile);
     // An empty reply gets its own error later.
-    if (ending === 'cut' && !this.#tracker.isEmpty) return { type: 'error', error: missingFinish() };
+    if (ending === 'cut' && !this.#tracker.isEmpty) return { type: 'error', error: missingFinishError() };
     return ending === 'whole' ? { type: 'end' } : { type: 'end', isUnfinished: true };
   }
 
@@ -202,7 +202,7 @@ export class ChatDecoder implements ReplyDecoder {
     return [
       ...textFragment('reasoning', reasoning),
       ...textFragment('text', text),
-      ...calls.flatMap(callFragments),
+      ...calls.flatMap(toCallFragments),
       ...this.#takeUncitedSources(),
     ];
   }
@@ -210,7 +210,7 @@ export class ChatDecoder implements ReplyDecoder {
 
 /** Reads a reply that yields only a text and its end; returns undefined for any other reply. */
 function readSimple(body: ChatReply): readonly Fragment[] | undefined {
-  const choice = cleanChoice(body);
+  const choice = readCleanChoice(body);
   if (choice === undefined || choice.logprobs || hasSources(body) || isJsonObject(body.moderation)) return undefined;
   const { content, annotations } = choice.message as ChatMessage;
   if (isFilled(annotations) || readFailure(choice) !== undefined) return undefined;
@@ -220,34 +220,34 @@ function readSimple(body: ChatReply): readonly Fragment[] | undefined {
 }
 
 /** Reads the state of the other choices, if the client requested several. */
-function readOthers(choices: JsonValue | undefined, own: ChatChoice | undefined): readonly Fragment[] {
-  if (Array.isArray(choices) && choices.length === 1 && choices[0] === own) return none;
+function readOtherChoices(choices: JsonValue | undefined, own: ChatChoice | undefined): readonly Fragment[] {
+  if (Array.isArray(choices) && choices.length === 1 && choices[0] === own) return noFragments;
   const all: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
   return all.flatMap((choice): Fragment[] => {
     if (choice === own) return [];
     const ending = readFinish(choice);
     const finish = ending === 'failed' ? undefined : ending?.reason;
     const other: Fragment = { type: 'other', answer: choice.index ?? null, finish, error: readAbort(choice) };
-    return carriesMore(choice.delta) || carriesMore(choice.message) ? [progress, other] : [other];
+    return hasContentMember(choice.delta) || hasContentMember(choice.message) ? [progress, other] : [other];
   });
 }
 
-function carriesMore(message: JsonValue | undefined): boolean {
+function hasContentMember(message: JsonValue | undefined): boolean {
   if (!isJsonObject(message)) return false;
   return Object.entries(message).some(([name, value]) => name !== 'role' && isFilled(value));
 }
 
-function textOfChunk(chunk: ChatReply): JsonValue | undefined {
-  return deltaOf(chunk)?.content;
+function readText(chunk: ChatReply): JsonValue | undefined {
+  return readDelta(chunk)?.content;
 }
 
-function thoughtOfChunk(chunk: ChatReply): JsonValue | undefined {
-  const { reasoning_content, reasoning }: ChatMessage = deltaOf(chunk) ?? {};
+function readReasoning(chunk: ChatReply): JsonValue | undefined {
+  const { reasoning_content, reasoning }: ChatMessage = readDelta(chunk) ?? {};
   return asText(reasoning_content) === '' ? reasoning : reasoning_content;
 }
 
 /** Returns the delta of a chunk that has one choice and no message. */
-function deltaOf({ choices }: ChatReply): ChatMessage | undefined {
+function readDelta({ choices }: ChatReply): ChatMessage | undefined {
   const [choice, ...others]: readonly JsonValue[] = asList(choices);
   if (others.length > 0 || member<ChatChoice>(choice, 'message') !== undefined) return undefined;
   const delta = member<ChatChoice>(choice, 'delta');
@@ -258,7 +258,7 @@ function deltaOf({ choices }: ChatReply): ChatMessage | undefined {
  * Attaches log probabilities to the text. Notes those of reasoning, calls and refusals, and those in older formats: other formats cannot
  * express them.
  */
-function withTokens(received: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
+function attachLogprobs(received: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
   if (!isJsonObject(received)) return fragments;
   const { content, refusal }: ChatLogprobs = received;
   const logprobs = asList(content).filter(isJsonObject);
@@ -272,10 +272,10 @@ function withTokens(received: JsonValue | undefined, fragments: readonly Fragmen
   return [...dropped, ...fragments.with(textIndex, { ...text, logprobs })];
 }
 
-function readDropped(message: JsonValue | undefined): readonly Fragment[] {
+function readDroppedParts(message: JsonValue | undefined): readonly Fragment[] {
   const hasAudio = isFilled(member<ChatMessage>(message, 'audio'));
   const hasRunTools = Array.isArray(member<ChatMessage>(message, 'executed_tools'));
-  if (!hasAudio && !hasRunTools) return none;
+  if (!hasAudio && !hasRunTools) return noFragments;
   return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [droppedPart('executed_tools', '')] : [])];
 }
 
@@ -284,22 +284,22 @@ function readModeration({ moderation }: ChatReply): Fragment[] {
   return isJsonObject(moderation) ? [droppedPart('moderation', '')] : [];
 }
 
-function fragmentsOf({ reasoning, text, refusal, citations, images, calls }: ChoiceUpdate): Fragment[] {
+function toFragments({ reasoning, text, refusal, citations, images, calls }: ChoiceUpdate): Fragment[] {
   return [
     ...textFragment('reasoning', reasoning),
     ...textFragment('text', text),
     ...textFragment('refusal', refusal),
     ...citations.map((citation) => ({ type: 'citation', citation }) as const),
     ...images.map((source) => ({ type: 'image', source }) as const),
-    ...calls.flatMap(callFragments),
+    ...calls.flatMap(toCallFragments),
   ];
 }
 
-function callFragments(piece: CallPiece): Fragment[] {
-  const { call, isCustom, isFirst, isWhole, isBeside, id, name, input } = piece;
+function toCallFragments(piece: CallPiece): Fragment[] {
+  const { call, isCustom, isFirst, isWhole, isSeparate, id, name, input } = piece;
   const { key } = call;
   const namesCall = isFirst || id !== undefined || name !== undefined;
-  const marks = { ...(isCustom && { form: 'freeform' as const }), ...(isBeside && { isBeside }) };
+  const marks = { ...(isCustom && { form: 'freeform' as const }), ...(isSeparate && { isBeside: isSeparate }) };
   return [
     ...(namesCall ? [{ type: 'call', key, id, name, ...marks } as const] : []),
     ...(input === '' ? [] : [{ type: 'input', key, text: input } as const]),

@@ -4,7 +4,7 @@ import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { CompleteReply, Logprob, ReplyEvent } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
-import { type BlockEvent, MessageDeltas, wholeMessage } from './message-deltas.ts';
+import { type BlockEvent, MessageDeltas, writeMessage } from './message-deltas.ts';
 import { usesDeprecatedCalls, writeFinish, writeUsage } from './reply-object.ts';
 import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 
@@ -48,14 +48,14 @@ export class ChatEncoder implements ReplyEncoder {
    * as its first text, as OpenAI and DeepSeek send it, because the SDK's helper would turn an empty string into an empty text.
    */
   #takeDeltas(event: BlockEvent): ChatMessage[] {
-    const deltas = this.#deltas.take(event);
+    const deltas = this.#deltas.takeEvent(event);
     if (this.#hasStarted) return deltas;
     this.#hasStarted = true;
-    return [begin(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
+    return [writeFirstDelta(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
   }
 
   whole(reply: CompleteReply): ChatReply {
-    const message = wholeMessage(reply, this.#isOld);
+    const message = writeMessage(reply, this.#isOld);
     const finish_reason = writeFinish(reply.finish, this.#isOld);
     const tokens = reply.blocks.flatMap((block) => (block.type === 'text' ? (block.logprobs ?? []) : []));
     return {
@@ -71,10 +71,10 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   #writeEnd(reply: CompleteReply): string {
-    const first = this.#hasStarted ? '' : this.#writeChunk(begin(''), null);
+    const first = this.#hasStarted ? '' : this.#writeChunk(writeFirstDelta(''), null);
     // A reply with only reasoning gets an empty text.
-    const delta = this.#hasStarted && this.#deltas.isSilent ? { content: '' } : {};
-    const states = this.#deltas.end().map((state) => this.#writeChunk(state, null));
+    const delta = this.#hasStarted && this.#deltas.isEmpty ? { content: '' } : {};
+    const states = this.#deltas.takeStates().map((state) => this.#writeChunk(state, null));
     const last = this.#writeChunk(delta, writeFinish(reply.finish, this.#isOld), writeTier(reply));
     const usage = {
       ...this.#writeHead('chat.completion.chunk'),
@@ -82,7 +82,7 @@ export class ChatEncoder implements ReplyEncoder {
       usage: writeUsage(reply.usage),
       ...writeTier(reply),
     };
-    return `${first}${states.join('')}${last}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
+    return `${first}${states.join('')}${last}${this.#wantsUsage ? writeEvent(usage) : ''}data: [DONE]\n\n`;
   }
 
   /** Writes a chunk with only a delta from the prepared frame. The result equals that of `#writeChunk`. */
@@ -97,7 +97,7 @@ export class ChatEncoder implements ReplyEncoder {
     members: ChatReply = {},
     logprobs: readonly Logprob[] = [],
   ): string {
-    return write({
+    return writeEvent({
       ...this.#writeHead('chat.completion.chunk'),
       ...members,
       choices: [{ index: 0, delta, logprobs: writeLogprobs(logprobs), finish_reason }],
@@ -115,7 +115,7 @@ function writeLogprobs(tokens: readonly Logprob[]): JsonObject | null {
   return tokens.length === 0 ? null : { content: [...tokens], refusal: null };
 }
 
-function begin(content: '' | null): ChatMessage {
+function writeFirstDelta(content: '' | null): ChatMessage {
   return { role: 'assistant', content, refusal: null };
 }
 
@@ -123,6 +123,6 @@ function writeTier({ tier }: CompleteReply): ChatReply {
   return tier === undefined ? {} : { service_tier: tier };
 }
 
-function write(chunk: ChatReply): string {
+function writeEvent(chunk: ChatReply): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }

@@ -27,13 +27,13 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['safety', 'content_filter'],
   ['refusal', 'content_filter'],
 ]);
-const failures = new Set(['error', 'network_error', 'insufficient_system_resource', 'abort']);
+const failedReasons = new Set(['error', 'network_error', 'insufficient_system_resource', 'abort']);
 
 /** Reads the finish of a choice; `failed` if the vendor aborted it, undefined while it continues. An unknown reason ends the choice. */
 export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
   const reported = asText(choice.finish_reason).toLowerCase();
   if (reported === '' || reported === 'null') return undefined;
-  if (failures.has(reported)) return 'failed';
+  if (failedReasons.has(reported)) return 'failed';
   const reason = reasons.get(reported) ?? 'stop';
   // vLLM reports the stop sequence here, other servers a reason.
   const stop = asText(choice.stop_reason);
@@ -53,24 +53,24 @@ export function readAbort(choice: ChatChoice): GatewayError | undefined {
 }
 
 /** Profiles of the routes that have sent a finish reason in a stream since the last reload. */
-const finishing = new WeakSet<Profile>();
+const routesWithFinish = new WeakSet<Profile>();
 
 /** Records that a stream of the route had a finish reason. */
 export function noteFinish(profile: Profile | undefined): void {
-  if (profile !== undefined) finishing.add(profile);
+  if (profile !== undefined) routesWithFinish.add(profile);
 }
 
 /**
  * Classifies a stream that ends with [DONE] but without a finish reason. Returns `whole` if the vendor sends no finish reasons,
  * according to its quirks; `cut` if the route has sent finish reasons before; otherwise `unknown`.
  */
-export function endingWithoutFinish(profile: Profile | undefined): 'whole' | 'cut' | 'unknown' {
+export function classifyMissingFinish(profile: Profile | undefined): 'whole' | 'cut' | 'unknown' {
   if (profile?.quirks.finish_reason === false) return 'whole';
-  return profile !== undefined && finishing.has(profile) ? 'cut' : 'unknown';
+  return profile !== undefined && routesWithFinish.has(profile) ? 'cut' : 'unknown';
 }
 
 /** Creates the error for a stream that ends without the finish reason that its route usually sends. */
-export function missingFinish(): GatewayError {
+export function missingFinishError(): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_finish'));
 }
 
@@ -96,7 +96,7 @@ function readCounts(value: JsonValue | undefined): Usage | undefined {
   const reasoning = count(member<ChatUsageDetails>(usage.completion_tokens_details, 'reasoning_tokens'));
   return {
     input: count(usage.prompt_tokens),
-    output: outputOf(usage, reasoning),
+    output: readOutputTokens(usage, reasoning),
     cacheRead:
       count(member<ChatUsageDetails>(details, 'cached_tokens')) ??
       count(usage.prompt_cache_hit_tokens) ??
@@ -110,7 +110,7 @@ function readCounts(value: JsonValue | undefined): Usage | undefined {
 }
 
 /** Reads the output tokens. Adds the reasoning tokens if the total shows that the completion count excludes them. */
-function outputOf(usage: ChatUsage, reasoning = 0): number | undefined {
+function readOutputTokens(usage: ChatUsage, reasoning = 0): number | undefined {
   const output = count(usage.completion_tokens);
   const total = count(usage.total_tokens);
   const input = count(usage.prompt_tokens);

@@ -10,7 +10,7 @@ import {
   paragraph,
 } from '../../../canonical/reply.ts';
 import type { SaidBefore } from '../../../content/sent-content.ts';
-import { thoughtSeparator } from '../request/read-reasoning.ts';
+import { reasoningSeparator } from '../request/read-reasoning.ts';
 import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatReasoningDetail } from '../../../wire/chat.ts';
 import { asList } from '../../../wire/members.ts';
@@ -40,11 +40,11 @@ export class MessageDeltas {
   }
 
   /** True while there is no text, refusal or call. */
-  get isSilent(): boolean {
+  get isEmpty(): boolean {
     return this.#textLength === 0 && this.#refusalLength === 0 && this.#callCount === 0;
   }
 
-  take(event: BlockEvent): ChatMessage[] {
+  takeEvent(event: BlockEvent): ChatMessage[] {
     switch (event.type) {
       case 'block_start':
         return this.#startBlock(event.block);
@@ -63,7 +63,7 @@ export class MessageDeltas {
    * Returns the reasoning states, which must be in one delta after all blocks: some clients concatenate such lists, but the openai
    * SDK keeps only the last one.
    */
-  end(): ChatMessage[] {
+  takeStates(): ChatMessage[] {
     return this.#states.length === 0 ? [] : [{ reasoning_details: this.#states }];
   }
 
@@ -117,18 +117,18 @@ export class MessageDeltas {
 export function separatorBefore(head: BlockHead, before: Omit<SaidBefore, 'last'>): string {
   const { type } = head;
   if (type === 'text') return before.hasText && head.isParagraph === true ? paragraph : '';
-  if (type === 'reasoning') return before.hasReasoning ? thoughtSeparator : '';
+  if (type === 'reasoning') return before.hasReasoning ? reasoningSeparator : '';
   return type === 'refusal' && before.hasRefusal ? paragraph : '';
 }
 
 /** Writes the message of a non-streaming reply as the sum of its deltas, so that both forms always have the same content. */
-export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): ChatMessage {
+export function writeMessage({ blocks }: CompleteReply, isOld: boolean): ChatMessage {
   const deltas = new MessageDeltas(isOld);
   const message = { role: 'assistant', content: null, refusal: null } satisfies ChatMessage as JsonObject;
   for (const [index, block] of blocks.entries()) {
-    for (const delta of deltasOf(deltas, index, block)) addDelta(message, delta);
+    for (const delta of writeBlock(deltas, index, block)) addDelta(message, delta);
   }
-  for (const delta of deltas.end()) addDelta(message, delta);
+  for (const delta of deltas.takeStates()) addDelta(message, delta);
   const { content, refusal, tool_calls: calls, function_call: call }: ChatMessage = message;
   // Only a message with a call or a refusal may have null as its text.
   return refusal === null && calls === undefined && call === undefined
@@ -136,14 +136,14 @@ export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): ChatMes
     : message;
 }
 
-function deltasOf(deltas: MessageDeltas, index: number, block: Block): ChatMessage[] {
+function writeBlock(deltas: MessageDeltas, index: number, block: Block): ChatMessage[] {
   const text = contentOf(block);
   const citations = block.type === 'text' ? block.citations : [];
   return [
-    ...deltas.take({ type: 'block_start', index, block }),
-    ...(text === '' ? [] : deltas.take({ type: 'block_delta', index, block, text })),
-    ...citations.flatMap((citation) => deltas.take({ type: 'citation', index, citation })),
-    ...deltas.take({ type: 'block_stop', index, block }),
+    ...deltas.takeEvent({ type: 'block_start', index, block }),
+    ...(text === '' ? [] : deltas.takeEvent({ type: 'block_delta', index, block, text })),
+    ...citations.flatMap((citation) => deltas.takeEvent({ type: 'citation', index, citation })),
+    ...deltas.takeEvent({ type: 'block_stop', index, block }),
   ];
 }
 

@@ -19,14 +19,14 @@ export class ObjectScanner {
     return this.#isBlank;
   }
 
-  get isWhole(): boolean {
+  get isClosed(): boolean {
     return this.#hasOpened && this.#depth === 0;
   }
 
   /** Returns true if the texts are equal except for white space. A blank text equals an empty object. */
-  isSame(text: string): boolean {
+  matches(text: string): boolean {
     const other = new ObjectScanner();
-    other.take(text);
+    other.scan(text);
     return this.#comparableHash === other.#comparableHash;
   }
 
@@ -34,7 +34,7 @@ export class ObjectScanner {
     return this.#isBlank ? emptyObjectHash : this.#hash;
   }
 
-  take(text: string): void {
+  scan(text: string): void {
     this.#isBlank &&= text.trim() === '';
     for (let index = 0; index < text.length; index++) {
       const code = text.charCodeAt(index);

@@ -9,11 +9,11 @@ import { asList, member } from '../../../wire/members.ts';
 export function isPromptRefused({
   choices,
   prompt_filter_results: results,
-  prompt_annotations: older,
+  prompt_annotations: annotations,
 }: ChatReply): boolean {
-  if (results === undefined && older === undefined) return false;
+  if (results === undefined && annotations === undefined) return false;
   if (asList(choices).length > 0) return false;
-  return [...asList(results), ...asList(older)].some(isRefused);
+  return [...asList(results), ...asList(annotations)].some(isRefused);
 }
 
 function isRefused(result: JsonValue): boolean {

@@ -3,7 +3,7 @@ import type { MediaSource } from '../../../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { asList, asText, count, member } from '../../../wire/members.ts';
-import { thoughtOf } from '../request/read-reasoning.ts';
+import { readDetailText } from '../request/read-reasoning.ts';
 import type { CallEntries } from './call-entry.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import type {
@@ -21,7 +21,7 @@ import type {
 export interface MessageContent {
   readonly reasoning: string;
   /** True if the reasoning is only in `reasoning_details`, where MiniMax repeats all of it in each chunk. */
-  readonly isDetailed: boolean;
+  readonly isFromDetails: boolean;
   readonly text: string;
   readonly refusal: string;
   readonly citations: readonly Citation[];
@@ -29,7 +29,7 @@ export interface MessageContent {
   readonly calls: CallEntries;
 }
 
-const none: readonly Citation[] = [];
+const noCitations: readonly Citation[] = [];
 
 /**
  * Reads a message or a delta. Sources: OpenAI API reference, "The chat completion object"; DeepSeek
@@ -38,16 +38,16 @@ const none: readonly Citation[] = [];
 export function readMessage(message: ChatMessage): MessageContent {
   const { content } = message;
   const parts = Array.isArray(content) ? content : [];
-  const plain = asText(message.reasoning_content) || asText(message.reasoning) || parts.map(thinkingOf).join('');
-  const details = listOf(message.reasoning_details).map(thoughtOf).join('');
+  const plain = asText(message.reasoning_content) || asText(message.reasoning) || parts.map(readThinking).join('');
+  const details = toList(message.reasoning_details).map(readDetailText).join('');
   return {
     reasoning: plain || details,
-    isDetailed: plain === '' && details !== '',
-    text: asText(content) || parts.map(textOfPart).join(''),
+    isFromDetails: plain === '' && details !== '',
+    text: asText(content) || parts.map(readText).join(''),
     refusal: asText(message.refusal) || parts.map((part) => asText(member<ChatPart>(part, 'refusal'))).join(''),
-    citations: listOf(message.annotations).flatMap(readCitation),
-    images: [...parts, ...listOf(message.images)].flatMap(readImage),
-    calls: { entries: listOf(message.tool_calls), old: oldCall(message.function_call) },
+    citations: toList(message.annotations).flatMap(readCitation),
+    images: [...parts, ...toList(message.images)].flatMap(readImage),
+    calls: { entries: toList(message.tool_calls), deprecatedCall: readDeprecatedCall(message.function_call) },
   };
 }
 
@@ -57,22 +57,22 @@ export function choicesOf({ choices }: ChatReply): Editable<ChatChoice>[] {
 }
 
 /** Reads a list. An object in its place counts as the only entry. */
-export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+export function toList(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? [value] : [];
 }
 
-function textOfPart(part: JsonValue): string {
+function readText(part: JsonValue): string {
   if (typeof part === 'string') return part;
   return member<ChatPart>(part, 'type') === 'thinking' ? '' : asText(member<ChatPart>(part, 'text'));
 }
 
-function thinkingOf(part: JsonValue): string {
+function readThinking(part: JsonValue): string {
   const thinking = member<ChatPart>(part, 'thinking');
-  return asText(thinking) || listOf(thinking).map(textOfPart).join('');
+  return asText(thinking) || toList(thinking).map(readText).join('');
 }
 
-function oldCall(call: JsonValue | undefined): JsonObject | undefined {
+function readDeprecatedCall(call: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(call) && isFilled(call) ? call : undefined;
 }
 
@@ -97,13 +97,13 @@ export function hasSources({ citations, search_results, web_search }: ChatReply)
  */
 export function readSources(reply: ChatReply, message: ChatMessage): readonly Citation[] {
   // Most replies and chunks have no such sources.
-  if (!hasSources(reply) && message.executed_tools === undefined) return none;
+  if (!hasSources(reply) && message.executed_tools === undefined) return noCitations;
   const { citations, search_results, web_search } = reply;
-  const toolSources = listOf(message.executed_tools).flatMap((tool) =>
-    listOf(member<ChatSource>(member<ChatSource>(tool, 'search_results'), 'results')),
+  const toolSources = toList(message.executed_tools).flatMap((tool) =>
+    toList(member<ChatSource>(member<ChatSource>(tool, 'search_results'), 'results')),
   );
   const sources = new Map<string, Citation>();
-  for (const source of [citations, search_results, web_search].flatMap(listOf).concat(toolSources)) {
+  for (const source of [citations, search_results, web_search].flatMap(toList).concat(toolSources)) {
     const url =
       asText(source) || asText(member<ChatSource>(source, 'url')) || asText(member<ChatSource>(source, 'link'));
     const title = sources.get(url)?.title ?? (asText(member<ChatSource>(source, 'title')) || undefined);

@@ -3,11 +3,11 @@ import { isJsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import {
   type AnsweredRequest,
-  filledUsage,
-  isCounted,
-  objectOr,
+  completeUsage,
+  hasTokenCounts,
+  asObject,
   type ReplyAdapter,
-  rewriteData,
+  replaceDataInText,
 } from '../../contract/pass-through.ts';
 import { member } from '../../../wire/members.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
@@ -29,17 +29,17 @@ export class ChatReplyAdapter implements ReplyAdapter {
     this.#owesUsage = this.#wantsUsage;
   }
 
-  event(event: StreamEvent, counted?: Usage): string {
+  adaptEvent(event: StreamEvent, counted?: Usage): string {
     const { text, data } = event;
     if (!event.isPlain && isUsageChunk(event)) {
-      if (isCounted(counted)) this.#owesUsage = false;
+      if (hasTokenCounts(counted)) this.#owesUsage = false;
       // The gateway requested this chunk, not the client.
       if (!this.#wantsUsage && /"choices"\s*:\s*\[\s*\]/.test(text)) return '';
       const chunk: ChatReply = event.parse() ?? {};
-      const placed = withCachedTokens(chunk, counted);
-      return placed === chunk ? text : rewriteData(text, placed);
+      const adapted = addCachedTokens(chunk, counted);
+      return adapted === chunk ? text : replaceDataInText(text, adapted);
     }
-    if (data?.startsWith('[DONE]') === true) return this.end(counted) + text;
+    if (data?.startsWith('[DONE]') === true) return this.renderEnd(counted) + text;
     if (data !== undefined) {
       this.meter.delta(event);
       this.#lastChunk = event;
@@ -47,25 +47,25 @@ export class ChatReplyAdapter implements ReplyAdapter {
     return text;
   }
 
-  whole(text: string, body: ChatReply, counted?: Usage): string {
-    if (isCounted(counted)) {
-      const placed = withCachedTokens(body, counted);
+  adaptReply(text: string, body: ChatReply, counted?: Usage): string {
+    if (hasTokenCounts(counted)) {
+      const placed = addCachedTokens(body, counted);
       return placed === body ? text : JSON.stringify(placed);
     }
     this.meter.whole(body);
-    return JSON.stringify({ ...body, usage: filledUsage(body.usage, this.#completeUsage(counted)) });
+    return JSON.stringify({ ...body, usage: completeUsage(body.usage, this.#completeUsage(counted)) });
   }
 
   /** Returns the usage chunk that the client requested, if the upstream did not send it. */
-  end(counted?: Usage): string {
+  renderEnd(counted?: Usage): string {
     if (!this.#owesUsage) return '';
     this.#owesUsage = false;
     const usage = this.#completeUsage(counted);
-    return rewriteData(this.#lastChunk?.text ?? '', { ...this.#lastChunk?.parse(), choices: [], usage });
+    return replaceDataInText(this.#lastChunk?.text ?? '', { ...this.#lastChunk?.parse(), choices: [], usage });
   }
 
-  failure(text: string, counted?: Usage): string {
-    return this.end(counted) + text;
+  adaptFailure(text: string, counted?: Usage): string {
+    return this.renderEnd(counted) + text;
   }
 
   #completeUsage(counted: Usage | undefined): ChatUsage {
@@ -77,13 +77,13 @@ export class ChatReplyAdapter implements ReplyAdapter {
  * Adds the cached-token count where clients read it, because DeepSeek, Moonshot and Mistral use other names. Returns the same object
  * if the count is already there.
  */
-function withCachedTokens(reply: ChatReply, counted: Usage | undefined): ChatReply {
+function addCachedTokens(reply: ChatReply, counted: Usage | undefined): ChatReply {
   const { usage } = reply;
   if (!isJsonObject(usage) || counted?.cacheRead === undefined) return reply;
   const { prompt_tokens_details: details }: ChatUsage = usage;
   if (typeof member<ChatUsageDetails>(details, 'cached_tokens') === 'number') return reply;
-  const placed = { ...objectOr(details), cached_tokens: counted.cacheRead };
-  return { ...reply, usage: { ...usage, prompt_tokens_details: placed } };
+  const completedDetails = { ...asObject(details), cached_tokens: counted.cacheRead };
+  return { ...reply, usage: { ...usage, prompt_tokens_details: completedDetails } };
 }
 
 /** Returns true for a chunk with usage at the top level, where clients read it. Some vendors nest usage in another member. */

@@ -5,7 +5,7 @@ import type { ChatAnnotation, ChatCall, ChatReasoningDetail, ChatRequest, ChatUs
 type ReasoningBlock = Extract<Block, { type: 'reasoning' }>;
 
 /** Maps a pause for the vendor's own tools to `length`, the only reason of this format for an unfinished reply. */
-const reasons: Readonly<Record<FinishReason, string>> = {
+const finishReasons: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
   stop_sequence: 'stop',
   pause: 'length',
@@ -21,7 +21,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
  * @param isOld true if the client sent `functions` and supports only the deprecated reason
  */
 export function writeFinish(finish: FinishReason, isOld: boolean): string {
-  return isOld && finish === 'tool_calls' ? 'function_call' : reasons[finish];
+  return isOld && finish === 'tool_calls' ? 'function_call' : finishReasons[finish];
 }
 
 /** Encodes usage. Source: OpenAI API reference, "The chat completion object", `usage`. */

@@ -1,10 +1,10 @@
-import { type CallEntry, isAtOtherIndex } from './call-entry.ts';
+import { type CallEntry, hasDifferentIndex } from './call-entry.ts';
 import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatCall } from '../../../wire/chat.ts';
 
 /** Maximum number of extra characters, all white space, in an input that equals the input of its twin. */
-const mostWhiteSpace = 4_096;
+const maxExtraWhiteSpace = 4_096;
 
 /** A call of a choice, complete or still arriving. */
 export class TrackedCall {
@@ -18,57 +18,57 @@ export class TrackedCall {
   /** True for a call whose input is not JSON. */
   isCustom = false;
   /** The call that this call may repeat. The pieces of this call are held back until its input shows whether it does. */
-  twin: TrackedCall | undefined;
+  suspectedOriginal: TrackedCall | undefined;
   isRepetition = false;
   readonly scanner = new ObjectScanner();
   readonly #input = new TextTracker();
   #held: { readonly entry: ChatCall; readonly input: string } = { entry: {}, input: '' };
 
-  constructor(key: number, { index, isOld }: Pick<CallEntry, 'index' | 'isOld'>) {
+  constructor(key: number, { index, isDeprecated }: Pick<CallEntry, 'index' | 'isDeprecated'>) {
     this.key = key;
     this.index = index;
-    this.isOld = isOld;
+    this.isOld = isDeprecated;
   }
 
   /** True if the input has started but is not a complete object. */
-  get isTorn(): boolean {
-    return !this.isCustom && !this.scanner.isBlank && !this.scanner.isWhole;
+  get isTruncated(): boolean {
+    return !this.isCustom && !this.scanner.isBlank && !this.scanner.isClosed;
   }
 
   /** Returns true if `input` equals the input so far. White space in JSON is ignored. */
   hasInput(input: string): boolean {
-    return this.isCustom ? this.#input.equals(input) : this.scanner.isSame(input);
+    return this.isCustom ? this.#input.equals(input) : this.scanner.matches(input);
   }
 
   /** Returns true if `input` is empty or starts with the input so far. */
-  begins(input: string): boolean {
+  isStartOf(input: string): boolean {
     return input === '' || this.#input.isStartOf(input);
   }
 
-  take(input: string): string {
-    this.scanner.take(input);
+  takeInput(input: string): string {
+    this.scanner.scan(input);
     return this.#input.takePiece(input);
   }
 
   /** Takes the whole input and returns the missing part. */
-  complete(input: string): string {
+  completeInput(input: string): string {
     const missing = this.#input.takeWhole(input);
-    this.scanner.take(missing);
+    this.scanner.scan(missing);
     return missing;
   }
 
   /** Holds a piece back. Returns true once enough input has arrived to compare the call with its twin. */
-  hold(entry: ChatCall, input: string): boolean {
+  holdBack(entry: ChatCall, input: string): boolean {
     this.#held = { entry: { ...this.#held.entry, ...entry }, input: this.#held.input + input };
-    const most = (this.twin?.inputLength ?? 0) + mostWhiteSpace;
-    return this.scanner.isWhole || this.#held.input.length > most;
+    const maxLength = (this.suspectedOriginal?.inputLength ?? 0) + maxExtraWhiteSpace;
+    return this.scanner.isClosed || this.#held.input.length > maxLength;
   }
 
   /** Returns the held-back pieces as one piece; undefined if the call repeats its twin. */
   release(): { readonly entry: ChatCall; readonly input: string } | undefined {
     const held = this.#held;
-    this.isRepetition = this.twin?.hasInput(held.input) === true;
-    this.twin = undefined;
+    this.isRepetition = this.suspectedOriginal?.hasInput(held.input) === true;
+    this.suspectedOriginal = undefined;
     this.#held = { entry: {}, input: '' };
     return this.isRepetition ? undefined : held;
   }
@@ -85,7 +85,7 @@ export class TrackedCall {
  */
 export function isRepetition(piece: CallEntry, call: TrackedCall, callsInChunk: ReadonlySet<TrackedCall>): boolean {
   const { input } = piece;
-  return mayRepeat(piece, call, callsInChunk) && input.trim() !== '' && call.scanner.isWhole && call.hasInput(input);
+  return mayRepeat(piece, call, callsInChunk) && input.trim() !== '' && call.scanner.isClosed && call.hasInput(input);
 }
 
 /**
@@ -95,9 +95,9 @@ export function isRepetition(piece: CallEntry, call: TrackedCall, callsInChunk: 
  * @param callsInChunk calls of earlier pieces in the same chunk
  */
 export function mayRepeat(piece: CallEntry, call: TrackedCall, callsInChunk: ReadonlySet<TrackedCall>): boolean {
-  const { id, name, isOld, isCustom } = piece;
+  const { id, name, isDeprecated, isCustom } = piece;
   if (isCustom || name === undefined || name !== call.name) return false;
-  if (callsInChunk.has(call) && isAtOtherIndex(piece, call)) return false;
-  if (isOld !== call.isOld) return isOld || call.id === undefined;
-  return id !== undefined && id === call.id && call.scanner.isWhole;
+  if (callsInChunk.has(call) && hasDifferentIndex(piece, call)) return false;
+  if (isDeprecated !== call.isOld) return isDeprecated || call.id === undefined;
+  return id !== undefined && id === call.id && call.scanner.isClosed;
 }

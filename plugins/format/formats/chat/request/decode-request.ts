@@ -38,8 +38,10 @@ function readCacheLife({ messages, tools }: ChatRequest): '1h' | undefined {
   const hasLongLivedMessage = asList(messages).some(
     (message) => isLongLived(message) || asList(member<ChatMessage>(message, 'content')).some(isLongLived),
   );
-  const isLongLivedTool = (tool: JsonValue) => isLongLived(tool) || isLongLived(member<ChatTool>(tool, 'function'));
-  return hasLongLivedMessage || asList(tools).some(isLongLivedTool) ? '1h' : undefined;
+  const hasLongLivedTool = asList(tools).some(
+    (tool) => isLongLived(tool) || isLongLived(member<ChatTool>(tool, 'function')),
+  );
+  return hasLongLivedMessage || hasLongLivedTool ? '1h' : undefined;
 }
 
 function isLongLived(holder: JsonValue | undefined): boolean {
@@ -49,22 +51,26 @@ function isLongLived(holder: JsonValue | undefined): boolean {
 /** Reads the official parameter first, then OpenRouter's `reasoning` and DeepSeek's `thinking`. */
 function readReasoningRequest(body: Placed<ChatRequest>): ReasoningRequest | undefined {
   const effort = readEffort(body, 'reasoning_effort');
-  if (effort !== undefined) return asksFor(effort, undefined);
+  if (effort !== undefined) return requestReasoning(effort, undefined);
   const { reasoning, thinking } = body.value;
   if (isJsonObject(reasoning)) {
     const { effort: named, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
-    return asksFor(asEffort(named) ?? (enabled === false ? 'none' : undefined), count(budget), exclude !== true);
+    return requestReasoning(
+      findEffort(named) ?? (enabled === false ? 'none' : undefined),
+      count(budget),
+      exclude !== true,
+    );
   }
   if (!isJsonObject(thinking)) return undefined;
   const { type, budget_tokens: budget }: ChatReasoningOptions = thinking;
-  return type === 'disabled' ? asksFor('none', undefined) : asksFor(undefined, count(budget));
+  return type === 'disabled' ? requestReasoning('none', undefined) : requestReasoning(undefined, count(budget));
 }
 
-function asEffort(word: JsonValue | undefined): Effort | undefined {
+function findEffort(word: JsonValue | undefined): Effort | undefined {
   return efforts.find((effort) => effort === word);
 }
 
 /** Requests the text by default, because clients of this format show all reasoning that they receive. */
-function asksFor(effort: Effort | undefined, budget: number | undefined, wantsText = true): ReasoningRequest {
+function requestReasoning(effort: Effort | undefined, budget: number | undefined, wantsText = true): ReasoningRequest {
   return { effort, budget, wantsText: wantsText && effort !== 'none' };
 }

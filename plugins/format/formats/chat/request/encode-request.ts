@@ -39,8 +39,8 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   return withoutUnset(request);
 }
 
-function writeInstructions(conversation: Conversation, more: string | undefined): ChatMessage[] {
-  const text = instructionText(conversation, more);
+function writeInstructions(conversation: Conversation, instruction: string | undefined): ChatMessage[] {
+  const text = instructionText(conversation, instruction);
   return text === '' ? [] : [{ role: 'developer', content: text }];
 }
 
@@ -72,9 +72,9 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
   const effort = clampEffort(wanted, quirks.efforts);
   switch (quirks.reasoning) {
     case 'thinking':
-      return writeSwitch(wanted, effort, quirks.efforts);
+      return writeThinkingSwitch(wanted, effort, quirks.efforts);
     case 'enable_thinking':
-      return writeEnabled(wanted, reasoning);
+      return writeThinkingBudget(wanted, reasoning);
     case 'thinking_off':
       if (wanted !== 'none') notes.drop('reasoning effort');
       return wanted === 'none' ? { thinking: { type: 'disabled' } } : {};
@@ -87,13 +87,13 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
 }
 
 /** Turns thinking on or off. Adds an effort only for vendors whose efforts are configured, because others reject it. */
-function writeSwitch(wanted: Effort, effort: Effort, routeEfforts: readonly Effort[]): ChatRequest {
+function writeThinkingSwitch(wanted: Effort, effort: Effort, routeEfforts: readonly Effort[]): ChatRequest {
   if (wanted === 'none') return { thinking: { type: 'disabled' } };
   const hasEfforts = routeEfforts.length < efforts.length;
   return { thinking: { type: 'enabled' }, ...(hasEfforts && { reasoning_effort: effort }) };
 }
 
-function writeEnabled(wanted: Effort, { budget }: ReasoningRequest): ChatRequest {
+function writeThinkingBudget(wanted: Effort, { budget }: ReasoningRequest): ChatRequest {
   if (wanted === 'none') return { enable_thinking: false };
   return { enable_thinking: true, thinking_budget: budget ?? budgetOf(wanted) };
 }

@@ -3,7 +3,7 @@ import { shortenId, takenRetention } from '../../../canonical/openai.ts';
 import { requestedTier } from '../../../canonical/service-tier.ts';
 import { filledObject, filledText, textsOf } from '../../../wire/members.ts';
 import { maybeInteger } from '../../../wire/read.ts';
-import { parameters } from '../../contract/parameters.ts';
+import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 import type { ChatRequest } from '../../../wire/chat.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -11,9 +11,9 @@ import type { JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 
 /** Source: OpenAI API reference, "Create chat completion". */
-export const chatParameters = parameters(
+export const chatParameters = compileParameters(
   {
-    messages: rule.entriesOf(rule.objectWith('role', rule.text)),
+    messages: rule.nonEmptyListOf(rule.objectWith('role', rule.text)),
     stream: rule.boolean,
     stream_options: rule.object,
     'stream_options.include_usage': rule.boolean,
@@ -33,13 +33,13 @@ export const chatParameters = parameters(
     reasoning_effort: rule.text,
     response_format: rule.object,
     // `structural_tag` is an addition of vLLM and SGLang, `grammar` of Fireworks.
-    'response_format.type': rule.word(
+    'response_format.type': rule.oneOf(
       ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
       'text, json_object or json_schema',
     ),
     logit_bias: { is: rule.object, isLost: (bias) => filledObject(bias) !== undefined },
     // In vLLM, -1 means all tokens.
-    top_logprobs: { is: rule.integer(-1), to: 'topLogprobs', read: readMost, writtenBy: 'encoder' },
+    top_logprobs: { is: rule.integer(-1), to: 'topLogprobs', read: readTopLogprobs, writtenBy: 'encoder' },
     logprobs: {
       is: rule.boolean,
       to: 'topLogprobs',
@@ -48,29 +48,29 @@ export const chatParameters = parameters(
     },
     user: { is: rule.text, to: 'user', read: filledText, writtenBy: 'encoder' },
     safety_identifier: { is: rule.text, to: 'safetyId', read: filledText, writtenBy: 'encoder' },
-    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: filledText, write: ifKnown(shortenId) },
-    service_tier: { is: rule.text, to: 'serviceTier', read: filledText, write: ifKnown(requestedTier) },
+    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: filledText, write: ifSupported(shortenId) },
+    service_tier: { is: rule.text, to: 'serviceTier', read: filledText, write: ifSupported(requestedTier) },
     store: { is: rule.boolean, isLost: (store) => store === true },
     // Written for no upstream: OpenAI accepts metadata only for stored replies.
     metadata: { is: rule.object, to: 'metadata', read: filledObject, writtenBy: 'nobody' },
     // xAI
-    deferred: rule.falseBecause(
+    deferred: rule.mustBeFalse(
       'a deferred completion can be fetched only with the key of this service at the vendor. Use POST /v1/responses with ' +
         '`background: true`',
     ),
   },
   {
-    translated: {
+    translationOnly: {
       top_k: { is: rule.anything, to: 'sampling.topK', read: readTopK, writtenBy: 'nobody' },
-      verbosity: { is: rule.text, to: 'verbosity', read: filledText, write: ifKnown() },
+      verbosity: { is: rule.text, to: 'verbosity', read: filledText, write: ifSupported() },
       prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText, write: takenRetention },
       modalities: { is: rule.textOrTexts, to: 'wantsImages', read: readModalities, write: writeModalities },
     },
-    known: ['model', 'function_call', 'reasoning', 'thinking', 'web_search_options'],
+    unmappedMembers: ['model', 'function_call', 'reasoning', 'thinking', 'web_search_options'],
   },
 );
 
-function readMost(value: JsonValue): number | undefined {
+function readTopLogprobs(value: JsonValue): number | undefined {
   return maybeInteger(value, 'top_logprobs', 0, 20) || undefined;
 }
 
@@ -81,11 +81,11 @@ function readTopK(value: JsonValue, notes: Notes): number | undefined {
 }
 
 function readModalities(value: JsonValue): true | undefined {
-  const wanted = textsOf(value);
-  if (wanted.includes('audio')) {
+  const modalities = textsOf(value);
+  if (modalities.includes('audio')) {
     throw new GatewayError('not_supported', 'Audio output is not supported.', { param: 'modalities' });
   }
-  return wanted.includes('image') || undefined;
+  return modalities.includes('image') || undefined;
 }
 
 /** Requests image output from OpenRouter, the only Chat endpoint that generates images on request. */
@@ -94,7 +94,7 @@ function writeModalities(_: true, { profile }: EncodeTarget): string[] | undefin
 }
 
 /** Creates a writer for a member that many vendors reject. Support for custom tools, which are equally new, implies support for it. */
-function ifKnown(write: (setting: string) => string | undefined = (setting) => setting) {
+function ifSupported(write: (setting: string) => string | undefined = (setting) => setting) {
   return (setting: string, { profile }: EncodeTarget) => (profile.quirks.freeform_tools ? write(setting) : undefined);
 }
 

@@ -5,13 +5,13 @@ import { asText } from '../../../wire/members.ts';
 import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 
 /** Returns true if the route accepts the reasoning of earlier assistant messages: it requires the reasoning, or takes what is given. */
-export function takesReasoning(profile: Profile, hasCalls: boolean): boolean {
+export function acceptsReasoning(profile: Profile, hasCalls: boolean): boolean {
   const { capabilities, quirks } = profile;
   return wantsReasoning(profile, hasCalls) || (capabilities.reasoning && quirks.replay_reasoning === 'given');
 }
 
 /** Returns where a vendor expects the reasoning of earlier turns. A model that reasons inside its text gets the reasoning back there. */
-export function placeOfThoughts({ quirks }: Profile): Profile['quirks']['replay_as'] {
+export function selectReasoningPlace({ quirks }: Profile): Profile['quirks']['replay_as'] {
   return quirks.inline_thinking ? 'think_tags' : quirks.replay_as;
 }
 
@@ -19,26 +19,29 @@ export function placeOfThoughts({ quirks }: Profile): Profile['quirks']['replay_
  * Puts the reasoning of a message where the vendor expects it. Sources: Mistral API reference, "ThinkChunk"; Cerebras docs,
  * "Reasoning", on models that continue from their own text.
  */
-export function placeThoughts(message: ChatMessage, thoughts: string, profile: Profile): ChatMessage {
-  const place = placeOfThoughts(profile);
-  if (place === 'reasoning_content' || place === 'reasoning') return { ...message, [place]: thoughts };
-  if (thoughts === '') return message;
+export function placeReasoning(message: ChatMessage, reasoning: string, profile: Profile): ChatMessage {
+  const place = selectReasoningPlace(profile);
+  if (place === 'reasoning_content' || place === 'reasoning') return { ...message, [place]: reasoning };
+  if (reasoning === '') return message;
   const { content } = message;
   if (place === 'thinking_parts') {
-    const part: ChatPart = { type: 'thinking', thinking: [{ type: 'text', text: thoughts }] };
-    return { ...message, content: [part, ...partsOf(content)] };
+    const part: ChatPart = { type: 'thinking', thinking: [{ type: 'text', text: reasoning }] };
+    return { ...message, content: [part, ...toParts(content)] };
   }
-  const text = place === 'text' ? `${thoughts}\n\n` : `<think>\n${thoughts}\n</think>\n\n`;
-  return { ...message, content: Array.isArray(content) ? [{ type: 'text', text }, ...content] : text + asText(content) };
+  const text = place === 'text' ? `${reasoning}\n\n` : `<think>\n${reasoning}\n</think>\n\n`;
+  return {
+    ...message,
+    content: Array.isArray(content) ? [{ type: 'text', text }, ...content] : text + asText(content),
+  };
 }
 
-function partsOf(content: JsonValue | undefined): JsonValue[] {
+function toParts(content: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(content)) return content;
   return asText(content) === '' ? [] : [{ type: 'text', text: asText(content) }];
 }
 
 /** Returns true for a message whose content already has the reasoning. */
-export function hasThoughtsInContent({ content }: ChatMessage): boolean {
+export function hasReasoningInContent({ content }: ChatMessage): boolean {
   if (Array.isArray(content) && content.some((part) => isJsonObject(part) && part['type'] === 'thinking')) return true;
   return JSON.stringify(content ?? '').includes('<think>');
 }

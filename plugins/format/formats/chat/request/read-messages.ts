@@ -55,7 +55,7 @@ export class ChatHistoryReader {
       case 'tool':
         return this.#addResult(message.text('tool_call_id'), message);
       case 'function':
-        return this.#addResult(idOfOldCall(readName(message)), message);
+        return this.#addResult(createDeprecatedCallId(readName(message)), message);
       default:
         throw invalid(message.at('role'), 'developer, system, user, assistant or tool');
     }
@@ -118,7 +118,14 @@ export class ChatHistoryReader {
     const isSame = (item: Item) =>
       item.type === 'tool_call' && item.name === name && canonicalInput(item.input) === canonicalInput(input);
     if (calls.some(isSame)) return;
-    this.items.push({ type: 'tool_call', id: idOfOldCall(name), name, namespace: undefined, form: 'function', input });
+    this.items.push({
+      type: 'tool_call',
+      id: createDeprecatedCallId(name),
+      name,
+      namespace: undefined,
+      form: 'function',
+      input,
+    });
   }
 
   #addResult(id: string, message: Placed<ChatMessage>): void {
@@ -127,7 +134,7 @@ export class ChatHistoryReader {
 }
 
 /** Creates an id for a call in the deprecated form, which has none. `CallIds` makes repeated ids unique later. */
-function idOfOldCall(name: string): string {
+function createDeprecatedCallId(name: string): string {
   return `call_function_${name}`;
 }
 

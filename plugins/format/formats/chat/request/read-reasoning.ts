@@ -8,7 +8,7 @@ import type { Placed } from '../../../wire/read.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
 
 /** Separates the reasoning texts of a message, which are joined into one text. */
-export const thoughtSeparator = '\n\n';
+export const reasoningSeparator = '\n\n';
 
 interface StateEntry {
   readonly state: OpaqueState;
@@ -26,16 +26,16 @@ export function readReasoning(message: Placed<ChatMessage>, notes: Notes): Reaso
   const text = message.maybeText('reasoning_content') || plainReasoning(message.value, details);
   const states = details.flatMap((entry) => readReasoningState(entry, notes));
   if (states.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
-  return share(text, states) ?? [{ type: 'reasoning', text, state: undefined }, ...signaturesOf(states)];
+  return assignTexts(text, states) ?? [{ type: 'reasoning', text, state: undefined }, ...keepSignatures(states)];
 }
 
 function plainReasoning({ reasoning }: ChatMessage, details: readonly JsonValue[]): string {
   if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
-  return details.map(thoughtOf).join('');
+  return details.map(readDetailText).join('');
 }
 
 /** Reads the visible text of an entry of `reasoning_details`. Source: OpenRouter documentation, "Reasoning tokens". */
-export function thoughtOf(entry: JsonValue | undefined): string {
+export function readDetailText(entry: JsonValue | undefined): string {
   if (!isJsonObject(entry)) return '';
   const { text, summary }: ChatReasoningDetail = entry;
   const visible = text ?? summary;
@@ -52,12 +52,12 @@ function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
 }
 
 /** Keeps Google's signatures, which are valid without the text of their thoughts. */
-function signaturesOf(states: readonly StateEntry[]): Reasoning[] {
+function keepSignatures(states: readonly StateEntry[]): Reasoning[] {
   return states.flatMap(({ state }) => (state.kind === 'thought' ? [{ type: 'reasoning', text: '', state }] : []));
 }
 
 /** Assigns every state its text; undefined if the division is ambiguous, because upstreams reject a state with the wrong text. */
-function share(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
+function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
   const [only] = states;
   if (states.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {
     return [{ type: 'reasoning', text, state: only.state }];
@@ -68,7 +68,7 @@ function share(text: string, states: readonly StateEntry[]): Reasoning[] | undef
     if (length === undefined || length > remaining.length) return undefined;
     reasoning.push({ type: 'reasoning', text: remaining.slice(0, length), state });
     remaining = remaining.slice(length);
-    if (length > 0 && remaining.startsWith(thoughtSeparator)) remaining = remaining.slice(thoughtSeparator.length);
+    if (length > 0 && remaining.startsWith(reasoningSeparator)) remaining = remaining.slice(reasoningSeparator.length);
   }
   return remaining === '' ? reasoning : undefined;
 }
@@ -78,21 +78,21 @@ function share(text: string, states: readonly StateEntry[]): Reasoning[] | undef
  *
  * @param needsState true if the text of the reasoning is not enough
  */
-export function callsInHistory({ messages }: ChatRequest, needsState: boolean): HistoryCall[] {
+export function findHistoryCalls({ messages }: ChatRequest, needsState: boolean): HistoryCall[] {
   return asList(messages).flatMap((message) => {
     const { tool_calls: calls, reasoning_content: text }: ChatMessage = isJsonObject(message) ? message : {};
     if (!isJsonObject(message) || !Array.isArray(calls)) return [];
     const hasText = typeof text === 'string' && text !== '';
     const isBare = !hasState(message, hasText) && (needsState || !hasText);
-    return calls.map((call) => ({ ...keptCallOf(call), isBare }));
+    return calls.map((call) => ({ ...readKeptCall(call), isBare }));
   });
 }
 
 /** Reads the parts of a call that its stored reasoning is found by. */
-export function keptCallOf(entry: JsonValue): KeptCall {
-  const { id, type, function: named, custom }: ChatCall = isJsonObject(entry) ? entry : {};
+export function readKeptCall(entry: JsonValue): KeptCall {
+  const { id, type, function: namedFunction, custom }: ChatCall = isJsonObject(entry) ? entry : {};
   const isCustom = type === 'custom';
-  const body = isCustom ? custom : named;
+  const body = isCustom ? custom : namedFunction;
   return {
     id: asText(id),
     name: asText(member<ChatCallBody>(body, 'name')),

@@ -19,8 +19,8 @@ export function readTools(body: Placed<ChatRequest>, notes: Notes): Tool[] {
   let foreign: string | undefined;
   for (const tool of body.objects<ChatTool>('tools')) {
     const type = readType(tool);
-    if (type === 'function') tools.add(marked(readFunctionTool(tool.object(type)), tool.value));
-    else if (type === 'custom') tools.add(marked(readFreeformTool(tool.object(type), 'grammar'), tool.value));
+    if (type === 'function') tools.add(readBreakpoint(readFunctionTool(tool.object(type)), tool.value));
+    else if (type === 'custom') tools.add(readBreakpoint(readFreeformTool(tool.object(type), 'grammar'), tool.value));
     else {
       foreign ??= tool.at('type');
       notes.drop(`tool ${type}`);
@@ -35,7 +35,7 @@ export function readTools(body: Placed<ChatRequest>, notes: Notes): Tool[] {
 }
 
 /** Reads Anthropic's cache breakpoint, which clients of OpenRouter and LiteLLM put on the tool or inside its declaration. */
-function marked(clientTool: ClientTool, tool: ChatTool): ClientTool {
+function readBreakpoint(clientTool: ClientTool, tool: ChatTool): ClientTool {
   const isMarked = [tool, tool.function, tool.custom].some((holder) => isJsonObject(holder) && hasBreakpoint(holder));
   return isMarked ? { ...clientTool, isBreakpoint: true } : clientTool;
 }

@@ -6,10 +6,10 @@ import { checkImageType, fileNameOf, unsupported, uploadedFile, writeDataUrl } f
 import { writeAudio } from '../../../canonical/openai.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
 import { writeAsMessages, type WrittenAnswer } from '../../../canonical/write-turns.ts';
-import { longestCallId } from './call-ids.ts';
-import { placeThoughts, takesReasoning } from './place-thoughts.ts';
-import { thoughtSeparator } from './read-reasoning.ts';
-import { isRaw } from './write-tools.ts';
+import { maxCallIdLength } from './call-ids.ts';
+import { placeReasoning, acceptsReasoning } from './place-thoughts.ts';
+import { reasoningSeparator } from './read-reasoning.ts';
+import { isSentFreeform } from './write-tools.ts';
 import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
@@ -22,44 +22,48 @@ import type { Editable } from '../../../wire/loose.ts';
 export function writeMessages(items: readonly Item[], target: EncodeTarget): ChatMessage[] {
   return writeAsMessages<ChatMessage>(items, target, {
     system: (content) => ({ role: 'developer', content }),
-    result: (result) => ({ role: 'tool', tool_call_id: wireId(result.id), content: resultText(result) }),
+    result: (result) => ({ role: 'tool', tool_call_id: shortenCallId(result.id), content: resultText(result) }),
     user: (parts) => ({ role: 'user', content: writeContent(parts, target) }),
     assistant: (answer) => writeAssistant(answer, target),
   });
 }
 
 function writeAssistant({ text, calls, thoughts, hasReasoning }: WrittenAnswer, target: EncodeTarget): ChatMessage {
-  const replayed = replay(thoughts, calls.length > 0, target);
-  if (replayed === undefined && hasReasoning) target.notes.drop('reasoning of earlier turns');
+  const replayedReasoning = joinReplayedReasoning(thoughts, calls.length > 0, target);
+  if (replayedReasoning === undefined && hasReasoning) target.notes.drop('reasoning of earlier turns');
   const message: Editable<ChatMessage> = { role: 'assistant', content: text === '' ? null : text };
   if (calls.length > 0) message.tool_calls = calls.map((call) => writeCall(call, target));
-  return replayed === undefined ? message : placeThoughts(message, replayed, target.profile);
+  return replayedReasoning === undefined ? message : placeReasoning(message, replayedReasoning, target.profile);
 }
 
 /**
  * Returns the reasoning to send back with a message; undefined if the vendor does not take it. Lost reasoning becomes an empty string
  * if the vendor requires the member.
  */
-function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: EncodeTarget): string | undefined {
-  const isSent = takesReasoning(profile, hasCalls) && (thoughts.length > 0 || wantsReasoning(profile, hasCalls));
-  return isSent ? thoughts.join(thoughtSeparator) : undefined;
+function joinReplayedReasoning(
+  thoughts: readonly string[],
+  hasCalls: boolean,
+  { profile }: EncodeTarget,
+): string | undefined {
+  const isSent = acceptsReasoning(profile, hasCalls) && (thoughts.length > 0 || wantsReasoning(profile, hasCalls));
+  return isSent ? thoughts.join(reasoningSeparator) : undefined;
 }
 
 function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
-  const id = wireId(call.id);
+  const id = shortenCallId(call.id);
   const name = target.names.toWire(call.name, call.namespace);
-  if (isRaw(call.form, target)) return { id, type: 'custom', custom: { name, input: call.input } };
+  if (isSentFreeform(call.form, target)) return { id, type: 'custom', custom: { name, input: call.input } };
   const input = call.form === 'freeform' ? JSON.stringify({ input: call.input }) : call.input;
   return { id, type: 'function', function: { name, arguments: input.trim() === '' ? '{}' : input } };
 }
 
 /** Shortens the id of a call if it is too long. The result is deterministic, so that prompt caches hit. */
-function wireId(id: string): string {
-  return id.length <= longestCallId ? id : hash('sha256', id).slice(0, longestCallId);
+function shortenCallId(id: string): string {
+  return id.length <= maxCallIdLength ? id : hash('sha256', id).slice(0, maxCallIdLength);
 }
 
 /** Maps values of `detail` to those that Chat accepts; `original` exists only in Responses. */
-const details = new Map([
+const chatDetails = new Map([
   ['auto', 'auto'],
   ['low', 'low'],
   ['high', 'high'],
@@ -72,9 +76,9 @@ const details = new Map([
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
 function writeContent(parts: readonly Part[], target: EncodeTarget): string | ChatPart[] {
-  const written = parts.map((part) => writePart(part, target));
-  const [only, ...others] = written;
-  return others.length === 0 && only?.type === 'text' && typeof only.text === 'string' ? only.text : written;
+  const chatParts = parts.map((part) => writePart(part, target));
+  const [only, ...others] = chatParts;
+  return others.length === 0 && only?.type === 'text' && typeof only.text === 'string' ? only.text : chatParts;
 }
 
 function writePart(part: Part, target: EncodeTarget): ChatPart {
@@ -97,7 +101,7 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ChatPar
   if (!profile.capabilities.images) throw unsupported('images', image);
   checkImageType(source, profile.quirks.betas, image);
   if (source.type === 'id') throw unsupported('images by the id of a file', image);
-  const chatDetail = detail === undefined ? undefined : details.get(detail);
+  const chatDetail = detail === undefined ? undefined : chatDetails.get(detail);
   if (chatDetail !== detail) notes.approximate('detail of an image');
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
   return { type: 'image_url', image_url: { url, ...(chatDetail !== undefined && { detail: chatDetail }) } };
@@ -107,7 +111,7 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
   const { source, name } = file;
   if (source.type === 'base64' && source.mediaType.startsWith('text/')) {
     notes.approximate('text files as text');
-    return { type: 'text', text: titled(name, Buffer.from(source.data, 'base64').toString()) };
+    return { type: 'text', text: addTitle(name, Buffer.from(source.data, 'base64').toString()) };
   }
   if (!profile.capabilities.files) throw unsupported('files', file);
   if (source.type === 'url') throw unsupported('file URLs', file);
@@ -117,7 +121,7 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
 }
 
 /** Puts a title before the text of a file, so that the text is never empty. */
-function titled(name: string | undefined, text: string): string {
+function addTitle(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
 }
 

@@ -11,7 +11,7 @@ import type { ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.t
  * choice without tools. Source: OpenAI API reference, "Create chat completion", `tools`.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): ChatRequest {
-  const tools = usableTools(conversation, target);
+  const tools = selectTools(conversation, target);
   if (tools.length === 0) return {};
   return {
     tools: tools.map((tool) => writeTool(tool, target)),
@@ -21,7 +21,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ch
 }
 
 /** Omits tools that may not be called, because only OpenAI can forbid calls of listed tools. */
-function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
+function selectTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
   if (!tools.every(isClientTool)) notes.drop('web_search');
   const allowed = toolChoice?.allowed;
   if (allowed !== undefined) notes.approximate('allowed tools as the only ones');
@@ -29,13 +29,13 @@ function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarge
 }
 
 /** Returns true if a freeform tool can be sent unchanged. Otherwise it becomes a function. */
-export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
+export function isSentFreeform(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return form === 'freeform' && profile.quirks.freeform_tools;
 }
 
 function writeTool(tool: ClientTool, target: EncodeTarget): ChatTool {
   const name = target.names.toWire(tool.name, tool.namespace);
-  if (isRaw(tool.form, target)) return writeCustom(tool, name);
+  if (isSentFreeform(tool.form, target)) return writeCustom(tool, name);
   const { description, schema: inputSchema } = asFunction(tool, target.notes);
   const { schema, strict } = enforceInput(tool, inputSchema, subsetOf(target.profile), target);
   return {
@@ -64,6 +64,6 @@ function writeChoice(
   if (type !== 'tool') return type;
   if (name === undefined) return 'required';
   const chosen = tools.find((tool) => tool.name === name && tool.namespace === namespace);
-  const kind = chosen !== undefined && isRaw(chosen.form, target) ? 'custom' : 'function';
+  const kind = chosen !== undefined && isSentFreeform(chosen.form, target) ? 'custom' : 'function';
   return { type: kind, [kind]: { name: target.names.toWire(name, namespace) } };
 }

@@ -6,7 +6,7 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import { failed, type Fragment, isContent, modelFragment, progress, usageFragment } from '../../../canonical/reply.ts';
-import { readAbort, readBlock, readFinish, readUsage, reasonOf } from './finish.ts';
+import { readAbort, readBlock, readFinish, readUsage, readFinishReason } from './finish.ts';
 import { PartReader } from './read-output.ts';
 import { asList, member } from '../../../wire/members.ts';
 import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/gemini.ts';
@@ -33,10 +33,11 @@ export class GeminiDecoder implements ReplyDecoder {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
     const isOnlyPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
-    if (!isOnlyPiece || reasonOf(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
+    if (!isOnlyPiece || readFinishReason(candidate) !== undefined || readReportedError(body) !== undefined)
+      return undefined;
     // Only a block counts: every event may repeat Google's ratings of the prompt.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
-    if (content !== undefined && !takeText(candidate, content)) return undefined;
+    if (content !== undefined && !takeTexts(candidate, content)) return undefined;
     return usageFragment(readUsage(body.usageMetadata));
   }
 
@@ -53,21 +54,21 @@ export class GeminiDecoder implements ReplyDecoder {
 
   /** @param isShared true if the event passes through, so its text need not be kept */
   #readReply(envelope: JsonObject, isShared = false): Fragment[] {
-    const body: GeminiReply = unwrapped(envelope);
+    const body: GeminiReply = unwrap(envelope);
     if (readReportedError(body) !== undefined) return [failed(body)];
-    const about = [...this.#readModel(body), ...usageFragment(readUsage(body.usageMetadata))];
+    const metadata = [...this.#readModel(body), ...usageFragment(readUsage(body.usageMetadata))];
     const candidates = asList(body.candidates).filter(isJsonObject);
     const block = readBlock(body.promptFeedback);
     const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isSilent(candidate));
-    if (candidates.length === 0 || isBlocked) return [...about, ...block];
-    this.#index ??= indexOf(candidates[0]);
+    if (candidates.length === 0 || isBlocked) return [...metadata, ...block];
+    this.#index ??= readIndex(candidates[0]);
     const own = candidates.find((candidate) => this.#isOwn(candidate));
-    const others = candidates.filter((candidate) => candidate !== own).flatMap(readOther);
-    if (own === undefined) return [...about, ...others];
+    const others = candidates.filter((candidate) => candidate !== own).flatMap(readOtherCandidate);
+    if (own === undefined) return [...metadata, ...others];
     const content = this.#parts.read(own, isShared);
-    const isOnlyProgress = carriesMore(own) && !content.some(isContent);
-    const finish = readFinish(own, this.#parts.hasSpoken);
-    return [...content, ...(isOnlyProgress ? [progress] : []), ...about, ...others, ...finish];
+    const isOnlyProgress = hasFilledParts(own) && !content.some(isContent);
+    const finish = readFinish(own, this.#parts.hasContent);
+    return [...content, ...(isOnlyProgress ? [progress] : []), ...metadata, ...others, ...finish];
   }
 
   /** Reads the model version, which every event repeats. */
@@ -80,13 +81,13 @@ export class GeminiDecoder implements ReplyDecoder {
 
   /** Returns true for the decoded candidate. The gateway requests only one, but clients may request several. */
   #isOwn(candidate: JsonValue): boolean {
-    return indexOf(candidate) === (this.#index ?? 0);
+    return readIndex(candidate) === (this.#index ?? 0);
   }
 
   /** Returns true for a candidate without content, which is compatible with a blocked prompt. */
   #isSilent(candidate: JsonObject): boolean {
-    if (carriesMore(candidate)) return false;
-    return reasonOf(candidate) === undefined || !(this.#parts.hasSpoken || readAbort(candidate) !== undefined);
+    if (hasFilledParts(candidate)) return false;
+    return readFinishReason(candidate) === undefined || !(this.#parts.hasContent || readAbort(candidate) !== undefined);
   }
 
   #end(): Fragment[] {
@@ -95,7 +96,7 @@ export class GeminiDecoder implements ReplyDecoder {
 }
 
 /** Takes the texts of a candidate, unless it has other parts as well. Returns true if they were taken. */
-function takeText(candidate: JsonValue, content: SkimmedContent): boolean {
+function takeTexts(candidate: JsonValue, content: SkimmedContent): boolean {
   const parts = asList(member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts'));
   if (!parts.every(isText)) return false;
   for (const { text, thought } of parts)
@@ -108,17 +109,17 @@ function isText(part: JsonValue): part is JsonObject & { readonly text: string; 
   return isJsonObject(part) && typeof part['text'] === 'string' && part['functionCall'] === undefined;
 }
 
-function indexOf(candidate: JsonValue | undefined): JsonValue {
+function readIndex(candidate: JsonValue | undefined): JsonValue {
   return member<GeminiCandidate>(candidate, 'index') ?? 0;
 }
 
-function readOther(candidate: JsonObject): Fragment[] {
-  const finish = reasonOf(candidate);
-  const other: Fragment = { type: 'other', answer: indexOf(candidate), finish, error: readAbort(candidate) };
-  return carriesMore(candidate) ? [progress, other] : [other];
+function readOtherCandidate(candidate: JsonObject): Fragment[] {
+  const finish = readFinishReason(candidate);
+  const other: Fragment = { type: 'other', answer: readIndex(candidate), finish, error: readAbort(candidate) };
+  return hasFilledParts(candidate) ? [progress, other] : [other];
 }
 
-function carriesMore({ content }: GeminiCandidate): boolean {
+function hasFilledParts({ content }: GeminiCandidate): boolean {
   return asList(member<GeminiContent>(content, 'parts')).some(isFilled);
 }
 
@@ -127,7 +128,7 @@ function carriesMore({ content }: GeminiCandidate): boolean {
  *
  * @returns the same object if it is not wrapped
  */
-export function unwrapped(body: JsonObject): JsonObject {
+export function unwrap(body: JsonObject): JsonObject {
   const { response, candidates }: GeminiReply = body;
   const isWrapped = candidates === undefined && member<GeminiReply>(response, 'candidates') !== undefined;
   return isWrapped && isJsonObject(response) ? response : body;

@@ -40,11 +40,11 @@ export class GeminiEncoder implements ReplyEncoder {
         this.#usage = writeUsage(event.usage.isEstimated === true ? {} : { input: event.usage.input });
         return '';
       case 'block_delta':
-        return this.#writeChunk(this.#parts.delta(event.block, event.text));
+        return this.#writeChunk(this.#parts.writeDelta(event.block, event.text));
       case 'block_stop':
         return this.#finishBlock(event.block);
       case 'finish':
-        return write(this.#writeReply([...this.#calls, ...endOf(this.#parts, this.#calls)], event.reply));
+        return writeEvent(this.#writeReply([...this.#calls, ...finishParts(this.#parts, this.#calls)], event.reply));
       default:
         // Citations are sent at the end.
         return '';
@@ -53,8 +53,8 @@ export class GeminiEncoder implements ReplyEncoder {
 
   whole(reply: CompleteReply): GeminiReply {
     const writer = new PartWriter(wantsThoughts(this.#context.request), true);
-    const parts = reply.blocks.flatMap((block) => [...writeText(writer, block), ...writer.stop(block)]);
-    return this.#writeReply([...parts, ...endOf(writer, parts)], reply);
+    const parts = reply.blocks.flatMap((block) => [...writeText(writer, block), ...writer.writeEnd(block)]);
+    return this.#writeReply([...parts, ...finishParts(writer, parts)], reply);
   }
 
   failure(error: GatewayError): string {
@@ -62,7 +62,7 @@ export class GeminiEncoder implements ReplyEncoder {
   }
 
   #finishBlock(block: Block): string {
-    const parts = this.#parts.stop(block);
+    const parts = this.#parts.writeEnd(block);
     if (block.type !== 'tool_call') return this.#writeChunk(parts);
     this.#calls.push(...parts);
     return '';
@@ -72,12 +72,12 @@ export class GeminiEncoder implements ReplyEncoder {
     if (parts.length === 0) return '';
     const all = [...this.#calls, ...parts];
     this.#calls = [];
-    return write({ candidates: [{ content: content(all), index: 0 }], ...this.#writeEnvelope(this.#usage) });
+    return writeEvent({ candidates: [{ content: writeContent(all), index: 0 }], ...this.#writeEnvelope(this.#usage) });
   }
 
   #writeReply(parts: readonly GeminiPart[], reply: CompleteReply): GeminiReply {
     const candidate: GeminiCandidate = {
-      content: content(parts),
+      content: writeContent(parts),
       finishReason: writeFinish(reply),
       index: 0,
       ...writeGrounding(reply),
@@ -92,18 +92,18 @@ export class GeminiEncoder implements ReplyEncoder {
 }
 
 /** Returns the last part if one is needed: a content must have parts, and a signature must be on one. */
-function endOf(writer: PartWriter, parts: readonly GeminiPart[]): GeminiPart[] {
+function finishParts(writer: PartWriter, parts: readonly GeminiPart[]): GeminiPart[] {
   return parts.length === 0 ? writer.finish() : writer.placeSignature();
 }
 
-function content(parts: readonly GeminiPart[]): GeminiContent {
+function writeContent(parts: readonly GeminiPart[]): GeminiContent {
   return { role: 'model', parts: [...parts] };
 }
 
 function writeText(writer: PartWriter, block: Block): GeminiPart[] {
   return block.type === 'tool_call' || block.type === 'image' || block.text === ''
     ? []
-    : writer.delta(block, block.text);
+    : writer.writeDelta(block, block.text);
 }
 
 /** True if the client requested thoughts; other clients would treat thoughts as part of the answer. */
@@ -113,6 +113,6 @@ export function wantsThoughts(request: JsonObject): boolean {
   return fieldsOf<GeminiThinking>(thinkingConfig).includeThoughts === true;
 }
 
-function write(chunk: GeminiReply): string {
+function writeEvent(chunk: GeminiReply): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }

@@ -28,7 +28,7 @@ const reasons = new Map<string, FinishReason>([
   ['ESCALATION', 'content_filter'],
 ]);
 /** Finish reasons that mark the model's output as unusable. */
-const failures = new Set([
+const failedReasons = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
   'UNEXPECTED_TOOL_CALL',
@@ -37,25 +37,25 @@ const failures = new Set([
 ]);
 
 /** Finish reason of a candidate that was withheld because the operator's account is limited or disabled. */
-const accountLimited = 'PUP_LIMITED_DISABLED';
+const accountLimitedReason = 'PUP_LIMITED_DISABLED';
 
 /** Reads Google's finish reason of a candidate; undefined while it continues. */
-function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
+function readReportedReason(candidate: JsonValue | undefined): string | undefined {
   const reported = member<GeminiCandidate>(candidate, 'finishReason');
   return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
 }
 
 /** Reads the finish reason of a candidate under the names that all formats share; undefined while it continues. */
-export function reasonOf(candidate: JsonValue | undefined): FinishReason | undefined {
-  const reported = finishReasonOf(candidate);
+export function readFinishReason(candidate: JsonValue | undefined): FinishReason | undefined {
+  const reported = readReportedReason(candidate);
   return reported === undefined ? undefined : (reasons.get(reported) ?? 'stop');
 }
 
 /** Returns the error of a candidate that its finish reason reports as unusable; undefined for any other candidate. */
 export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
-  const reported = finishReasonOf(candidate);
-  if (reported === accountLimited) return keyRefused(reported);
-  if (reported === undefined || !failures.has(reported)) return undefined;
+  const reported = readReportedReason(candidate);
+  if (reported === accountLimitedReason) return keyRefused(reported);
+  if (reported === undefined || !failedReasons.has(reported)) return undefined;
   const message = asText(member<GeminiCandidate>(candidate, 'finishMessage'));
   const finish = message === '' ? reported : `${reported}: ${message.slice(0, 500)}`;
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish }));
@@ -67,12 +67,12 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
  * @param hasSpoken false if the candidate has no visible part; the reason of a filter then becomes a refusal
  */
 export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Fragment[] {
-  const reported = finishReasonOf(candidate);
+  const reported = readReportedReason(candidate);
   if (reported === undefined) return [];
   const error = readAbort(candidate);
   if (error !== undefined) return [{ type: 'error', error }];
   const message = asText(candidate.finishMessage);
-  const reason = reasonOf(candidate) ?? 'stop';
+  const reason = readFinishReason(candidate) ?? 'stop';
   const refusal: Fragment = {
     type: 'refusal',
     text: message === '' ? `The answer was withheld: ${reported}.` : message,

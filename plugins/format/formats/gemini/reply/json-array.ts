@@ -27,13 +27,13 @@ export function asJsonArray(exchange: Exchange, reply: Reply): Reply {
   const headers = { ...reply.headers, 'content-type': 'application/json; charset=utf-8' };
   const writer = new ArrayWriter();
   if (!(reply.body instanceof Readable)) {
-    return { ...reply, headers, body: writer.take(reply.body) + writer.end() };
+    return { ...reply, headers, body: writer.convert(reply.body) + writer.end() };
   }
-  const body = replyStreamOf(readArray(exchange, reply, reply.body, writer), () => discard(reply));
+  const body = replyStreamOf(streamArray(exchange, reply, reply.body, writer), () => discard(reply));
   return { ...reply, headers, body, keepAlive: whiteSpace };
 }
 
-async function* readArray(
+async function* streamArray(
   exchange: Exchange,
   reply: Reply,
   source: Readable,
@@ -41,13 +41,13 @@ async function* readArray(
 ): AsyncGenerator<string> {
   try {
     for await (const chunk of source) {
-      const text = writer.take(chunk as Buffer);
+      const text = writer.convert(chunk as Buffer);
       if (text !== '') yield text;
     }
   } catch (thrown) {
     const error = toGatewayError(thrown);
     exchange.fail(error);
-    yield writer.take(reply.renderFailure?.(error) ?? renderStreamError(error, exchange));
+    yield writer.convert(reply.renderFailure?.(error) ?? renderStreamError(error, exchange));
   }
   yield writer.end();
 }
@@ -57,7 +57,7 @@ class ArrayWriter {
   readonly #framer = new SseFramer();
   #isOpen = false;
 
-  take(chunk: Buffer | string): string {
+  convert(chunk: Buffer | string): string {
     return this.#write(this.#framer.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
   }
 
@@ -84,7 +84,7 @@ export class JsonArrayFramer implements EntryFramer {
     this.#pending += chunk;
     const text = this.#pending;
     const start = text.search(/[^[,\s]|$/);
-    const end = endOfEntries(text, start);
+    const end = findEntriesEnd(text, start);
     const entries = start === end ? [] : parseEntries(text.slice(start, end));
     if (entries === undefined) {
       if (text.length > bounds.event)
@@ -97,7 +97,7 @@ export class JsonArrayFramer implements EntryFramer {
 }
 
 /** Finds the end of the entries, without brackets and spaces after them. A regular expression would retry at each one inside a text. */
-function endOfEntries(text: string, start: number): number {
+function findEntriesEnd(text: string, start: number): number {
   let end = text.length;
   while (end > start && /[\]\s]/.test(text.charAt(end - 1))) end--;
   return end;

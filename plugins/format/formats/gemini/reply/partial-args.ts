@@ -14,7 +14,7 @@ export class PartialArgs {
 
   add(pieces: JsonValue | undefined): void {
     for (const piece of Array.isArray(pieces) ? pieces : []) {
-      const value = isJsonObject(piece) ? valueOf(piece) : undefined;
+      const value = isJsonObject(piece) ? readValue(piece) : undefined;
       if (!isJsonObject(piece) || value === undefined) continue;
       const path = readPath(member<GeminiPartialArg>(piece, 'jsonPath'));
       if (path.length > 0) this.#set(path, value);
@@ -28,35 +28,35 @@ export class PartialArgs {
   #set(path: readonly (string | number)[], value: JsonValue): void {
     let holder: JsonObject = this.#args;
     for (const [index, step] of path.slice(0, -1).entries()) {
-      if (isMisfit(holder, step)) return;
-      const existing = own(holder, step);
+      if (isNameInList(holder, step)) return;
+      const existing = getOwn(holder, step);
       const empty = typeof path[index + 1] === 'number' ? [] : {};
       const inner = typeof existing === 'object' && existing !== null ? existing : empty;
-      put(holder, step, inner);
+      setMember(holder, step, inner);
       holder = inner as JsonObject;
     }
     const last = path.at(-1) as string | number;
-    if (isMisfit(holder, last)) return;
-    const existing = own(holder, last);
-    put(holder, last, typeof existing === 'string' && typeof value === 'string' ? existing + value : value);
+    if (isNameInList(holder, last)) return;
+    const existing = getOwn(holder, last);
+    setMember(holder, last, typeof existing === 'string' && typeof value === 'string' ? existing + value : value);
   }
 }
 
 /** Returns true for a name inside a list, which has no named members. */
-function isMisfit(holder: JsonObject | JsonValue[], step: string | number): boolean {
+function isNameInList(holder: JsonObject | JsonValue[], step: string | number): boolean {
   return Array.isArray(holder) && typeof step !== 'number';
 }
 
-function own(holder: JsonObject, step: string | number): JsonValue | undefined {
+function getOwn(holder: JsonObject, step: string | number): JsonValue | undefined {
   return Object.hasOwn(holder, step) ? holder[step] : undefined;
 }
 
 /** Sets a member, even one that is named `__proto__`. */
-function put(holder: JsonObject, step: string | number, value: JsonValue): void {
+function setMember(holder: JsonObject, step: string | number, value: JsonValue): void {
   Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function valueOf({ nullValue, stringValue, numberValue, boolValue }: GeminiPartialArg): JsonValue | undefined {
+function readValue({ nullValue, stringValue, numberValue, boolValue }: GeminiPartialArg): JsonValue | undefined {
   if (nullValue !== undefined) return null;
   return [stringValue, numberValue, boolValue].find((value) => value !== undefined);
 }

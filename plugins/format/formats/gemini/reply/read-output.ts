@@ -24,7 +24,7 @@ import type {
 /** Reads the parts of one candidate in the order of arrival. */
 export class PartReader {
   /** True once text, an image or a call has arrived. */
-  hasSpoken = false;
+  hasContent = false;
   /** The text so far, for locating quotations. */
   readonly #text = new CollectedText();
   #keepsText = true;
@@ -37,7 +37,7 @@ export class PartReader {
     this.#keepsText = !isShared;
     const parts = member<GeminiContent>(candidate.content, 'parts');
     const fragments = asList(parts).flatMap((part) => (isJsonObject(part) ? this.#readPart(part) : []));
-    const citations = [...readCitations(candidate, () => this.#text.text), ...readFound(candidate)];
+    const citations = [...readCitations(candidate, () => this.#text.text), ...readDroppedMetadata(candidate)];
     // Citations go directly after the text, before a signature that follows it.
     return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...citations);
   }
@@ -53,14 +53,15 @@ export class PartReader {
     // The signature of a call or an image belongs to the thoughts before it.
     const signature = readSignature(part.thoughtSignature);
     // An empty call ends an open call; without an open call it means nothing.
-    if (isJsonObject(call) && (isFilled(call) || this.#openCall !== undefined)) return [...signature, ...this.#readCall(call)];
+    if (isJsonObject(call) && (isFilled(call) || this.#openCall !== undefined))
+      return [...signature, ...this.#readCall(call)];
     const image = part.thought === true ? undefined : readImage(part);
     if (image !== undefined) {
-      this.hasSpoken = true;
+      this.hasContent = true;
       return [...signature, { type: 'image', source: image }];
     }
-    const isLater = this.hasSpoken;
-    const content = [...this.#readText(part), ...readDropped(part)];
+    const isLater = this.hasContent;
+    const content = [...this.#readText(part), ...readDroppedParts(part)];
     if (part.thought === true) return [...content, ...signature];
     // Google recommends sending a signature back but requires it only for calls. Source: Gemini API docs, "Thought signatures".
     if (isLater) return [...content, ...signature.map((state) => ({ ...state, isTrailing: true }) as const)];
@@ -71,7 +72,7 @@ export class PartReader {
     const text = asText(part.text);
     if (text === '') return [];
     if (part.thought === true) return [{ type: 'reasoning', text }];
-    this.hasSpoken = true;
+    this.hasContent = true;
     if (this.#keepsText) this.#text.add(text);
     return [{ type: 'text', text }];
   }
@@ -83,8 +84,8 @@ export class PartReader {
     if (!isNew && this.#openCall === undefined) return [];
     const key = isNew ? this.#callCount++ : (this.#openCall?.key ?? 0);
     const head: Fragment[] = isNew ? [{ type: 'call', key, id: typeof id === 'string' ? id : undefined, name }] : [];
-    this.hasSpoken = true;
-    if (isJsonObject(args) && isNew) return [...endOfOpen, ...head, ...wholeCall(key, args)];
+    this.hasContent = true;
+    if (isJsonObject(args) && isNew) return [...endOfOpen, ...head, ...endCall(key, args)];
     this.#openCall ??= { key, args: new PartialArgs() };
     this.#openCall.args.add(call.partialArgs);
     const held: Fragment = { type: 'held', characters: JSON.stringify(call.partialArgs ?? '').length };
@@ -97,9 +98,9 @@ const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
 /** Members of parts for tools that Google runs itself, and others that other formats cannot express. */
 const otherMembers = ['toolCall', 'toolResponse', 'functionResponse', 'audioTranscription'] as const;
 /** Grounding members that no other format has: pages that Google read, and elements that Google's terms require clients to show. */
-const foundMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
+const groundingMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
 const mediaMembers = ['inlineData', 'fileData'] as const;
-const mediaNames = new Map([
+const droppedMediaNames = new Map([
   ['image', 'images'],
   ['audio', 'audio'],
   ['video', 'video'],
@@ -115,19 +116,19 @@ function readImage(part: GeminiPart): MediaSource | undefined {
     : undefined;
 }
 
-function readDropped(part: GeminiPart): Fragment[] {
+function readDroppedParts(part: GeminiPart): Fragment[] {
   const dropped = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isFilled(part[name])) continue;
     const [kind = ''] = scalarText(member<GeminiBlob>(part[name], 'mimeType')).split('/');
-    dropped.push((part.thought === true ? 'thoughts with ' : '') + (mediaNames.get(kind) ?? 'files'));
+    dropped.push((part.thought === true ? 'thoughts with ' : '') + (droppedMediaNames.get(kind) ?? 'files'));
   }
   dropped.push(...otherMembers.filter((name) => isFilled(part[name])));
   return dropped.map((what) => (what === 'audio' ? droppedAudio : { type: 'dropped', what: `${what} in the answer` }));
 }
 
-function readFound({ groundingMetadata, urlContextMetadata, logprobsResult }: GeminiCandidate): Fragment[] {
-  const dropped: string[] = foundMembers.filter(
+function readDroppedMetadata({ groundingMetadata, urlContextMetadata, logprobsResult }: GeminiCandidate): Fragment[] {
+  const dropped: string[] = groundingMembers.filter(
     (name) => member<GeminiGrounding>(groundingMetadata, name) !== undefined,
   );
   if (isJsonObject(urlContextMetadata)) dropped.push('urlContextMetadata');
@@ -135,7 +136,7 @@ function readFound({ groundingMetadata, urlContextMetadata, logprobsResult }: Ge
   return dropped.map((what) => ({ type: 'dropped', what: `${what} of the answer` }));
 }
 
-function wholeCall(key: number, args: JsonObject): Fragment[] {
+function endCall(key: number, args: JsonObject): Fragment[] {
   return [
     { type: 'input', key, text: JSON.stringify(args) },
     { type: 'call_end', key },
@@ -157,13 +158,13 @@ function readCitations(candidate: GeminiCandidate, readText: () => string): Frag
   const grounding = candidate.groundingMetadata;
   const chunks = asList(member<GeminiGrounding>(grounding, 'groundingChunks'));
   const supports = asList(member<GeminiGrounding>(grounding, 'groundingSupports'));
-  const quoted = citationsIn(candidate);
+  const quoted = listCitations(candidate);
   if (chunks.length + supports.length + quoted.length === 0) return [];
   const text = readText();
   const found =
     supports.length > 0
       ? supports.flatMap((support) => readSupport(support, chunks, text))
-      : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
+      : chunks.flatMap((chunk) => cite(readSource(chunk), undefined, text));
   const quotations = quoted.flatMap((source) => {
     const uri = member<GeminiCitation>(source, 'uri');
     return cite({ uri, title: member<GeminiCitation>(source, 'title') }, undefined, text);
@@ -172,7 +173,7 @@ function readCitations(candidate: GeminiCandidate, readText: () => string): Frag
 }
 
 /** Reads the citation sources, for which Vertex AI uses another name. */
-function citationsIn({ citationMetadata }: GeminiCandidate): readonly JsonValue[] {
+function listCitations({ citationMetadata }: GeminiCandidate): readonly JsonValue[] {
   const sources = asList(member<GeminiCitations>(citationMetadata, 'citationSources'));
   return sources.length > 0 ? sources : asList(member<GeminiCitations>(citationMetadata, 'citations'));
 }
@@ -185,11 +186,11 @@ interface Source {
 function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
   const words = filledText(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
   return asList(member<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
-    typeof index === 'number' ? cite(sourceOf(chunks[index]), words, text) : [],
+    typeof index === 'number' ? cite(readSource(chunks[index]), words, text) : [],
   );
 }
 
-function sourceOf(chunk: JsonValue | undefined): Source {
+function readSource(chunk: JsonValue | undefined): Source {
   const source =
     member<GeminiGroundingChunk>(chunk, 'web') ??
     member<GeminiGroundingChunk>(chunk, 'retrievedContext') ??

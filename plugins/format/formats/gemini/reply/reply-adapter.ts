@@ -2,10 +2,10 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import {
   type AnsweredRequest,
-  isCounted,
-  objectOr,
+  hasTokenCounts,
+  asObject,
   type ReplyAdapter,
-  rewriteData,
+  replaceDataInText,
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { member } from '../../../wire/members.ts';
@@ -22,23 +22,23 @@ export class GeminiReplyAdapter implements ReplyAdapter {
     this.#origin = origin;
   }
 
-  event(event: StreamEvent, counted?: Usage): string {
+  adaptEvent(event: StreamEvent, counted?: Usage): string {
     const { text } = event;
     if (text.includes('"candidates"')) this.meter.delta(event);
-    const chunk = !isCounted(counted) && text.includes('"finishReason"') ? event.parse() : undefined;
+    const chunk = !hasTokenCounts(counted) && text.includes('"finishReason"') ? event.parse() : undefined;
     const isLast = chunk !== undefined && hasFinished(chunk);
-    return tagSignatures(isLast ? rewriteData(text, this.#withUsage(chunk, counted)) : text, this.#origin);
+    return tagSignatures(isLast ? replaceDataInText(text, this.#withUsage(chunk, counted)) : text, this.#origin);
   }
 
-  whole(text: string, body: GeminiReply, counted?: Usage): string {
-    if (isCounted(counted)) return tagSignatures(text, this.#origin);
+  adaptReply(text: string, body: GeminiReply, counted?: Usage): string {
+    if (hasTokenCounts(counted)) return tagSignatures(text, this.#origin);
     this.meter.whole(body);
     return tagSignatures(JSON.stringify(this.#withUsage(body, counted)), this.#origin);
   }
 
   #withUsage(body: GeminiReply, counted: Usage | undefined): GeminiReply {
     const usage = writeUsage(this.meter.complete(counted, true));
-    return { ...body, usageMetadata: { ...objectOr(body.usageMetadata), ...usage } };
+    return { ...body, usageMetadata: { ...asObject(body.usageMetadata), ...usage } };
   }
 }
 

@@ -4,9 +4,9 @@ import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/p
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { asList, asText, member, parseBody, sameOr } from '../../../wire/members.ts';
-import { mapMember, withMember, without } from '../../adaptation/adapt-members.ts';
-import { type ReplyRepair, withData, withoutEmptyError } from '../../contract/pass-through.ts';
-import { unwrapped } from './decode-reply.ts';
+import { mapListMember, withMember, omitMembers } from '../../adaptation/adapt-members.ts';
+import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
+import { unwrap } from './decode-reply.ts';
 import { PartialArgs } from './partial-args.ts';
 import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 
@@ -18,25 +18,25 @@ export class GeminiReplyRepair implements ReplyRepair {
   readonly failure = undefined;
   readonly #candidates = new Map<JsonValue, CandidateCalls>();
 
-  event(event: StreamEvent): readonly StreamEvent[] {
+  repairEvent(event: StreamEvent): readonly StreamEvent[] {
     const { data = '' } = event;
     const parsed = event.parse();
     if (parsed === undefined || !mayNeedRepair(parsed)) return [event];
-    const body = exact(data, parsed);
+    const body = parseExactly(data, parsed);
     const repaired = body && this.#repair(body);
-    return [repaired === undefined || repaired === body ? event : withData(event, repaired)];
+    return [repaired === undefined || repaired === body ? event : replaceEventData(event, repaired)];
   }
 
-  whole(body: JsonObject, text: string): JsonObject {
+  repairReply(body: JsonObject, text: string): JsonObject {
     if (!mayNeedRepair(body)) return body;
-    const exactBody = exact(text, body) ?? body;
+    const exactBody = parseExactly(text, body) ?? body;
     const repaired = this.#repair(exactBody);
     return repaired === exactBody ? body : repaired;
   }
 
   #repair(envelope: JsonObject): JsonObject {
-    const body = withoutEmptyError(unwrapped(envelope));
-    return mapMember(body, 'candidates', (candidate) => this.#repairCandidate(candidate));
+    const body = removeEmptyError(unwrap(envelope));
+    return mapListMember(body, 'candidates', (candidate) => this.#repairCandidate(candidate));
   }
 
   #repairCandidate(candidate: JsonValue): JsonValue {
@@ -45,13 +45,13 @@ export class GeminiReplyRepair implements ReplyRepair {
     if (!isJsonObject(candidate) || !isJsonObject(content) || !Array.isArray(parts)) return candidate;
     const calls = this.#candidates.get(index) ?? new CandidateCalls();
     this.#candidates.set(index, calls);
-    const repaired = parts.map((part) => calls.part(part)).filter((part) => part !== undefined);
+    const repaired = parts.map((part) => calls.repairPart(part)).filter((part) => part !== undefined);
     return withMember(candidate, 'content', withMember(content, 'parts', sameOr(parts, repaired)));
   }
 }
 
 /** Members of parts for content other than text, which clients recognize by the presence of the member. */
-const alternatives = [
+const contentMembers = [
   'functionCall',
   'functionResponse',
   'inlineData',
@@ -77,7 +77,7 @@ function isEmptyObject(value: JsonValue | undefined): boolean {
 }
 
 /** Parses a text again if its numbers may have lost digits, which the inputs of calls must keep. */
-function exact(text: string, body: JsonObject | undefined): JsonObject | undefined {
+function parseExactly(text: string, body: JsonObject | undefined): JsonObject | undefined {
   return mayHoldLongNumbers(text) ? parseBody(text) : body;
 }
 
@@ -98,7 +98,7 @@ class CandidateCalls {
   #openCall: { readonly call: SentCall; readonly args: PartialArgs } | undefined;
 
   /** Returns the part for the client; undefined for a call that repeats the id, name and arguments of an earlier call. */
-  part(received: JsonValue): JsonValue | undefined {
+  repairPart(received: JsonValue): JsonValue | undefined {
     const part = isJsonObject(received) ? this.#withoutEmpty(received) : received;
     const call: GeminiCall | undefined = member<GeminiPart>(part, 'functionCall') as GeminiCall | undefined;
     if (!isJsonObject(part) || !isJsonObject(call)) return part;
@@ -113,7 +113,7 @@ class CandidateCalls {
     const sent: SentCall = { vendorId, id: this.#ids.next(vendorId), name, input };
     this.#sent.push(sent);
     if (!isWhole) this.#addPieces(call, { call: sent, args: new PartialArgs() });
-    return withId(part, call, sent.id);
+    return setId(part, call, sent.id);
   }
 
   #hasSent(vendorId: string, name: string, input: string): boolean {
@@ -122,10 +122,10 @@ class CandidateCalls {
 
   /** Removes empty members, but keeps an empty call that ends an open call. */
   #withoutEmpty(part: GeminiPart): JsonObject {
-    const emptyNames = alternatives.filter(
+    const emptyNames = contentMembers.filter(
       (name) => isEmptyObject(part[name]) && !(name === 'functionCall' && this.#openCall !== undefined),
     );
-    const remaining = without(part, emptyNames);
+    const remaining = omitMembers(part, emptyNames);
     return Object.keys(remaining).length === 0 ? part : remaining;
   }
 
@@ -133,7 +133,7 @@ class CandidateCalls {
     const open = this.#openCall;
     if (open === undefined) return part;
     this.#addPieces(call, open);
-    return asText(call.id) === '' ? part : withId(part, call, open.call.id);
+    return asText(call.id) === '' ? part : setId(part, call, open.call.id);
   }
 
   #addPieces(call: GeminiCall, open: { readonly call: SentCall; readonly args: PartialArgs }): void {
@@ -148,6 +148,6 @@ class CandidateCalls {
   }
 }
 
-function withId(part: GeminiPart, call: GeminiCall, id: string): JsonObject {
+function setId(part: GeminiPart, call: GeminiCall, id: string): JsonObject {
   return call.id === id ? part : { ...part, functionCall: { ...call, id } };
 }

@@ -10,7 +10,7 @@ import {
 import type { Editable } from '../../../wire/loose.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { parseInput } from '../../../wire/members.ts';
-import { noSignature, encodeSignature } from '../request/thought-signature.ts';
+import { missingSignatureMark, encodeSignature } from '../request/thought-signature.ts';
 import type {
   GeminiCall,
   GeminiCandidate,
@@ -45,7 +45,7 @@ export class PartWriter {
     this.#isWhole = isWhole;
   }
 
-  delta(head: BlockHead, text: string): GeminiPart[] {
+  writeDelta(head: BlockHead, text: string): GeminiPart[] {
     const { type } = head;
     if (type === 'tool_call' || type === 'image') return [];
     if (type === 'reasoning') return this.#showsThoughts ? [...this.placeSignature(), { text, thought: true }] : [];
@@ -60,7 +60,7 @@ export class PartWriter {
     return separator + text;
   }
 
-  stop(block: Block): GeminiPart[] {
+  writeEnd(block: Block): GeminiPart[] {
     this.#isWithinText = false;
     if (block.type === 'tool_call') return [this.#writeCall(block)];
     if (block.type === 'image') return [{ ...writeImage(block), ...this.#takeSignature() }];
@@ -89,7 +89,7 @@ export class PartWriter {
     this.#hasCalled = true;
     return {
       functionCall: writeCall(block),
-      ...(isFirst && { thoughtSignature: noSignature }),
+      ...(isFirst && { thoughtSignature: missingSignatureMark }),
       ...this.#takeSignature(),
     };
   }
@@ -113,11 +113,11 @@ function writeImage({ source }: ImageBlock): GeminiPart {
 
 function writeCall(call: CallBlock): GeminiCall {
   const { id, name } = call;
-  return { id, name, args: argumentsOf(call) };
+  return { id, name, args: readArguments(call) };
 }
 
 /** Returns the arguments of a call, which must be an object in this format. */
-export function argumentsOf({ form, input }: Pick<CallBlock, 'form' | 'input'>): JsonObject {
+export function readArguments({ form, input }: Pick<CallBlock, 'form' | 'input'>): JsonObject {
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 

@@ -18,16 +18,16 @@ import type { GeminiRequest, GeminiGeneration, GeminiSchema, GeminiThinking } fr
  */
 export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
   const request = new Placed<GeminiRequest>(camelFields(body));
-  refuseCached(request.value);
+  rejectCachedContent(request.value);
   const instructions = readInstructions(request, notes);
   const reader = new ContentReader(notes);
   reader.readContents(request);
   const tools = readTools(request, notes);
-  const config = generationIn(request);
+  const config = readGenerationConfig(request);
   const settings = { ...request.value, generationConfig: config.value };
   return {
     ...readSettings(settings, geminiParameters, notes),
-    instructions: [...instructions, ...readChoices(config, notes)],
+    instructions: [...instructions, ...readEnumInstruction(config, notes)],
     items: reader.items,
     tools,
     toolChoice: readToolChoice(request, tools, notes),
@@ -37,19 +37,19 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
 }
 
 /** Rejects `cachedContent`, which refers to a part of the prompt that only Google has. */
-function refuseCached({ cachedContent: value }: GeminiRequest): void {
+function rejectCachedContent({ cachedContent: value }: GeminiRequest): void {
   if (isMissing(value) || value === '') return;
   const message = 'Cached content is not supported. Send the content in the request.';
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
 
-function generationIn(request: Placed<GeminiRequest>): Placed<GeminiGeneration> {
+function readGenerationConfig(request: Placed<GeminiRequest>): Placed<GeminiGeneration> {
   const config = maybeFields<GeminiGeneration, GeminiRequest>(request, 'generationConfig');
   return config ?? new Placed<GeminiGeneration>({}, request.at('generationConfig'));
 }
 
 /** Turns the values of an output of the type `text/x.enum` into an instruction, because no other format has this type. */
-function readChoices(config: Placed<GeminiGeneration>, notes: Notes): string[] {
+function readEnumInstruction(config: Placed<GeminiGeneration>, notes: Notes): string[] {
   const { responseMimeType, responseSchema } = config.value;
   if (responseMimeType !== 'text/x.enum') return [];
   const values = new Placed(fieldsOf<GeminiSchema>(responseSchema), config.at('responseSchema')).texts('enum');

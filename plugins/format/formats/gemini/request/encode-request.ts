@@ -46,7 +46,7 @@ interface GeminiOutputFormat {
   readonly instruction?: string;
 }
 
-const json: GeminiGeneration = { responseMimeType: 'application/json' };
+const jsonConfig: GeminiGeneration = { responseMimeType: 'application/json' };
 
 /** Requests JSON in the strictest way that the model supports. Source: Gemini docs, "Structured output". */
 function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
@@ -56,16 +56,16 @@ function writeFormat({ output, tools }: Conversation, { profile, notes }: Encode
   // Older models reject an output format together with functions.
   const isCombined = tools.length > 0 && capabilities.tools && quirks.reasoning !== 'level';
   const support = isCombined ? 'none' : capabilities.structured_output;
-  if (output.type === 'json_object' && support !== 'none') return { config: json };
+  if (output.type === 'json_object' && support !== 'none') return { config: jsonConfig };
   if (output.type === 'json_schema' && support === 'schema') {
     const schema: GeminiGeneration =
       quirks.tool_schema === 'subset'
         ? { responseSchema: cleanSchema(output.schema, notes) }
         : { responseJsonSchema: enforceSchema(output.schema, true, subsetOf(profile, 'gemini'), notes)?.schema };
-    return { config: { ...json, ...schema } };
+    return { config: { ...jsonConfig, ...schema } };
   }
   notes.approximate(`${output.type} as instruction`);
-  return { ...(support !== 'none' && { config: json }), instruction: instructionFor(output) };
+  return { ...(support !== 'none' && { config: jsonConfig }), instruction: instructionFor(output) };
 }
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;

@@ -1,7 +1,7 @@
 import type { Effort } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { asText, textsOf } from '../../../wire/members.ts';
-import { bothCases, parameters } from '../../contract/parameters.ts';
+import { caseVariants, compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 
@@ -12,7 +12,7 @@ export const maxThinkingTokens = 24_576;
 export const thinkingLevels: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
 
 /** Source: Gemini API reference, "GenerateContent". */
-export const geminiParameters = parameters(
+export const geminiParameters = compileParameters(
   {
     contents: rule.nonEmptyObjects,
     // The API accepts a single object in place of a list.
@@ -33,7 +33,7 @@ export const geminiParameters = parameters(
     systemInstruction: rule.textOrObject,
   },
   {
-    translated: {
+    translationOnly: {
       'generationConfig.responseModalities': {
         is: rule.textOrTexts,
         to: 'wantsImages',
@@ -42,7 +42,7 @@ export const geminiParameters = parameters(
       },
       serviceTier: { is: rule.text, to: 'serviceTier', read: readTier, writtenBy: 'nobody' },
     },
-    known: [
+    unmappedMembers: [
       'model', // in the path
       'cachedContent',
       'generationConfig.responseSchema',
@@ -50,8 +50,8 @@ export const geminiParameters = parameters(
       'generationConfig._responseJsonSchema',
     ],
     // A boolean member that is false has no effect.
-    closed: { generationConfig: (value) => value !== false },
-    spellingsOf: bothCases,
+    closedObjects: { generationConfig: (value) => value !== false },
+    spellingsOf: caseVariants,
   },
 );
 
@@ -61,9 +61,9 @@ function unlessZero(penalty: number): number | undefined {
 
 /** Returns true if the client requests images as output. Notes any other modality except text. */
 function readModalities(value: JsonValue, notes: Notes): true | undefined {
-  const wanted = textsOf(value).map((modality) => modality.toUpperCase());
-  if (wanted.some(isForeign)) notes.drop('generationConfig.responseModalities');
-  return wanted.includes('IMAGE') || undefined;
+  const modalities = textsOf(value).map((modality) => modality.toUpperCase());
+  if (modalities.some(isForeign)) notes.drop('generationConfig.responseModalities');
+  return modalities.includes('IMAGE') || undefined;
 }
 
 function isForeign(modality: string): boolean {

@@ -6,7 +6,12 @@ import { isMissing, type Placed } from '../../../wire/read.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 
 /** Members of parts that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
-const besides: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);
+const nonContentMembers: ReadonlySet<string> = new Set([
+  'thought',
+  'thoughtSignature',
+  'videoMetadata',
+  'mediaResolution',
+]);
 
 /**
  * Reads a part from a user, a tool or an assistant; empty for an empty or unknown part. Source: Gemini API reference, "Part".
@@ -14,10 +19,10 @@ const besides: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'vi
  * @throws GatewayError `invalid_request`
  */
 export function readPart(part: Placed<GeminiPart>, notes: Notes): Part[] {
-  return placeParts(readShown(part, notes), part);
+  return placeParts(readContent(part, notes), part);
 }
 
-function readShown(part: Placed<GeminiPart>, notes: Notes): Part[] {
+function readContent(part: Placed<GeminiPart>, notes: Notes): Part[] {
   notes.dropMembers(part.value, ['videoMetadata', 'mediaResolution'], 'parts');
   const text = part.maybeText('text');
   if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
@@ -25,7 +30,7 @@ function readShown(part: Placed<GeminiPart>, notes: Notes): Part[] {
   if (inline !== undefined) return [readInline(inline)];
   const file = maybeFields<GeminiFile, GeminiPart>(part, 'fileData');
   if (file !== undefined) return [readFile(file)];
-  const unknown = Object.entries(part.value).find(([name, value]) => !besides.has(name) && !isMissing(value));
+  const unknown = Object.entries(part.value).find(([name, value]) => !nonContentMembers.has(name) && !isMissing(value));
   if (unknown !== undefined) notes.dropPart(unknown[0], part.path);
   return [];
 }
@@ -39,15 +44,15 @@ function readInline(inline: Placed<GeminiBlob>): Part {
 function readFile(file: Placed<GeminiFile>): Part {
   const url = file.text('fileUri');
   const statedType = file.maybeText('mimeType') ?? '';
-  const source: Source = isUpload(url) ? { type: 'id', id: url, vendor: 'google' } : { type: 'url', url };
-  const mediaType = statedType === '' && youtube.test(url) ? 'video/*' : statedType;
+  const source: Source = isGoogleUpload(url) ? { type: 'id', id: url, vendor: 'google' } : { type: 'url', url };
+  const mediaType = statedType === '' && youtubePattern.test(url) ? 'video/*' : statedType;
   return mediaPart(source, file.maybeText('displayName') || undefined, mediaType);
 }
 
 /** Matches videos that Google reads by URL and without a media type. Source: Gemini API docs, "Video understanding". */
-const youtube = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
+const youtubePattern = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
 
 /** Returns true for a file that was uploaded to Google, so that only Google can fetch it. */
-function isUpload(uri: string): boolean {
+function isGoogleUpload(uri: string): boolean {
   return /^gs:|^files\/|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) || !/^https?:/.test(uri);
 }

@@ -6,13 +6,13 @@ import { readName } from '../../../canonical/tools.ts';
 import { inCamelCase, manyIn, maybeFields, readFields, readMany } from '../../../wire/gemini-fields.ts';
 import { invalid, type Placed } from '../../../wire/read.ts';
 import { readPart } from './read-content.ts';
-import { decodeSignature, skipValidation } from './thought-signature.ts';
+import { decodeSignature, signaturePlaceholder } from './thought-signature.ts';
 import type { GeminiCall, GeminiContent, GeminiPart, GeminiRequest, GeminiResult } from '../../../wire/gemini.ts';
 
 type Side = 'user' | 'assistant';
 
 /** Roles of the API; older clients send results with the role `function`. */
-const sides = new Map<string, Side>([
+const sidesByRole = new Map<string, Side>([
   ['user', 'user'],
   ['function', 'user'],
   ['model', 'assistant'],
@@ -68,7 +68,7 @@ export class ContentReader {
   }
 
   #readContent(content: Placed<GeminiContent>): void {
-    const side = sides.get(content.maybeText('role') || 'user');
+    const side = sidesByRole.get(content.maybeText('role') || 'user');
     if (side === undefined) throw invalid(content.at('role'), 'user or model');
     // Clients keep each chunk of a stream as a separate content, so an assistant's turn ends only at a user's content.
     if (side === 'user') this.#endTurn('assistant');
@@ -108,7 +108,7 @@ export class ContentReader {
     const state = signature === '' ? undefined : decodeSignature(signature);
     this.#thought = '';
     if (text === '' && !isWorthKeeping(state)) {
-      const isForeign = state === undefined && signature !== '' && signature !== skipValidation;
+      const isForeign = state === undefined && signature !== '' && signature !== signaturePlaceholder;
       if (isForeign) this.#notes.drop('thoughtSignature of unknown origin');
       return;
     }
@@ -143,7 +143,7 @@ export class ContentReader {
     this.#notes.dropMembers(result.value, ['scheduling', 'willContinue'], 'a function response');
     const name = readName(result);
     const id = result.maybeText('id') || undefined;
-    const { text, isError } = readResponse(result.maybeObject('response')?.value ?? {});
+    const { text, isError } = readResult(result.maybeObject('response')?.value ?? {});
     const parts: Part[] = text === '' ? [] : [{ type: 'text', text }];
     for (const part of manyIn<GeminiPart, GeminiResult>(result, 'parts')) parts.push(...readPart(part, this.#notes));
     this.#flush(side);
@@ -165,11 +165,11 @@ function isWorthKeeping(state: OpaqueState | undefined): boolean {
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
 /** Reads the result of a call. Results must be objects in this format, so an object that only wraps a value is unwrapped. */
-function readResponse(response: JsonObject): { text: string; isError: boolean } {
-  const [only, ...others] = Object.entries(response);
-  if (only === undefined) return { text: '', isError: false };
-  const isError = others.length === 0 && only[0] === 'error';
-  const isWrapper = others.length === 0 && resultNames.has(only[0]);
-  const value = isWrapper ? only[1] : response;
+function readResult(response: JsonObject): { text: string; isError: boolean } {
+  const [firstEntry, ...others] = Object.entries(response);
+  if (firstEntry === undefined) return { text: '', isError: false };
+  const isError = others.length === 0 && firstEntry[0] === 'error';
+  const isWrapper = others.length === 0 && resultNames.has(firstEntry[0]);
+  const value = isWrapper ? firstEntry[1] : response;
   return { text: typeof value === 'string' ? value : JSON.stringify(value ?? null), isError };
 }

@@ -16,7 +16,7 @@ import type {
 } from '../../../wire/gemini.ts';
 
 /** Names of web search tools, of all generations. */
-const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
+const searchNames = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
 
 /**
  * Reads the tools of a request. Tools that only Google can run are omitted.
@@ -27,16 +27,16 @@ const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWe
  */
 export function readTools(request: Placed<GeminiRequest>, notes: Notes): Tool[] {
   const tools = new ToolSet();
-  for (const entry of manyIn<GeminiTool, GeminiRequest>(request, 'tools')) readEntry(entry, tools, notes);
+  for (const entry of manyIn<GeminiTool, GeminiRequest>(request, 'tools')) addTools(entry, tools, notes);
   return tools.list;
 }
 
-function readEntry(entry: Placed<GeminiTool>, tools: ToolSet, notes: Notes): void {
+function addTools(entry: Placed<GeminiTool>, tools: ToolSet, notes: Notes): void {
   for (const declared of manyIn<GeminiFunction, GeminiTool>(entry, 'functionDeclarations'))
     tools.add(readDeclaration(declared, notes));
   for (const name of Object.keys(entry.value) as (keyof GeminiTool & string)[]) {
     if (name === 'functionDeclarations' || entry.isMissing(name)) continue;
-    if (searches.has(name)) tools.add(readSearch(readFields<JsonObject, GeminiTool>(entry, name).value, notes));
+    if (searchNames.has(name)) tools.add(readSearch(readFields<JsonObject, GeminiTool>(entry, name).value, notes));
     else notes.drop(`tool ${name}`);
   }
 }

@@ -9,15 +9,15 @@ export function encodeSignature(tagged: string): string {
 
 /** Decodes a signature; undefined if it lacks the gateway's tag. Accepts base64url as well, which some clients write. */
 export function decodeSignature(signature: string): OpaqueState | undefined {
-  if (!signature.startsWith(encodedPrefix)) return undefined;
+  if (!signature.startsWith(encodedTagPrefix)) return undefined;
   return readTaggedState(Buffer.from(signature, 'base64').toString());
 }
 
 /** `dps1` in base64, without the last bits, which depend on the next character. */
-const encodedPrefix = 'ZHBzM';
+const encodedTagPrefix = 'ZHBzM';
 
 /** Marks a call that has no signature. A route to Google replaces this mark by a placeholder. */
-export const noSignature = encodeSignature(tagState({ kind: 'none', origin: '00000000', data: '' }));
+export const missingSignatureMark = encodeSignature(tagState({ kind: 'none', origin: '00000000', data: '' }));
 
 /** Tags the signatures in the text of a reply and leaves every other byte unchanged. */
 export function tagSignatures(text: string, origin: string): string {
@@ -26,14 +26,14 @@ export function tagSignatures(text: string, origin: string): string {
   return text.replace(
     /("thoughtSignature"\s*:\s*)"(?=[^"])([^"\\]*(?:\\.[^"\\]*)*)"/g,
     (whole, name: string, value: string) => {
-      const data = unescape(value);
+      const data = unescapeJson(value);
       return data === undefined ? whole : `${name}"${encodeSignature(tagState({ kind: 'thought', origin, data }))}"`;
     },
   );
 }
 
 /** Unescapes a JSON string, because Google escapes `=`. */
-function unescape(value: string): string | undefined {
+function unescapeJson(value: string): string | undefined {
   try {
     return JSON.parse(`"${value}"`) as string;
   } catch {
@@ -42,7 +42,7 @@ function unescape(value: string): string | undefined {
 }
 
 /** Placeholder for a signature of another vendor or one that the client lost. Source: Gemini docs, "Thought signatures". */
-export const skipValidation = 'skip_thought_signature_validator';
+export const signaturePlaceholder = 'skip_thought_signature_validator';
 
 /** Returns true for models that reject a first call without a signature. Models with thinking budgets do not support the placeholder. */
 export function requiresSignatures({ quirks: { reasoning } }: Profile): boolean {

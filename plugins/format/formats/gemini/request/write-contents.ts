@@ -5,7 +5,7 @@ import { type AssistantTurn, type DialogueTurn, textOf } from '../../../canonica
 import { isMedia } from '../../../canonical/media.ts';
 import { objectInput } from '../../../canonical/tools.ts';
 import { writeAlternating } from '../../../canonical/write-turns.ts';
-import { requiresSignatures, skipValidation } from './thought-signature.ts';
+import { requiresSignatures, signaturePlaceholder } from './thought-signature.ts';
 import { writeInput, writeOutput } from './write-content.ts';
 import type { GeminiCall, GeminiContent, GeminiPart } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
@@ -20,42 +20,42 @@ export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarg
   const names = new Map<string, string>();
   const contents = writeAlternating<GeminiPart>(turns, target, {
     assistantRole: 'model',
-    assistant: (turn) => writeAnswer(turn, names, target),
+    assistant: (turn) => writeAssistant(turn, names, target),
     input: (parts) => writeInput(parts, target),
-    result: (result, moved) => {
-      const inner = moved.length > 0 ? [] : writeInput(result.parts.filter(isMedia), target);
-      return writeResult(result, inner, { ...idMember(result.id, profile), name: names.get(result.id) ?? 'unknown' });
+    result: (result, movedMedia) => {
+      const inner = movedMedia.length > 0 ? [] : writeInput(result.parts.filter(isMedia), target);
+      return writeResult(result, inner, { ...writeId(result.id, profile), name: names.get(result.id) ?? 'unknown' });
     },
     holdsMedia: () => profile.quirks.tool_result_images,
   });
   return contents.map(({ role, content }) => ({ role, parts: content }));
 }
 
-function writeAnswer({ items }: AssistantTurn, names: Map<string, string>, target: EncodeTarget): GeminiPart[] {
-  const parts = new ModelParts(requiresSignatures(target.profile));
+function writeAssistant({ items }: AssistantTurn, names: Map<string, string>, target: EncodeTarget): GeminiPart[] {
+  const parts = new TurnParts(requiresSignatures(target.profile));
   for (const item of items) {
-    if (item.type === 'message') parts.say(writeOutput(item.parts, target));
-    else if (item.type === 'reasoning') parts.sign(signatureOf(item, target));
+    if (item.type === 'message') parts.addOutput(writeOutput(item.parts, target));
+    else if (item.type === 'reasoning') parts.addSignature(readOwnSignature(item, target));
     else {
       const name = target.names.toWire(item.name, item.namespace);
       names.set(item.id, name);
-      parts.call({ ...idMember(item.id, target.profile), name, args: objectInput(item, target.notes) });
+      parts.addCall({ ...writeId(item.id, target.profile), name, args: objectInput(item, target.notes) });
     }
   }
   const written = parts.finish();
-  if (parts.hasSkipped) target.notes.approximate('missing thought signatures');
+  if (parts.hasPlaceholder) target.notes.approximate('missing thought signatures');
   return written;
 }
 
 /** Returns the signature if this upstream created it, otherwise an empty text. The upstream does not accept the text of thoughts. */
-function signatureOf({ state }: Reasoning, { ownState, notes }: EncodeTarget): string {
+function readOwnSignature({ state }: Reasoning, { ownState, notes }: EncodeTarget): string {
   const signature = ownState(state) ?? '';
   if (signature === '') notes.drop('reasoning of earlier turns');
   return signature;
 }
 
 /** Returns the id for models that support ids. Older models match calls and results by their order. */
-function idMember(id: string, { quirks }: Profile): GeminiCall {
+function writeId(id: string, { quirks }: Profile): GeminiCall {
   return quirks.tool_schema === 'subset' ? {} : { id };
 }
 
@@ -69,9 +69,9 @@ function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: 
  * Collects the parts of one assistant turn. A signature goes on the next call or image, even if a text precedes it: Chat clients return
  * all reasoning before the text, but Google expects the signature on the call. Without a following call it goes on the text.
  */
-class ModelParts {
+class TurnParts {
   /** True if a part got the placeholder in place of a signature. */
-  hasSkipped = false;
+  hasPlaceholder = false;
   readonly #needsSignature: boolean;
   readonly #parts: Editable<GeminiPart>[] = [];
   #signature = '';
@@ -81,13 +81,13 @@ class ModelParts {
     this.#needsSignature = needsSignature;
   }
 
-  sign(signature: string): void {
+  addSignature(signature: string): void {
     if (signature === '') return;
     this.#placeSignature();
     this.#signature = signature;
   }
 
-  say(parts: readonly GeminiPart[]): void {
+  addOutput(parts: readonly GeminiPart[]): void {
     for (const part of parts) {
       // Google rejects images of its own models without a signature.
       if (typeof part.text === 'string') this.#parts.push(part);
@@ -95,7 +95,7 @@ class ModelParts {
     }
   }
 
-  call(functionCall: GeminiCall): void {
+  addCall(functionCall: GeminiCall): void {
     // Google rejects a history whose first call has no signature.
     this.#addSigned({ functionCall }, this.#needsSignature && !this.#hasCalled);
     this.#hasCalled = true;
@@ -103,9 +103,9 @@ class ModelParts {
 
   /** @param isRequired true to use the placeholder if there is no signature */
   #addSigned(part: GeminiPart, isRequired: boolean): void {
-    const isSkipped = this.#signature === '' && isRequired;
-    const thoughtSignature = isSkipped ? skipValidation : this.#signature;
-    this.hasSkipped ||= isSkipped;
+    const usesPlaceholder = this.#signature === '' && isRequired;
+    const thoughtSignature = usesPlaceholder ? signaturePlaceholder : this.#signature;
+    this.hasPlaceholder ||= usesPlaceholder;
     this.#signature = '';
     this.#parts.push(thoughtSignature === '' ? part : { ...part, thoughtSignature });
   }

@@ -17,7 +17,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
     return {};
   }
   if (parallelToolCalls === false && tools.length > 0) target.notes.drop('parallel_tool_calls');
-  const functions = offeredTools(conversation);
+  const functions = selectFunctions(conversation);
   const functionDeclarations = writeDeclarations(functions, target);
   const search = tools.find((tool) => !isClientTool(tool));
   const wantsSearch = search !== undefined && !isClientTool(search);
@@ -37,7 +37,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
 }
 
 /** Returns the functions to offer. Omits those that are not allowed if calls are optional, because the format cannot name them then. */
-function offeredTools({ tools, toolChoice }: Conversation): ClientTool[] {
+function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);
   const { type, allowed } = toolChoice ?? {};
   return type === 'auto' && allowed !== undefined ? functions.filter(({ name }) => allowed.includes(name)) : functions;
@@ -81,11 +81,11 @@ function writeChoice(
   if (choice === undefined || choice.type === 'auto') {
     return isStrict ? { mode: 'VALIDATED' } : choice && { mode: 'AUTO' };
   }
-  const allowedFunctionNames = allowedNames(choice, functions, target);
+  const allowedFunctionNames = listAllowedNames(choice, functions, target);
   return { mode: 'ANY', ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }) };
 }
 
-function allowedNames(choice: ToolChoice, functions: readonly ClientTool[], { names }: EncodeTarget): string[] {
+function listAllowedNames(choice: ToolChoice, functions: readonly ClientTool[], { names }: EncodeTarget): string[] {
   const { name, namespace, allowed } = choice;
   if (name !== undefined) return [names.toWire(name, namespace)];
   if (allowed === undefined) return [];

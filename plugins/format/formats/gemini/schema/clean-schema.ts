@@ -19,7 +19,7 @@ const isNumber: Check = (value) => typeof value === 'number';
 const isList: Check = (value) => Array.isArray(value) && value.length > 0;
 
 /** Keywords of the subset, each with a check of its value. Keywords with an invalid value are removed. */
-const kept: Readonly<Record<string, Check>> = {
+const subsetKeywords: Readonly<Record<string, Check>> = {
   type: isText,
   format: isText,
   description: isText,
@@ -43,7 +43,7 @@ const maxSchemas = 2_000;
 const maxDepth = 200;
 
 /** Rules that are applied in this order to a flat schema, before the schemas inside it. */
-const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
+const translationRules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
   nullRule,
   enumRule,
   boundsRule,
@@ -62,27 +62,27 @@ const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
  * @param notes gets an entry for each keyword that is no longer enforced
  */
 export function cleanSchema(schema: JsonObject, notes = new Notes()): JsonObject {
-  return new Cleaner(schema, notes).clean(schema, []);
+  return new SchemaCleaner(schema, notes).clean(schema, []);
 }
 
 /** Removes keywords with an invalid value. */
-function wellFormed(schema: JsonObject): JsonObject {
+function removeMalformed(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([name, value]) => {
     if (value === undefined) return false;
     // A list is a tuple, which `itemsRule` handles.
     if (name === 'items' && Array.isArray(value)) return true;
-    return !Object.hasOwn(kept, name) || kept[name]?.(value) === true;
+    return !Object.hasOwn(subsetKeywords, name) || subsetKeywords[name]?.(value) === true;
   });
   return Object.fromEntries(members);
 }
 
 /** A schema and the references that led to it. A reference that occurs again is recursive. */
-interface Found {
+interface ReferencedSchema {
   readonly schema: JsonObject;
   readonly path: readonly string[];
 }
 
-class Cleaner {
+class SchemaCleaner {
   readonly #root: JsonObject;
   readonly #notes: Notes;
   #schemaCount = 0;
@@ -100,18 +100,18 @@ class Cleaner {
     }
     this.#depth++;
     const { schema, path } = this.#flatten({ schema: original, path: referencePath });
-    const translated = rules.reduce((value, rule) => rule(value, this.#notes), wellFormed(schema));
-    const members = Object.entries(translated).filter(([name]) => Object.hasOwn(kept, name));
+    const translated = translationRules.reduce((value, rule) => rule(value, this.#notes), removeMalformed(schema));
+    const members = Object.entries(translated).filter(([name]) => Object.hasOwn(subsetKeywords, name));
     const cleaned = members.map(([name, value]) => [name, this.#cleanMember(name, value, path)] as const);
     this.#depth--;
     return Object.fromEntries(cleaned);
   }
 
   /** Resolves references and `allOf`, and moves the siblings of alternatives into them. */
-  #flatten(found: Found): Found {
+  #flatten(referenced: ReferencedSchema): ReferencedSchema {
     this.#schemaCount++;
-    const { path } = found;
-    const schema: GeminiSchema = found.schema;
+    const { path } = referenced;
+    const schema: GeminiSchema = referenced.schema;
     if (typeof schema.$ref === 'string') return this.#flatten(this.#resolve(schema, schema.$ref, path));
     if (Array.isArray(schema.allOf)) return this.#flatten(this.#mergeAll(schema, schema.allOf, path));
     const flat: GeminiSchema = distributeAnyOf(splitTypes(schema));
@@ -119,7 +119,7 @@ class Cleaner {
     return isFlat ? { schema: flat, path } : this.#flatten({ schema: flat, path });
   }
 
-  #resolve(schema: GeminiSchema, reference: string, path: readonly string[]): Found {
+  #resolve(schema: GeminiSchema, reference: string, path: readonly string[]): ReferencedSchema {
     const { $ref: _, ...siblings } = schema;
     const isEndless = path.includes(reference) || path.length > maxDepth || this.#schemaCount > maxSchemas;
     if (isEndless) this.#noteCut();
@@ -129,7 +129,7 @@ class Cleaner {
     return { schema: name === '' ? siblings : { description: name, ...siblings }, path };
   }
 
-  #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], path: readonly string[]): Found {
+  #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], path: readonly string[]): ReferencedSchema {
     const { allOf: _, ...siblings } = schema;
     if (this.#depth > maxDepth) {
       this.#noteCut();

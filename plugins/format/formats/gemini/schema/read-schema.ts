@@ -4,9 +4,9 @@ import { textsOf } from '../../../wire/members.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 /** Keywords with a 64-bit count, which the API writes as a string. */
-const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
+const countKeywords = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
 /** Keywords without a meaning outside the API. */
-const foreign = new Set(['propertyOrdering', 'nullable', 'example']);
+const apiKeywords = new Set(['propertyOrdering', 'nullable', 'example']);
 
 /**
  * Translates a schema of the API, which is close to OpenAPI 3.0, into JSON Schema. Keeps a schema that already is JSON Schema. Source:
@@ -15,12 +15,12 @@ const foreign = new Set(['propertyOrdering', 'nullable', 'example']);
 export function readSchema(schema: JsonObject): JsonObject {
   const fields: GeminiSchema = camelFields(schema);
   const members = Object.entries(fields).map(([name, value]) => [name, readMember(name, value)] as const);
-  const jsonSchema = inOrder(Object.fromEntries(members.filter(([, value]) => value !== undefined)), fields);
-  return fields.nullable === true ? asNullable(jsonSchema) : jsonSchema;
+  const jsonSchema = sortProperties(Object.fromEntries(members.filter(([, value]) => value !== undefined)), fields);
+  return fields.nullable === true ? addNull(jsonSchema) : jsonSchema;
 }
 
 /** Sorts the properties by `propertyOrdering`. JSON Schema has no such keyword, so the order of the properties expresses it. */
-function inOrder(schema: JsonObject, { propertyOrdering: order }: GeminiSchema): JsonObject {
+function sortProperties(schema: JsonObject, { propertyOrdering: order }: GeminiSchema): JsonObject {
   const { properties } = schema;
   if (!Array.isArray(order) || !isJsonObject(properties)) return schema;
   const orderedNames = textsOf(order).filter((name) => Object.hasOwn(properties, name));
@@ -29,9 +29,10 @@ function inOrder(schema: JsonObject, { propertyOrdering: order }: GeminiSchema):
 }
 
 function readMember(name: string, value: JsonValue | undefined): JsonValue | undefined {
-  if (foreign.has(name) || (name === 'format' && value === 'enum')) return undefined;
+  if (apiKeywords.has(name) || (name === 'format' && value === 'enum')) return undefined;
   if (name === 'type') return readType(value);
-  if (counts.has(name) && typeof value === 'string') return Number.isInteger(Number(value)) ? Number(value) : undefined;
+  if (countKeywords.has(name) && typeof value === 'string')
+    return Number.isInteger(Number(value)) ? Number(value) : undefined;
   if (name === 'properties' && isJsonObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([property, inner]) => [property, readValue(inner)]));
   }
@@ -48,7 +49,7 @@ function readType(value: JsonValue | undefined): JsonValue | undefined {
   return value === 'TYPE_UNSPECIFIED' ? undefined : value.toLowerCase();
 }
 
-function asNullable(schema: GeminiSchema): JsonObject {
+function addNull(schema: GeminiSchema): JsonObject {
   const { anyOf, type } = schema;
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: 'null' }] };
   if (typeof type !== 'string' || type === 'null') return schema;

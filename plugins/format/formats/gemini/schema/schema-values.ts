@@ -22,7 +22,7 @@ export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
   }
   noteDescribed('enum', notes);
   const described = addWords(members, `one of ${nonNull.map((value) => JSON.stringify(value)).join(', ')}`);
-  return { ...described, ...(members.type === undefined && typeOfAll(nonNull)), ...nullable };
+  return { ...described, ...(members.type === undefined && findCommonType(nonNull)), ...nullable };
 }
 
 function isTextual(type: JsonValue | undefined): boolean {
@@ -30,7 +30,7 @@ function isTextual(type: JsonValue | undefined): boolean {
 }
 
 /** Returns the common type of all values; empty if their types differ. */
-function typeOfAll(values: readonly JsonValue[]): JsonObject {
+function findCommonType(values: readonly JsonValue[]): JsonObject {
   const types = new Set(values.map((value) => (Array.isArray(value) ? 'array' : typeof value)));
   const [only] = types;
   return types.size === 1 && only !== undefined ? { type: only } : {};
@@ -80,7 +80,7 @@ export function itemsRule(schema: GeminiSchema): JsonObject {
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 /** Keywords that imply a type. */
-const typeOf: readonly (readonly [keyof GeminiSchema, string])[] = [
+const impliedTypes: readonly (readonly [keyof GeminiSchema, string])[] = [
   ['properties', 'object'],
   ['additionalProperties', 'object'],
   ['required', 'object'],
@@ -91,7 +91,7 @@ const typeOf: readonly (readonly [keyof GeminiSchema, string])[] = [
   ['minimum', 'number'],
   ['maximum', 'number'],
 ];
-const anything = ['string', 'number', 'boolean'].map((type) => ({ type }));
+const scalarTypes = ['string', 'number', 'boolean'].map((type) => ({ type }));
 
 /** Adds a type, which every schema without alternatives needs. */
 export function typeRule(schema: GeminiSchema): JsonObject {
@@ -99,10 +99,10 @@ export function typeRule(schema: GeminiSchema): JsonObject {
   const { type } = schema;
   const lowerType = typeof type === 'string' ? type.toLowerCase() : undefined;
   if (lowerType !== undefined && types.has(lowerType)) return withItems({ ...schema, type: lowerType });
-  const implied = typeOf.find(([keyword]) => schema[keyword] !== undefined)?.[1];
+  const implied = impliedTypes.find(([keyword]) => schema[keyword] !== undefined)?.[1];
   if (implied !== undefined) return withItems({ ...schema, type: implied });
   const { type: _, ...members } = schema;
-  return { ...addWords(members, 'any JSON value'), anyOf: anything };
+  return { ...addWords(members, 'any JSON value'), anyOf: scalarTypes };
 }
 
 function withItems(schema: GeminiSchema): JsonObject {
@@ -120,47 +120,47 @@ export function requiredRule(schema: GeminiSchema): JsonObject {
 }
 
 /** Descriptions of keywords that the subset lacks. Keywords that only name, comment on or contain others need no description. */
-const words: readonly (readonly [string, (value: JsonValue) => string | undefined])[] = [
-  ['default', (value) => `default: ${shown(value)}`],
-  ['examples', (value) => `for example: ${Array.isArray(value) ? value.map(shown).join(', ') : shown(value)}`],
-  ['multipleOf', (value) => `a multiple of ${shown(value)}`],
+const descriptions: readonly (readonly [string, (value: JsonValue) => string | undefined])[] = [
+  ['default', (value) => `default: ${toJson(value)}`],
+  ['examples', (value) => `for example: ${Array.isArray(value) ? value.map(toJson).join(', ') : toJson(value)}`],
+  ['multipleOf', (value) => `a multiple of ${toJson(value)}`],
   ['uniqueItems', (value) => (value === true ? 'no entry twice' : undefined)],
-  ['contains', (value) => `at least one entry must match ${shown(value)}`],
-  ['minProperties', (value) => `at least ${shown(value)} members`],
-  ['maxProperties', (value) => `at most ${shown(value)} members`],
-  ['propertyNames', (value) => `names of members must match ${shown(value)}`],
-  ['patternProperties', (value) => `members by the pattern of their names: ${shown(value)}`],
+  ['contains', (value) => `at least one entry must match ${toJson(value)}`],
+  ['minProperties', (value) => `at least ${toJson(value)} members`],
+  ['maxProperties', (value) => `at most ${toJson(value)} members`],
+  ['propertyNames', (value) => `names of members must match ${toJson(value)}`],
+  ['patternProperties', (value) => `members by the pattern of their names: ${toJson(value)}`],
   [
     'additionalProperties',
-    (value) => (typeof value === 'object' ? `other members must match ${shown(value)}` : undefined),
+    (value) => (typeof value === 'object' ? `other members must match ${toJson(value)}` : undefined),
   ],
-  ['dependentRequired', (value) => `members that require others: ${shown(value)}`],
-  ['dependentSchemas', (value) => `schemas that apply when a member is present: ${shown(value)}`],
-  ['dependencies', (value) => `members that require others: ${shown(value)}`],
-  ['not', (value) => `must not match ${shown(value)}`],
-  ['if', (value) => `if it matches ${shown(value)}`],
-  ['then', (value) => `then it must match ${shown(value)}`],
-  ['else', (value) => `else it must match ${shown(value)}`],
-  ['contentEncoding', (value) => `encoded as ${shown(value)}`],
-  ['contentMediaType', (value) => `of the media type ${shown(value)}`],
+  ['dependentRequired', (value) => `members that require others: ${toJson(value)}`],
+  ['dependentSchemas', (value) => `schemas that apply when a member is present: ${toJson(value)}`],
+  ['dependencies', (value) => `members that require others: ${toJson(value)}`],
+  ['not', (value) => `must not match ${toJson(value)}`],
+  ['if', (value) => `if it matches ${toJson(value)}`],
+  ['then', (value) => `then it must match ${toJson(value)}`],
+  ['else', (value) => `else it must match ${toJson(value)}`],
+  ['contentEncoding', (value) => `encoded as ${toJson(value)}`],
+  ['contentMediaType', (value) => `of the media type ${toJson(value)}`],
 ];
 
 /** Formats that Google accepts. It rejects all others. */
-const formats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
+const supportedFormats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
 
 /** Keywords that restrict no value. */
-const harmless = new Set(['default', 'examples']);
+const unenforcedKeywords = new Set(['default', 'examples']);
 
 /** Describes keywords that the subset lacks, and notes those that are no longer enforced. */
 export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...members }: GeminiSchema = schema;
-  const isSupported = typeof format !== 'string' || formats.has(format);
+  const isSupported = typeof format !== 'string' || supportedFormats.has(format);
   let described = isSupported ? schema : addWords(members, `format: ${format}`);
-  for (const [keyword, describe] of words) {
+  for (const [keyword, describe] of descriptions) {
     const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
     const description = value === undefined ? undefined : describe(value);
     if (description === undefined) continue;
-    if (!harmless.has(keyword)) noteDescribed(keyword, notes);
+    if (!unenforcedKeywords.has(keyword)) noteDescribed(keyword, notes);
     described = addWords(described, description);
   }
   return described;
@@ -170,6 +170,6 @@ function noteDescribed(keyword: string, notes: Notes): void {
   notes.approximate(`${keyword} in schemas as description`);
 }
 
-function shown(value: JsonValue): string {
+function toJson(value: JsonValue): string {
   return JSON.stringify(value);
 }

@@ -18,7 +18,7 @@ import {
   withText,
 } from '../../../canonical/reply.ts';
 import { member, readEvent } from '../../../wire/members.ts';
-import { typeOf } from '../../contract/pass-through.ts';
+import { readEventType } from '../../contract/pass-through.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { readFinish, UsageCounter } from './finish.ts';
 import { BlockReader, blocksOf } from './read-output.ts';
@@ -54,7 +54,7 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
-    const name = typeOf(event);
+    const name = readEventType(event);
     if (content !== undefined) return name === 'content_block_delta' ? this.#skimText(event, content) : undefined;
     const isOfBlock = name === 'content_block_delta' || name === 'content_block_start' || name === 'content_block_stop';
     return isOfBlock ? nothing : undefined;

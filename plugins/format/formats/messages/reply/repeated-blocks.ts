@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { asText, member, scalarNumber } from '../../../wire/members.ts';
-import { withData } from '../../contract/pass-through.ts';
+import { replaceEventData } from '../../contract/pass-through.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
 
 type Index = JsonValue | undefined;
@@ -153,7 +153,7 @@ export class RepeatedBlocks {
     const body: MessagesEvent = event.parse() ?? {};
     const { index } = body;
     const before = typeof index === 'number' ? this.#dropped.filter((one) => one < index).length : 0;
-    return before === 0 ? event : withData(event, { ...body, index: scalarNumber(index) - before });
+    return before === 0 ? event : replaceEventData(event, { ...body, index: scalarNumber(index) - before });
   }
 }
 

@@ -4,14 +4,14 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import {
   type AnsweredRequest,
-  filledUsage,
-  isCounted,
-  objectOr,
+  completeUsage,
+  hasTokenCounts,
+  asObject,
   type ReplyAdapter,
-  rewriteData,
+  replaceDataInText,
   tagMember,
-  typeOf,
-  withName,
+  readEventType,
+  addEventName,
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage, writeWholeUsage } from './finish.ts';
@@ -29,9 +29,9 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     this.#redactedTag = tagState({ kind: 'redacted', origin, data: '' });
   }
 
-  event(event: StreamEvent, counted?: Usage): string {
-    const text = withName(event);
-    switch (typeOf(event)) {
+  adaptEvent(event: StreamEvent, counted?: Usage): string {
+    const text = addEventName(event);
+    switch (readEventType(event)) {
       case 'message_start':
         // The SDK throws on a second `message_start`. The decoder reports a different second event as a failure.
         if (this.#hasStarted) return '';
@@ -53,14 +53,14 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     }
   }
 
-  whole(text: string, body: MessagesReply, counted?: Usage): string {
-    const isComplete = isCounted(counted);
+  adaptReply(text: string, body: MessagesReply, counted?: Usage): string {
+    const isComplete = hasTokenCounts(counted);
     if (isComplete && !text.includes('thinking"')) return text;
     const blocks = Array.isArray(body.content) ? body.content : [];
     const content = blocks.map((block) => this.#tagBlock(block));
     if (isComplete) return JSON.stringify({ ...body, content });
     this.meter.whole(body);
-    const usage = filledUsage(body.usage, writeWholeUsage(this.meter.complete(counted, true)));
+    const usage = completeUsage(body.usage, writeWholeUsage(this.meter.complete(counted, true)));
     return JSON.stringify({ ...body, content, usage });
   }
 
@@ -78,9 +78,12 @@ export class MessagesReplyAdapter implements ReplyAdapter {
   #start(event: StreamEvent, text: string, counted: Usage | undefined): string {
     const started: MessagesEvent | undefined = event.parse();
     if (started === undefined || counted?.input !== undefined) return text;
-    const message: MessagesReply = objectOr(started.message);
+    const message: MessagesReply = asObject(started.message);
     const counts = writeWholeUsage({ ...counted, input: this.meter.input });
-    return rewriteData(text, { ...started, message: { ...message, usage: filledUsage(message.usage, counts) } });
+    return replaceDataInText(text, {
+      ...started,
+      message: { ...message, usage: completeUsage(message.usage, counts) },
+    });
   }
 
   /** Clients of the AI SDK crash on a `message_delta` without counts. */
@@ -90,6 +93,6 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     this.meter.distrustOutput();
     const { input = this.meter.input } = counted ?? {};
     const counts = writeUsage({ ...counted, input, output: this.meter.output });
-    return rewriteData(text, { ...ending, usage: filledUsage(ending.usage, counts) });
+    return replaceDataInText(text, { ...ending, usage: completeUsage(ending.usage, counts) });
   }
 }

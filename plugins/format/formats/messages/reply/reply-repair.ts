@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { plainIds, UniqueIds } from '../../../canonical/call-ids.ts';
 import { asList, asText, member, sameOr } from '../../../wire/members.ts';
-import { type ReplyRepair, typeOf, withData } from '../../contract/pass-through.ts';
+import { type ReplyRepair, readEventType, replaceEventData } from '../../contract/pass-through.ts';
 import { settledStopReason } from './finish.ts';
 import { blocksOf } from './read-output.ts';
 import { isCall, RepeatedBlocks } from './repeated-blocks.ts';
@@ -38,15 +38,15 @@ export class MessagesReplyRepair implements ReplyRepair {
     return this.#calls.held;
   }
 
-  event(event: StreamEvent): readonly StreamEvent[] {
-    const type = typeOf(event);
+  repairEvent(event: StreamEvent): readonly StreamEvent[] {
+    const type = readEventType(event);
     const passed = this.#calls.event(event, type);
     return passed.length === 1 && passed[0] === event
       ? [this.#repaired(event, type)]
-      : passed.map((one) => this.#repaired(one, typeOf(one)));
+      : passed.map((one) => this.#repaired(one, readEventType(one)));
   }
 
-  whole(body: JsonObject): JsonObject {
+  repairReply(body: JsonObject): JsonObject {
     const { content }: MessagesReply = body;
     const isText = typeof content === 'string';
     const blocks = isText ? blocksOf(content) : asList(content);
@@ -76,7 +76,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     const { content_block: block, index } = body;
     this.#hasCalls ||= isCall(block);
     const named = isCall(block) ? this.#named(block, index) : uncited(block ?? null);
-    return named === block || block === undefined ? event : withData(event, { ...body, content_block: named });
+    return named === block || block === undefined ? event : replaceEventData(event, { ...body, content_block: named });
   }
 
   /**
@@ -99,7 +99,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     if (!isJsonObject(delta)) return event;
     const settled = this.#settled(delta);
     if (settled === delta) return event;
-    return withData(event, { ...body, delta: settled });
+    return replaceEventData(event, { ...body, delta: settled });
   }
 
   /** Corrects the stop reason; returns the same object if the reason fits the content. */

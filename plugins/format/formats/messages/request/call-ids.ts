@@ -2,14 +2,14 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { asText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
-import { mapMember, withMember } from '../../adaptation/adapt-members.ts';
+import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
 export const writeCallIds: WriteCallIds = (body: MessagesRequest, ids) =>
-  mapMember(body, 'messages', (message) => inMessage(message, ids));
+  mapListMember(body, 'messages', (message) => inMessage(message, ids));
 
 function inMessage(message: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(message)) return message;
-  const written = mapMember<MessagesMessage>(message, 'content', (block) => inBlock(block, ids));
+  const written = mapListMember<MessagesMessage>(message, 'content', (block) => inBlock(block, ids));
   if (message['role'] !== 'assistant') ids.endTurn();
   return written;
 }
@@ -17,7 +17,8 @@ function inMessage(message: JsonValue, ids: WireIds): JsonValue {
 function inBlock(block: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(block)) return block;
   const { type, id, tool_use_id: called, name }: MessagesBlock = block;
-  if (type === 'tool_use' && typeof id === 'string') return withMember(block, 'id', ids.call(id, asText(name)));
-  if (type === 'tool_result' && typeof called === 'string') return withMember(block, 'tool_use_id', ids.result(called));
+  if (type === 'tool_use' && typeof id === 'string') return withMember(block, 'id', ids.assignCallId(id, asText(name)));
+  if (type === 'tool_result' && typeof called === 'string')
+    return withMember(block, 'tool_use_id', ids.assignResultId(called));
   return block;
 }

@@ -2,7 +2,7 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { minBudget } from '../../../canonical/reasoning.ts';
 import { noteCutting } from '../../../canonical/stop-cutter.ts';
 import { filledText, textsOf } from '../../../wire/members.ts';
-import { parameters } from '../../contract/parameters.ts';
+import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 
@@ -23,7 +23,7 @@ const tiers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Source: Anthropic API reference, "Create a Message". */
-export const messagesParameters = parameters(
+export const messagesParameters = compileParameters(
   {
     messages: rule.nonEmptyObjects,
     stream: rule.boolean,
@@ -36,7 +36,7 @@ export const messagesParameters = parameters(
     tools: rule.objects,
     tool_choice: rule.object,
     thinking: rule.object,
-    'thinking.type': rule.word(
+    'thinking.type': rule.oneOf(
       ['enabled', 'adaptive', 'between_tools', 'disabled'],
       'enabled, adaptive, between_tools or disabled',
     ),
@@ -47,9 +47,9 @@ export const messagesParameters = parameters(
     service_tier: { is: rule.text, to: 'serviceTier', read: readTier, write: (tier) => tiers.get(tier) },
   },
   {
-    known: ['model', 'cache_control', 'output_format', 'output_config.format'],
-    closed: { output_config: () => true },
-    encoded: ['safetyId', 'metadata'],
+    unmappedMembers: ['model', 'cache_control', 'output_format', 'output_config.format'],
+    closedObjects: { output_config: () => true },
+    encodedSettings: ['safetyId', 'metadata'],
   },
 );
 

@@ -38,7 +38,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   readonly #numbers = new EventNumbers();
   readonly #template = new DeltaTemplate();
   readonly #output: RepairedOutput;
-  finished: JsonObject | undefined;
+  finishedReply: JsonObject | undefined;
   /** The response as last sent to the client. */
   #begun: ResponsesReply = {};
   /** The failed response as reported by the upstream. */
@@ -64,11 +64,11 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return this.#held + this.#template.taken;
   }
 
-  whole(body: JsonObject): JsonObject {
-    return (this.finished = repairWhole(this.#tiered(body), this.#context));
+  repairReply(body: JsonObject): JsonObject {
+    return (this.finishedReply = repairWhole(this.#tiered(body), this.#context));
   }
 
-  unfinished(): ContentDigest {
+  readUnfinishedContent(): ContentDigest {
     const content = new ContentDigest();
     const decoder = new ResponsesDecoder();
     for (const fragment of decoder.whole({ status: 'completed', output: this.#output.soFar })) content.take(fragment);
@@ -87,7 +87,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return renderResponseFailed(error, responseId(this.#context), number, response);
   }
 
-  event(event: StreamEvent): readonly StreamEvent[] {
+  repairEvent(event: StreamEvent): readonly StreamEvent[] {
     const { expected } = this.#numbers;
     if (this.#template.read(event, expected) !== undefined) {
       this.#numbers.pass(expected);
@@ -163,7 +163,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     this.#isOver = true;
     const given = responseIn(data);
     const events = [...this.#output.repeat(asList(given.output)), ...this.#output.close(endings[type])];
-    const response = (this.finished = this.#response(given, endings[type], this.#output.soFar));
+    const response = (this.finishedReply = this.#response(given, endings[type], this.#output.soFar));
     const ending: ResponsesEvent = given === data ? { type, response } : withMembers(data, { response });
     return [...events, ending];
   }

@@ -23,7 +23,7 @@ import { ItemFragments } from './read-output.ts';
 import { withMembers } from './repair-item.ts';
 import { RepairedOutput } from './repaired-output.ts';
 import { responseEvents, responseIn, responsesUsage } from './reply-object.ts';
-import { typeOf } from '../../contract/pass-through.ts';
+import { readEventType } from '../../contract/pass-through.ts';
 import type {
   ResponsesEvent,
   ResponsesIncompleteDetails,
@@ -61,7 +61,7 @@ export class ResponsesDecoder implements ReplyDecoder {
 
   /** Finished items repeat their deltas. */
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
-    const name = typeOf(event);
+    const name = readEventType(event);
     if (typeof name !== 'string' || !name.startsWith('response.')) return undefined;
     if (content !== undefined && name === 'response.output_item.done') return undefined;
     if (name.endsWith('.delta') || !ofResponse.has(name)) return [];

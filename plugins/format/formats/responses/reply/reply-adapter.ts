@@ -5,13 +5,13 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import {
   type AnsweredRequest,
-  filledUsage,
-  isCounted,
+  completeUsage,
+  hasTokenCounts,
   type ReplyAdapter,
-  rewriteData,
+  replaceDataInText,
   tagMember,
-  typeOf,
-  withName,
+  readEventType,
+  addEventName,
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { responseEvents, writeUsage } from './reply-object.ts';
@@ -36,21 +36,21 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     this.#previousId = request.previousId;
   }
 
-  event(event: StreamEvent, counted?: Usage): string {
-    const text = withName(event);
-    const type = scalarText(typeOf(event));
+  adaptEvent(event: StreamEvent, counted?: Usage): string {
+    const text = addEventName(event);
+    const type = scalarText(readEventType(event));
     if (type.endsWith('.delta')) this.meter.delta(event);
     if (!responseEvents.has(type)) return this.#tagged(text);
     const isEnding = type === 'response.completed' || type === 'response.incomplete';
     return this.#written(isEnding ? this.#ending(event, text, counted) : text);
   }
 
-  whole(text: string, body: ResponsesReply, counted?: Usage): string {
+  adaptReply(text: string, body: ResponsesReply, counted?: Usage): string {
     const isWhole = hasCounts(text, counted) && hasDetails(body);
     return this.#written(isWhole ? text : JSON.stringify(this.#withUsage(body, counted)));
   }
 
-  finished(response: ResponsesReply, counted?: Usage): ResponsesReply {
+  adaptFinishedReply(response: ResponsesReply, counted?: Usage): ResponsesReply {
     const { output } = response;
     const tagged = { ...response, ...(Array.isArray(output) && { output: output.map((item) => this.#tagItem(item)) }) };
     const named = this.#previousId === undefined ? tagged : { ...tagged, previous_response_id: this.#previousId };
@@ -58,7 +58,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     return isWhole ? named : this.#withUsage(named, counted);
   }
 
-  failure(text: string): string {
+  adaptFailure(text: string): string {
     return this.#written(text);
   }
 
@@ -66,7 +66,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     const ending: ResponsesEvent = event.parse() ?? {};
     const { response } = ending;
     if (!isJsonObject(response) || (hasCounts(text, counted) && hasDetails(response))) return text;
-    return rewriteData(text, { ...ending, response: this.#withUsage(response, counted) });
+    return replaceDataInText(text, { ...ending, response: this.#withUsage(response, counted) });
   }
 
   /** Without counts OpenCode repeats the request endlessly; Codex does so without the total. */
@@ -74,7 +74,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     if (hasCounts(JSON.stringify(response.usage), counted)) return { ...response, usage: withDetails(response.usage) };
     this.meter.whole(response);
     const usage = writeUsage(this.meter.complete(counted, true));
-    return { ...response, usage: withDetails(filledUsage(response.usage, usage)) };
+    return { ...response, usage: withDetails(completeUsage(response.usage, usage)) };
   }
 
   #tagItem(item: JsonValue): JsonValue {
@@ -114,7 +114,7 @@ function withDetails(usage: JsonValue | undefined): JsonValue {
 }
 
 function hasCounts(text: string | undefined, counted: Usage | undefined): boolean {
-  return isCounted(counted) && text !== undefined && total.test(text);
+  return hasTokenCounts(counted) && text !== undefined && total.test(text);
 }
 
 /** Sets the id where the member is null or missing. Quotes inside strings are escaped and do not match. */

@@ -2,11 +2,11 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { asText } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../../wire/responses.ts';
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
-import { mapMember, withMember } from '../../adaptation/adapt-members.ts';
+import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
 /** All types of calls and their results have the call id in the same member. */
 export const writeCallIds: WriteCallIds = (body: ResponsesRequest, ids) =>
-  mapMember(body, 'input', (item) => inItem(item, ids));
+  mapListMember(body, 'input', (item) => inItem(item, ids));
 
 function inItem(item: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(item)) return item;
@@ -14,5 +14,5 @@ function inItem(item: JsonValue, ids: WireIds): JsonValue {
   if (role !== undefined && role !== 'assistant') ids.endTurn();
   if (typeof id !== 'string') return item;
   const isResult = asText(type).endsWith('_output');
-  return withMember(item, 'call_id', isResult ? ids.result(id) : ids.call(id, asText(name)));
+  return withMember(item, 'call_id', isResult ? ids.assignResultId(id) : ids.assignCallId(id, asText(name)));
 }

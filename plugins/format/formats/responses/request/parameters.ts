@@ -3,11 +3,11 @@ import { isPlainMetadata, shortenId, takenRetention } from '../../../canonical/o
 import { requestedTier } from '../../../canonical/service-tier.ts';
 import { filledObject, filledText } from '../../../wire/members.ts';
 import { maybeInteger } from '../../../wire/read.ts';
-import { parameters } from '../../contract/parameters.ts';
+import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 
 /** Source: OpenAI API reference, "Create a model response". */
-export const responsesParameters = parameters(
+export const responsesParameters = compileParameters(
   {
     input: rule.textOr(rule.objects),
     instructions: rule.text,
@@ -39,7 +39,7 @@ export const responsesParameters = parameters(
     previous_response_id: rule.text,
   },
   {
-    translated: {
+    translationOnly: {
       // From the Open Responses specification.
       presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'nobody' },
       frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'nobody' },
@@ -52,7 +52,7 @@ export const responsesParameters = parameters(
         writtenBy: 'encoder',
       },
     },
-    known: [
+    unmappedMembers: [
       'model',
       'conversation',
       'prompt',
@@ -62,7 +62,7 @@ export const responsesParameters = parameters(
       'reasoning.summary',
       'reasoning.generate_summary',
     ],
-    closed: { reasoning: () => true },
+    closedObjects: { reasoning: () => true },
   },
 );
 

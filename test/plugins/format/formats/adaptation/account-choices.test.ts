@@ -4,7 +4,7 @@ import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../../../../plugins/format/canonical/notes.ts';
 import { ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
-import { withoutAccountChoices } from '../../../../../plugins/format/formats/adaptation/account-choices.ts';
+import { removeAccountChoices } from '../../../../../plugins/format/formats/adaptation/account-choices.ts';
 import { chat } from '../../../../../plugins/format/formats/chat/descriptor.ts';
 import { gemini } from '../../../../../plugins/format/formats/gemini/descriptor.ts';
 import { messages } from '../../../../../plugins/format/formats/messages/descriptor.ts';
@@ -24,7 +24,7 @@ type Name = keyof typeof formats;
 
 function filtered(body: JsonObject, allowed: readonly CustomerChoice[] = []) {
   const notes = new Notes();
-  return { body: withoutAccountChoices(body, { customerChoices: allowed }, notes), notes: notes.entries };
+  return { body: removeAccountChoices(body, { customerChoices: allowed }, notes), notes: notes.entries };
 }
 
 /** The body that a route of the client's own format gets. */

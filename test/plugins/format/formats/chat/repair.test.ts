@@ -34,12 +34,12 @@ function newRepair(request: JsonObject = {}, quirks: QuirkSettings = {}): ChatRe
 /** The chunks that a client gets for those of an upstream. */
 function repaired(chunks: readonly (JsonObject | '[DONE]')[], repair = newRepair()): JsonObject[] {
   const texts = chunks.map((each) => `data: ${each === '[DONE]' ? each : JSON.stringify(each)}\n\n`);
-  const events = texts.flatMap((text) => repair.event(streamEvent(text)));
+  const events = texts.flatMap((text) => repair.repairEvent(streamEvent(text)));
   const data = events.map((event) => event.data ?? '').filter((each) => each !== '[DONE]');
   return data.map((each) => JSON.parse(each) as JsonObject);
 }
 
-const wholeOf = (body: JsonObject, repair = newRepair()) => repair.whole(body, JSON.stringify(body));
+const wholeOf = (body: JsonObject, repair = newRepair()) => repair.repairReply(body, JSON.stringify(body));
 const choicesOf = (body: JsonObject | undefined) => (body?.['choices'] ?? []) as JsonObject[];
 const deltasOf = (chunks: readonly JsonObject[], index = 0) =>
   chunks
@@ -149,7 +149,7 @@ describe('a clean stream', () => {
     const events = [...clean, '[DONE]'].map((each) =>
       streamEvent(`data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`),
     );
-    for (const event of events) expect(repair.event(event)).toEqual([event]);
+    for (const event of events) expect(repair.repairEvent(event)).toEqual([event]);
     expect(repair.failure).toBeUndefined();
   });
 
@@ -159,7 +159,7 @@ describe('a clean stream', () => {
     const last = { ...finish('stop'), citations: ['https://a.test'], usage: { prompt_tokens: 1 } };
     for (const text of [': ping\n\n', ...[azure, begin, last].map((each) => `data: ${JSON.stringify(each)}\n\n`)]) {
       const event = streamEvent(text);
-      expect(repair.event(event)).toEqual([event]);
+      expect(repair.repairEvent(event)).toEqual([event]);
     }
   });
 });
@@ -209,7 +209,7 @@ describe('a service tier of the vendor’s own', () => {
 function isLastPlain(...texts: string[]): boolean {
   const repair = newRepair();
   const events = texts.map((text) => streamEvent(text));
-  for (const event of events) repair.event(event);
+  for (const event of events) repair.repairEvent(event);
   return events.at(-1)?.isPlain === true;
 }
 
@@ -312,7 +312,7 @@ describe('calls in a stream', () => {
   it('calls in a stream keep the digits of long numbers', () => {
     const text = JSON.stringify(calls({ ...entry(0, 'c1', 'a'), function: { name: 'a', arguments: {} } }));
     const long = text.replace('"arguments":{}', '"arguments":{"id":12345678901234567890}');
-    const [event] = newRepair().event(streamEvent(`data: ${long}\n\n`));
+    const [event] = newRepair().repairEvent(streamEvent(`data: ${long}\n\n`));
     const [given] = entriesOf([JSON.parse(event?.data ?? '') as JsonObject]);
     expect(given?.['function']).toEqual({ name: 'a', arguments: '{"id":12345678901234567890}' });
   });
@@ -662,7 +662,7 @@ describe('a whole answer', () => {
   it('arguments that are an object keep the digits of long numbers', () => {
     const given = whole({ tool_calls: [{ ...call, function: { name: 'a', arguments: {} } }] });
     const text = JSON.stringify(given).replace('"arguments":{}', '"arguments":{"id":12345678901234567890}');
-    const repairedText = JSON.stringify(newRepair().whole(JSON.parse(text) as JsonObject, text));
+    const repairedText = JSON.stringify(newRepair().repairReply(JSON.parse(text) as JsonObject, text));
     expect(repairedText).toContain(String.raw`{\"id\":12345678901234567890}`);
   });
 

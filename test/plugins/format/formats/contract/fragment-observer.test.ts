@@ -176,8 +176,8 @@ describe('a Messages reply that passes through', () => {
   });
 
   it('that breaks off does not take the output that was counted at its beginning for a count', () => {
-    const observer = conversational.messages.client.observe({});
-    observer.event({ name: 'message_start', data: JSON.stringify(started), parse: () => started } as never);
+    const observer = conversational.messages.client.createObserver({});
+    observer.observeEvent({ name: 'message_start', data: JSON.stringify(started), parse: () => started } as never);
     expect(observer.usage).toEqual({ input: 5 });
   });
 
@@ -189,9 +189,9 @@ describe('a Messages reply that passes through', () => {
 
   it('tells the id of its answer, whole and streamed', () => {
     const ids: string[] = [];
-    const observe = () => conversational.messages.client.observe({}, { onAnswer: (id) => ids.push(id) });
-    observe().whole({ ...wholes.messages([]), id: 'whole' });
-    observe().event({ name: 'message_start', data: JSON.stringify(started), parse: () => started } as never);
+    const observe = () => conversational.messages.client.createObserver({}, { onReplyId: (id) => ids.push(id) });
+    observe().observeReply({ ...wholes.messages([]), id: 'whole' });
+    observe().observeEvent({ name: 'message_start', data: JSON.stringify(started), parse: () => started } as never);
     expect(ids).toEqual(['whole', 'msg_1']);
   });
 });
@@ -227,12 +227,12 @@ describe('one of several answers beside the first', () => {
     }),
   };
   const observe = {
-    chat: () => conversational.chat.client.observe({ n: 2 }),
-    gemini: () => conversational.gemini.client.observe({ generationConfig: { candidateCount: 2 } }),
+    chat: () => conversational.chat.client.createObserver({ n: 2 }),
+    gemini: () => conversational.gemini.client.createObserver({ generationConfig: { candidateCount: 2 } }),
   };
   const seen = (format: 'chat' | 'gemini', ...bodies: JsonObject[]) => {
     const observer = observe[format]();
-    for (const body of bodies) observer.event({ data: JSON.stringify(body), parse: () => body } as never);
+    for (const body of bodies) observer.observeEvent({ data: JSON.stringify(body), parse: () => body } as never);
     return observer;
   };
 

@@ -135,7 +135,7 @@ describe('a parameter', () => {
   it.each(['chat', 'responses', 'messages', 'images'] as const)(
     'a parameter that is null counts as left out, in %s',
     (format) => {
-      const names = descriptors[format].client.parameters.documented.keys();
+      const names = descriptors[format].client.parameters.documentedNames.keys();
       const nulls = Object.fromEntries(names.map((name) => [name, null]));
       expect(complaint(nulls, descriptors[format].client.parameters)).toBeUndefined();
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
 import { checkParameters } from '../../../../../plugins/format/formats/contract/parameters.ts';
-import { readGemini } from '../../../../../plugins/format/formats/embeddings/convert.ts';
+import { readGeminiRequest } from '../../../../../plugins/format/formats/embeddings/convert.ts';
 import { embeddings } from '../../../../../plugins/format/formats/embeddings/descriptor.ts';
 import { VectorRepair } from '../../../../../plugins/format/formats/embeddings/vector-repair.ts';
 import { Notes } from '../../../../../plugins/format/canonical/notes.ts';
@@ -17,7 +17,7 @@ const answer = (...vectors: readonly (string | number[])[]): JsonObject => ({
 
 function repaired(request: JsonObject, given: JsonObject) {
   const repair = new VectorRepair(request);
-  return { body: repair.whole(given), notes: repair.notes };
+  return { body: repair.repairReply(given), notes: repair.notes };
 }
 
 const check = (input: unknown) => () =>
@@ -68,6 +68,6 @@ describe('an input', () => {
   });
 
   it('of Google’s client that is empty is refused before a server of OpenAI’s format answers it with anything', () => {
-    expect(() => readGemini({ content: { parts: [{ text: '' }] } }, new Notes())).toThrow('content.parts');
+    expect(() => readGeminiRequest({ content: { parts: [{ text: '' }] } }, new Notes())).toThrow('content.parts');
   });
 });

@@ -9,13 +9,13 @@ import { runs } from '../../../../support/runs.ts';
 
 const context = { id: 'x', model: 'dp/m', created: 1, request: { instructions: 'Be brief.' } };
 const repair = (request: JsonObject = context.request) => new ResponsesReplyRepair({ ...context, request }, false);
-const whole = (body: JsonObject, request?: JsonObject) => repair(request).whole(body);
+const whole = (body: JsonObject, request?: JsonObject) => repair(request).repairReply(body);
 
 /** The data of the events that a client gets. */
 function stream(events: readonly JsonObject[]): JsonObject[] {
   const one = repair();
   return events
-    .flatMap((event) => one.event(streamEvent(`data: ${JSON.stringify(event)}\n\n`)))
+    .flatMap((event) => one.repairEvent(streamEvent(`data: ${JSON.stringify(event)}\n\n`)))
     .map(({ data = '' }) => JSON.parse(data) as JsonObject);
 }
 
@@ -33,7 +33,7 @@ describe('repairing a whole Responses reply', () => {
     const told = { ...untold, service_tier: 'on_demand' };
     expect(whole(told)).toEqual(untold);
     expect(whole({ ...untold, service_tier: 'flex' })['service_tier']).toBe('flex');
-    expect(new ResponsesReplyRepair(context, true).whole(told)).toBe(told);
+    expect(new ResponsesReplyRepair(context, true).repairReply(told)).toBe(told);
     for (const type of ['response.created', 'response.in_progress', 'response.completed', 'response.failed']) {
       const written = stream([{ type, response: told }]);
       expect(written.at(-1)).toMatchObject({ type, response: { id: untold['id'] } });
@@ -92,7 +92,7 @@ describe('repairing a whole Responses reply', () => {
           },
         },
         false,
-      ).whole(body);
+      ).repairReply(body);
     expect(wholeOf({ input: [] }, {})).toBe(body);
     expect(parsed).toBe(0);
     const format = { type: 'json_object' };
@@ -181,19 +181,19 @@ describe('repairing a Responses stream', () => {
   it('a Responses stream that ends like Chat gets its own last event', () => {
     const one = repair();
     const events = ['data: {"type":"response.output_text.delta","delta":"Hi"}\n\n', 'data: [DONE]\n\n'];
-    const types = events.flatMap((event) => one.event(streamEvent(event))).map(({ name }) => name);
+    const types = events.flatMap((event) => one.repairEvent(streamEvent(event))).map(({ name }) => name);
     expect(types).toContain('response.completed');
   });
 
   it('dropped events of a Responses stream are noted', () => {
     const one = repair();
-    expect(one.event(streamEvent('data: {"type":"response.heartbeat"}\n\n'))).toEqual([]);
+    expect(one.repairEvent(streamEvent('data: {"type":"response.heartbeat"}\n\n'))).toEqual([]);
     expect(one.notes).toEqual(['dropped event response.heartbeat']);
   });
 
   it("an error under a vendor's own name ends a Responses stream", () => {
     const event = 'event: oops\ndata: {"type":"oops","error":{"message":"x"}}\n\n';
-    expect(repair().event(streamEvent(event))).toMatchObject([{ name: 'error' }]);
+    expect(repair().repairEvent(streamEvent(event))).toMatchObject([{ name: 'error' }]);
   });
 
   it('any Responses stream is repaired, with numbers without gaps', () => {

@@ -31,14 +31,14 @@ const sent = (format: Format, body: JsonObject, to: Route = route) => {
 };
 /** The adapter of a format, on texts. */
 function adapterOf(format: Format, request: JsonObject = {}) {
-  const adapter = descriptors[format].client.adaptReply?.(requestOf(format, request), own);
+  const adapter = descriptors[format].client.createReplyAdapter?.(requestOf(format, request), own);
   if (adapter === undefined) throw new Error(`${format} has no reply adapter`);
   return {
     meter: adapter.meter,
-    event: (text: string, counted?: Usage) => adapter.event(streamEvent(text), counted),
-    whole: (text: string, counted?: Usage) => adapter.whole(text, JSON.parse(text) as JsonObject, counted),
-    end: (counted?: Usage) => adapter.end?.(counted) ?? '',
-    failure: (text: string) => adapter.failure?.(text) ?? text,
+    event: (text: string, counted?: Usage) => adapter.adaptEvent(streamEvent(text), counted),
+    whole: (text: string, counted?: Usage) => adapter.adaptReply(text, JSON.parse(text) as JsonObject, counted),
+    end: (counted?: Usage) => adapter.renderEnd?.(counted) ?? '',
+    failure: (text: string) => adapter.adaptFailure?.(text) ?? text,
   };
 }
 

@@ -9,7 +9,7 @@ import { originOf } from '../../../../../plugins/format/canonical/opaque-state.t
 import { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
 import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
 import {
-  noSignature,
+  missingSignatureMark,
   encodeSignature,
 } from '../../../../../plugins/format/formats/gemini/request/thought-signature.ts';
 import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
@@ -139,7 +139,7 @@ describe('a request of the client’s own format', () => {
       const skipped = { ...call, thoughtSignature: 'skip_thought_signature_validator' };
       expect(adaptedPart({ ...call, thoughtSignature })).toEqual({ parts: [skipped], notes });
       expect(adaptedPart({ ...call, thoughtSignature }, { reasoning: 'budget' })).toEqual({ parts: [call], notes });
-      expect(adaptedPart({ ...call, thoughtSignature: noSignature })).toEqual({ parts: [skipped], notes: [] });
+      expect(adaptedPart({ ...call, thoughtSignature: missingSignatureMark })).toEqual({ parts: [skipped], notes: [] });
     });
 
     it('lets both sides take turns where a content held only a signature', () => {

@@ -15,7 +15,7 @@ const chatEvents = [
 
 const readerOf = (format: TextFormat, body: JsonObject = {}, repair?: ResponsesReplyRepair) => {
   const { client, dialect } = conversational[format];
-  return new PassThroughReader(client.observe(body), { id: 'req_1', dialect }, { repair });
+  return new PassThroughReader(client.createObserver(body), { id: 'req_1', dialect }, { repair });
 };
 const chat = (body?: JsonObject) => readerOf('chat', body);
 const messages = () => readerOf('messages');

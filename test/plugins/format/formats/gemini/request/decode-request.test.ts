@@ -4,7 +4,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
-import { noSignature } from '../../../../../../plugins/format/formats/gemini/request/thought-signature.ts';
+import { missingSignatureMark } from '../../../../../../plugins/format/formats/gemini/request/thought-signature.ts';
 import { decode, hello, model, refusal, madeBy, text, user } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
 import { runs } from '../../../../../support/runs.ts';
@@ -198,7 +198,7 @@ describe('decoding thoughts of a Gemini request', () => {
   });
 
   it('a placeholder for a missing Gemini signature is not noted as lost', () => {
-    for (const thoughtSignature of ['skip_thought_signature_validator', noSignature]) {
+    for (const thoughtSignature of ['skip_thought_signature_validator', missingSignatureMark]) {
       const { conversation, notes } = decode({ contents: [hello, calling({ name: 'ls' }, { thoughtSignature })] });
       expect(conversation.items.map(({ type }) => type)).toEqual(['message', 'tool_call']);
       expect(notes).toEqual([]);

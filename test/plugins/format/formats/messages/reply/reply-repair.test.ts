@@ -14,7 +14,7 @@ function streamed(block: JsonObject, stop_reason: string | null, stop_sequence: 
     { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage: { output_tokens: 3 } },
   ];
   const written = events.flatMap((data) =>
-    repair.event(streamEvent(`event: ${String(data['type'])}\ndata: ${JSON.stringify(data)}\n\n`)),
+    repair.repairEvent(streamEvent(`event: ${String(data['type'])}\ndata: ${JSON.stringify(data)}\n\n`)),
   );
   const { delta, usage } = JSON.parse(written[1]?.data ?? '') as { delta: JsonObject; usage: JsonObject };
   expect(usage).toEqual({ output_tokens: 3 });
@@ -23,7 +23,7 @@ function streamed(block: JsonObject, stop_reason: string | null, stop_sequence: 
 }
 
 const whole = (block: JsonObject, stop_reason: string | null, stop_sequence: string | null = null): JsonObject =>
-  new MessagesReplyRepair('x1').whole({ type: 'message', content: [block], stop_reason, stop_sequence });
+  new MessagesReplyRepair('x1').repairReply({ type: 'message', content: [block], stop_reason, stop_sequence });
 
 describe('the stop reason of an endpoint that imitates Messages', () => {
   it.each([
@@ -52,8 +52,8 @@ describe('the stop reason of an endpoint that imitates Messages', () => {
   it('is left alone, with every byte, where it fits', () => {
     const repair = new MessagesReplyRepair('x1');
     const event = streamEvent('event: message_delta\ndata: {"delta": {"stop_reason": "end_turn"}}\n\n');
-    expect(repair.event(event)).toEqual([event]);
+    expect(repair.repairEvent(event)).toEqual([event]);
     const body = { content: [call], stop_reason: 'tool_use' };
-    expect(new MessagesReplyRepair('x1').whole(body)).toBe(body);
+    expect(new MessagesReplyRepair('x1').repairReply(body)).toBe(body);
   });
 });

@@ -7,25 +7,25 @@ import { count, member } from '../../wire/members.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
 /** Observes the reply of an endpoint that never streams. */
-export class WholeObserver implements ReplyObserver {
+export class NonStreamingObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
   readonly #resultMembers: readonly string[];
 
-  /** @param results names of the members that hold the results or their number */
-  constructor(...results: readonly string[]) {
-    this.#resultMembers = results;
+  /** @param resultMembers names of the members that hold the results or their number */
+  constructor(...resultMembers: readonly string[]) {
+    this.#resultMembers = resultMembers;
   }
 
-  event(): void {}
+  observeEvent(): void {}
 
-  whole(body: JsonObject): void {
+  observeReply(body: JsonObject): void {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.usage = inputUsage(body['usage']) ?? inputUsage(body['usageMetadata']);
-    this.hasContent = this.#resultMembers.some((name) => isFilled(body[name]));
+    this.usage = readInputUsage(body['usage']) ?? readInputUsage(body['usageMetadata']);
+    this.hasContent = this.#resultMembers.some((name) => isResult(body[name]));
     this.isComplete = true;
   }
 
@@ -39,7 +39,7 @@ export class WholeObserver implements ReplyObserver {
 }
 
 /** Reads the token count of the prompt, from the names that OpenAI and Google use or from the total, which other vendors report. */
-export function inputUsage(usage: JsonValue | undefined): Usage | undefined {
+export function readInputUsage(usage: JsonValue | undefined): Usage | undefined {
   for (const name of ['prompt_tokens', 'promptTokenCount', 'total_tokens']) {
     const input = count(member(usage, name));
     if (input !== undefined) return { input };
@@ -47,7 +47,7 @@ export function inputUsage(usage: JsonValue | undefined): Usage | undefined {
   return undefined;
 }
 
-function isFilled(value: JsonValue | undefined): boolean {
+function isResult(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return typeof value === 'number' || (typeof value === 'object' && value !== null);
 }

@@ -39,22 +39,33 @@ export function memoryLimits(
   return { process: Math.min(chosen ?? available, available) / processes, heap };
 }
 
-const defaultSemiSpace = 32; // MiB, V8's default
 const semiSpaceCount = 3;
+/**
+ * Share of V8's limit that is the old generation, at least, if V8 chooses both sizes: a semi-space has 1/64 of the old generation in V8 14
+ * (Node 26), 1/32 in V8 13 (Node 24).
+ */
+const minOldShare = 32 / (32 + semiSpaceCount);
 
 /**
- * Returns the heap limit without the young generation, which V8 includes in its limit: a quarter of it with an old generation of 256 MB.
+ * Returns the heap limit without the young generation, which V8 includes in its limit.
  *
- * @param options of Node, which may set the size of a semi-space
+ * @param limit bytes, from V8
+ * @param options of Node, which may set the size of the old generation or of a semi-space
  */
 export function oldGeneration(
   limit: number,
   options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' '),
 ): number {
-  const given = /--max[-_]semi[-_]space[-_]size[= ](\d+)/.exec(options)?.[1];
-  const young = semiSpaceCount * Number(given ?? defaultSemiSpace) * MiB;
-  // On a smaller heap, the young generation is smaller too.
-  return Math.max(limit - young, limit / 2);
+  const old = readMegabytes(options, /--max[-_]old[-_]space[-_]size[= ](\d+)/);
+  // V8 lowers a size that the machine's memory cannot hold.
+  if (old !== undefined) return Math.min(old, limit);
+  const semiSpace = readMegabytes(options, /--max[-_]semi[-_]space[-_]size[= ](\d+)/);
+  return semiSpace === undefined ? limit * minOldShare : Math.max(limit - semiSpaceCount * semiSpace, limit / 2);
+}
+
+function readMegabytes(options: string, pattern: RegExp): number | undefined {
+  const megabytes = pattern.exec(options)?.[1];
+  return megabytes === undefined ? undefined : Number(megabytes) * MiB;
 }
 
 /** Returns the maximum bytes of bodies and caches. */

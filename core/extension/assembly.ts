@@ -26,14 +26,6 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
 import type { Upgrades } from '#core/gateway/http/upgrades.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { PluginMissing } from './import-plugin.ts';
-import type { GatewayPlugin } from './plugin.ts';
-import { releaseAction, rollbackAction } from './validation/config-actions.ts';
-import { configurationReading } from './validation/config-reading.ts';
-import { configGauges } from './validation/load-state.ts';
-import { configProblems } from './validation/config-problems.ts';
-import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
-import { Registry } from './registry.ts';
 import { checkProblems } from '#core/web/problems/check-problems.ts';
 import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
 import { breakerProblems, modelProblems } from '#core/web/problems/model-problems.ts';
@@ -43,8 +35,16 @@ import { registerOwnPages } from '#core/web/serve.ts';
 import { addSessionStrategy } from '#core/web/sessions/sign-in.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import { workersSection } from '#core/config/sections/workers-section.ts';
+import { PluginMissing } from './import-plugin.ts';
+import type { GatewayPlugin } from './plugin.ts';
+import { releaseAction, rollbackAction } from './validation/config-actions.ts';
+import { configurationReading } from './validation/config-reading.ts';
+import { configGauges } from './validation/load-state.ts';
+import { configProblems } from './validation/config-problems.ts';
+import { registerForeignPlugin, registerOwnPlugins } from './register-plugins.ts';
+import { Registry } from './registry.ts';
 
-/** A hapi server with every plugin registered, and the registry that they filled. It has no open services and does not listen. */
+/** A hapi server with every plugin registered, and the filled registry. No services are open, and the server does not listen. */
 export interface Assembly {
   readonly server: Server;
   readonly listener: HttpServer;
@@ -54,8 +54,8 @@ export interface Assembly {
 }
 
 /**
- * Registers core's sections, the built-in plugins and the plugins in gateway.yaml. The registry records a plugin that cannot be
- * loaded as a mistake, so that the rest of the file is still validated.
+ * Registers core's sections, the built-in plugins and the plugins in gateway.yaml. A plugin that cannot be loaded is recorded in the
+ * registry as a mistake, so that the rest of the file is still validated.
  */
 export async function assemble(
   document: GatewayDocument | undefined,
@@ -80,8 +80,8 @@ export async function assemble(
 }
 
 /**
- * Assembles for commands, which serve no requests. A server exists only if gateway.yaml lists plugins, which may use it in any way:
- * loading hapi would be a fifth of the processor time of `daypass check`.
+ * Fills a registry for commands, which serve no requests. Creates a server only if gateway.yaml lists plugins, because these may use
+ * any part of it. Loading hapi would add a fifth to the processor time of `daypass check`.
  */
 export async function assembleForCommand(
   document: GatewayDocument | undefined,
@@ -90,14 +90,14 @@ export async function assembleForCommand(
 ): Promise<Pick<Assembly, 'registry'> & Partial<Pick<Assembly, 'server'>>> {
   if (document !== undefined && document.values()['plugins'] !== undefined) return assemble(document, log, host);
   const registry = createRegistry();
-  const unserved = {
+  const stubServer = {
     gateway: registry,
     host,
     route() {},
     ext() {},
-    register: async (plugin: GatewayPlugin) => plugin.register(unserved, undefined),
+    register: async (plugin: GatewayPlugin) => plugin.register(stubServer, undefined),
   } as unknown as Server;
-  await registerOwnPlugins(unserved);
+  await registerOwnPlugins(stubServer);
   return { registry };
 }
 
@@ -130,24 +130,24 @@ function createRegistry(): Registry {
   return registry;
 }
 
-/** Registers the plugins of gateway.yaml before validation, because the schema depends on them. */
+/** Registers the plugins in gateway.yaml. This precedes validation, because the schema depends on the plugins. */
 async function registerForeignPlugins(document: GatewayDocument, server: Server, registry: Registry): Promise<void> {
-  registry.unloaded.push(...document.mistakes.filter(({ path: [section] }) => section === 'plugins'));
-  const listed = document.values()['plugins'];
-  for (const [index, specifier] of (Array.isArray(listed) ? listed : []).entries()) {
+  registry.loadMistakes.push(...document.mistakes.filter(({ path: [section] }) => section === 'plugins'));
+  const specifiers = document.values()['plugins'];
+  for (const [index, specifier] of (Array.isArray(specifiers) ? specifiers : []).entries()) {
     const path = ['plugins', index];
     if (typeof specifier !== 'string' || document.isUnfilled(path)) continue;
     try {
       await registerForeignPlugin(server, specifier, document.file);
     } catch (error) {
-      const mistake = document.mistake(path, ...explainUnloaded(error));
-      // Existing code that fails may depend on something not available yet, so the next start may load it.
-      registry.unloaded.push({ ...mistake, isTransient: !(error instanceof PluginMissing) });
+      const mistake = document.mistake(path, ...explainLoadError(error));
+      // An existing plugin may fail because something it needs is not available yet, so the next start may succeed.
+      registry.loadMistakes.push({ ...mistake, isTransient: !(error instanceof PluginMissing) });
     }
   }
 }
 
-function explainUnloaded(error: unknown): [wrong: string, right: string] {
+function explainLoadError(error: unknown): [wrong: string, right: string] {
   const wrong = `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
   return error instanceof PluginMissing
     ? [wrong, 'write a path that begins with ./ or the name of an installed package']

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { acceptModuleSyntax } from './module-format.ts';
-import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './origin.ts';
+import { isOwnSource, parseLocations, type SourceLocation, stackLocations } from './origin.ts';
 
 const importTimeoutMs = 10_000;
 
@@ -15,30 +15,30 @@ interface ImportedPlugin {
   readonly file: string; // symbolic links resolved
 }
 
-/** No file or package of that name exists; a plugin that exists and fails throws a plain Error. */
+/** Thrown if no such file or package exists. A plugin that exists but fails to load throws a plain Error. */
 export class PluginMissing extends Error {
   override readonly name = 'PluginMissing';
 }
 
 /**
- * Imports a file, named by a path that begins with `./`, `../` or `/` and is relative to gateway.yaml, or a package.
+ * Imports a plugin from a file or a package. A specifier that begins with `./`, `../` or `/` is a path, relative to gateway.yaml.
  *
- * @param timeout ms
- * @throws PluginMissing; Error with the mistake, the file and the line
+ * @throws PluginMissing
+ * @throws Error naming the mistake, the file and the line
  */
 export async function importPlugin(
   specifier: string,
   configFile: string,
-  timeout: number = importTimeoutMs,
+  timeoutMs: number = importTimeoutMs,
 ): Promise<ImportedPlugin> {
   const isFile = /^\.{0,2}\//.test(specifier);
   try {
-    const importing = isFile
+    const imported = isFile
       ? importFile(resolve(dirname(configFile), specifier))
       : importPackage(specifier, pathToFileURL(resolve(configFile)).href);
-    // The timer also keeps the process alive, which would exit while only an `await` of the plugin is pending.
-    const late = `it has not finished loading after ${timeout / 1000} s; a top-level await may wait forever`;
-    return await withDeadline(importing, timeout, late);
+    // The timer also keeps the process alive: it would exit if only an `await` of the plugin were pending.
+    const timeoutMessage = `it has not finished loading after ${timeoutMs / 1000} s; a top-level await may wait forever`;
+    return await withDeadline(imported, timeoutMs, timeoutMessage);
   } catch (error) {
     if (error instanceof PluginMissing) throw error;
     const isMissing = codeOf(error) === 'ERR_MODULE_NOT_FOUND' && String(error).includes(`'${specifier}'`);
@@ -46,11 +46,17 @@ export async function importPlugin(
   }
 }
 
-/** Returns the error's message, followed by the line of the plugin's source that it comes from. */
+/** Returns the error's message, followed by the plugin's file and line that raised it, if the stack shows them. */
 export function explainFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const place = placesOf(error).find((one) => !isOwnSource(one));
-  return place === undefined ? message : `${message} (${place.file}:${place.line})`;
+  return appendLocation(
+    message,
+    stackLocations(error).find((location) => !isOwnSource(location)),
+  );
+}
+
+function appendLocation(message: string, location: SourceLocation | undefined): string {
+  return location === undefined ? message : `${message} (${location.file}:${location.line})`;
 }
 
 async function importFile(file: string): Promise<ImportedPlugin> {
@@ -61,29 +67,28 @@ async function importFile(file: string): Promise<ImportedPlugin> {
 }
 
 function explainFolder(folder: string): string {
-  const found = readdirSync(folder).find((name) => /^index\.[cm]?[jt]s$/.test(name));
-  if (found !== undefined) return `${folder} is a folder; name its file ${found} as well`;
+  const indexFile = readdirSync(folder).find((name) => /^index\.[cm]?[jt]s$/.test(name));
+  if (indexFile !== undefined) return `${folder} is a folder; name its file ${indexFile} as well`;
   return `${folder} is a folder without an index.ts or index.js; name the file that exports the plugin`;
 }
 
-async function importPackage(name: string, importer: string): Promise<ImportedPlugin> {
+async function importPackage(name: string, importerUrl: string): Promise<ImportedPlugin> {
   let file = name;
   const hooks = registerHooks({
     resolve(specifier, context, next) {
       if (specifier !== name || context.parentURL !== import.meta.url) return next(specifier, context);
-      const found = resolveFrom(importer) ?? next(specifier, context);
-      if (found.url.startsWith('file:')) file = fileURLToPath(found.url);
-      return found;
-
-      function resolveFrom(parentURL: string): ReturnType<typeof next> | undefined {
+      const resolveFromImporter = () => {
         try {
-          return next(specifier, { ...context, parentURL });
+          return next(specifier, { ...context, parentURL: importerUrl });
         } catch (error) {
-          // The package may be installed next to the gateway instead.
           if (codeOf(error) === 'ERR_MODULE_NOT_FOUND') return undefined;
           throw error;
         }
-      }
+      };
+      // The package may be installed next to the gateway instead.
+      const resolution = resolveFromImporter() ?? next(specifier, context);
+      if (resolution.url.startsWith('file:')) file = fileURLToPath(resolution.url);
+      return resolution;
     },
   });
   try {
@@ -99,22 +104,20 @@ async function explainImport(error: unknown, configFile: string, specifier: stri
     return 'packages must be JavaScript: Node does not run TypeScript inside node_modules';
   if (code === 'ERR_MODULE_NOT_FOUND') return error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
   if (!(error instanceof SyntaxError)) return explainFailure(error);
-  const place = await findSyntaxError(configFile, specifier);
-  return place === undefined ? error.message : `${error.message} (${place.file}:${place.line})`;
+  return appendLocation(error.message, await findSyntaxError(configFile, specifier));
 }
 
-/** Node reports the position of a syntax error only on exit, so a child process imports the plugin. */
-async function findSyntaxError(configFile: string, specifier: string): Promise<SourcePlace | undefined> {
-  const run = promisify(execFile);
-  const hooks = JSON.stringify(import.meta.resolve('#core/extension/self-reference.ts'));
-  const resolver = `data:text/javascript,import { resolveSelfReference } from ${hooks}; resolveSelfReference();`;
-  const parameters = ['--import', resolver, '--input-type=module', '--eval', `import ${JSON.stringify(specifier)}`];
-  const options = { cwd: dirname(resolve(configFile)), timeout: 10_000 };
-  const stderr = await run(process.execPath, parameters, options).then(
+/** Imports the plugin in a child process, because Node reports the position of a syntax error only on exit. */
+async function findSyntaxError(configFile: string, specifier: string): Promise<SourceLocation | undefined> {
+  const selfReference = JSON.stringify(import.meta.resolve('#core/extension/self-reference.ts'));
+  const preload = `data:text/javascript,import { resolveSelfReference } from ${selfReference}; resolveSelfReference();`;
+  const args = ['--import', preload, '--input-type=module', '--eval', `import ${JSON.stringify(specifier)}`];
+  const options = { cwd: dirname(resolve(configFile)), timeout: importTimeoutMs };
+  const stderr = await promisify(execFile)(process.execPath, args, options).then(
     () => '',
     (failure: { readonly stderr?: string }) => failure.stderr ?? '',
   );
-  return readPlaces(stderr)[0];
+  return parseLocations(stderr)[0];
 }
 
 function codeOf(error: unknown): unknown {

@@ -8,45 +8,45 @@ const releaseTimeoutMs = 10_000;
  * get the same one, and all are released when the process stops, newest first.
  */
 export class Keeper implements AsyncDisposable {
-  readonly #kept = new Map<string, object>();
-  #tentative = new Set<string>(); // keys that only the configuration being built has asked for
+  readonly #objects = new Map<string, object>();
+  #buildKeys = new Set<string>(); // requested only by the configuration being built
 
   /**
-   * Returns `keep` for one configuration. Until that configuration serves, `undo` releases the objects that no other configuration
-   * has asked for.
+   * Returns a `keep` for the configuration being built. If the build fails, disposing `cleanup` releases the objects that no other
+   * configuration has requested.
    */
-  forBuild(undo: AsyncDisposableStack): Services['keep'] {
-    const own = new Set<string>();
-    this.#tentative = own;
-    undo.defer(() => this.#release([...own]));
-    return (key, create) => this.keep(key, create, own);
+  forBuild(cleanup: AsyncDisposableStack): Services['keep'] {
+    const buildKeys = new Set<string>();
+    this.#buildKeys = buildKeys;
+    cleanup.defer(() => this.#release([...buildKeys]));
+    return (key, create) => this.keep(key, create, buildKeys);
   }
 
-  keep<T extends object>(key: string, create: () => T, own?: Set<string>): T {
-    const known = this.#kept.get(key);
-    if (known !== undefined) {
-      if (this.#tentative !== own) this.#tentative.delete(key);
-      return known as T;
+  keep<T extends object>(key: string, create: () => T, buildKeys?: Set<string>): T {
+    const existing = this.#objects.get(key);
+    if (existing !== undefined) {
+      if (this.#buildKeys !== buildKeys) this.#buildKeys.delete(key);
+      return existing as T;
     }
-    const made = create();
-    this.#kept.set(key, made);
-    own?.add(key);
-    return made;
+    const object = create();
+    this.#objects.set(key, object);
+    buildKeys?.add(key);
+    return object;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#release([...this.#kept.keys()]);
+    await this.#release([...this.#objects.keys()]);
   }
 
-  /** @throws AggregateError of all failures, once every object was released */
+  /** @throws AggregateError with all failures, after every object was released */
   async #release(keys: readonly string[]): Promise<void> {
     const errors: unknown[] = [];
     for (const key of keys.toReversed()) {
-      const kept = this.#kept.get(key) ?? {};
-      this.#kept.delete(key);
+      const object = this.#objects.get(key) ?? {};
+      this.#objects.delete(key);
       try {
-        if (Symbol.asyncDispose in kept) await released(key, kept as AsyncDisposable);
-        else if (Symbol.dispose in kept) (kept as Disposable)[Symbol.dispose]();
+        if (Symbol.asyncDispose in object) await releaseInTime(key, object as AsyncDisposable);
+        else if (Symbol.dispose in object) (object as Disposable)[Symbol.dispose]();
       } catch (error) {
         errors.push(error);
       }
@@ -55,7 +55,7 @@ export class Keeper implements AsyncDisposable {
   }
 }
 
-async function released(key: string, kept: AsyncDisposable): Promise<void> {
-  const late = `${key} was not released within ${releaseTimeoutMs / 1000} s`;
-  await withDeadline(Promise.resolve(kept[Symbol.asyncDispose]()), releaseTimeoutMs, late);
+async function releaseInTime(key: string, object: AsyncDisposable): Promise<void> {
+  const timeoutMessage = `${key} was not released within ${releaseTimeoutMs / 1000} s`;
+  await withDeadline(Promise.resolve(object[Symbol.asyncDispose]()), releaseTimeoutMs, timeoutMessage);
 }

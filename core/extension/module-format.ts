@@ -4,31 +4,36 @@ import { fileURLToPath } from 'node:url';
 
 const moduleSyntax = /^\s*(?:import\s*["'{*\w]|export\s*[{*\w])/m;
 
+/** ES module format by CommonJS format, as Node.js names them. */
+const moduleFormats: Readonly<Record<string, string>> = {
+  commonjs: 'module',
+  'commonjs-typescript': 'module-typescript',
+};
+
 let isInstalled = false;
 
 /**
- * Loads plugin files as ES modules even in folders whose package.json has `"type": "commonjs"`, which `npm init` writes: there
- * Node.js treats a `.ts` or `.js` file as CommonJS regardless of its syntax. Packages keep the format that their authors chose.
+ * Loads plugin files as ES modules even in folders whose package.json has `"type": "commonjs"`, as `npm init` writes it. Node.js would
+ * treat every `.ts` and `.js` file there as CommonJS, regardless of its syntax. Installed packages keep their declared format.
  */
 export function acceptModuleSyntax(): void {
   if (isInstalled) return;
   isInstalled = true;
   registerHooks({
     resolve(specifier, context, next) {
-      const found = next(specifier, context);
-      const format = formats[found.format ?? ''];
-      if (format === undefined || !found.url.startsWith('file:') || found.url.includes('/node_modules/')) return found;
-      return hasModuleSyntax(found.url) ? { ...found, format } : found;
+      const resolution = next(specifier, context);
+      const { url } = resolution;
+      const format = moduleFormats[resolution.format ?? ''];
+      if (format === undefined || !url.startsWith('file:') || url.includes('/node_modules/')) return resolution;
+      return hasModuleSyntax(url) ? { ...resolution, format } : resolution;
     },
   });
 }
-
-const formats: Readonly<Record<string, string>> = { commonjs: 'module', 'commonjs-typescript': 'module-typescript' };
 
 function hasModuleSyntax(url: string): boolean {
   try {
     return moduleSyntax.test(readFileSync(fileURLToPath(url), 'utf8'));
   } catch {
-    return false; // the import itself reports it
+    return false; // the import reports the error
   }
 }

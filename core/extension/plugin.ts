@@ -6,13 +6,13 @@ declare module '@hapi/hapi' {
   interface Server {
     /** Registers stages, sections, endpoints, pages, tables, jobs and more. */
     readonly gateway: Registry;
-    /** Host of the current configuration, for handlers. Throws before the gateway has started. */
+    /** Returns the host of the current configuration, for handlers. @throws Error before the gateway has started */
     host(): Host;
   }
 }
 
 /**
- * A plugin is a hapi plugin, exported by its module as `plugin`. `register` only adds to `server.gateway`, or to `server.route` for
- * hapi routes. Connections, timers and files belong in `create`, jobs and handlers.
+ * A hapi plugin, exported by its module as `plugin`. Its `register` only adds to `server.gateway`, or to `server.route` for hapi
+ * routes. It opens connections, timers and files in `create`, jobs and handlers instead.
  */
 export type GatewayPlugin = Plugin<void>;

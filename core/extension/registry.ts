@@ -9,9 +9,6 @@ import type { PaymentProvider } from '#core/business/payments/payment-provider.t
 import type { AbilityReader } from '#core/config/catalog/abilities.ts';
 import type { Catalog, Vendor } from '#core/config/catalog/catalog.ts';
 import type { WireFormat } from '#core/config/catalog/formats.ts';
-import type { Command } from './commands/command.ts';
-import type { UsageFiguresReader } from './commands/usage-figures.ts';
-import type { VariantSource } from './variants.ts';
 import type { Mistake } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 import { checkTableNames, type PluginTables } from '#core/platform/database/tables.ts';
@@ -37,6 +34,9 @@ import { type OperatorResource, readingOf } from '#core/web/resources/resource.t
 import type { Texts } from '#core/web/texts/texts.ts';
 import type { AnyStageDefinition, Observer } from '#core/gateway/pipeline/stage.ts';
 import type { EventHandler, EventName } from '#core/gateway/events/event-handler.ts';
+import type { Command } from './commands/command.ts';
+import type { UsageFiguresReader } from './commands/usage-figures.ts';
+import type { VariantSource } from './variants.ts';
 
 /** A route of a model that cannot work. */
 export interface CatalogProblem {
@@ -46,7 +46,7 @@ export interface CatalogProblem {
   readonly right: string;
 }
 
-/** A configuration for reviews, without open services. */
+/** The parts of a host that reviews may use. No services are open. */
 export type ReviewedHost = Pick<Host, 'section' | 'files' | 'stages' | 'isProduction' | 'catalog'>;
 
 /** A plugin section's summary in `daypass check`. */
@@ -61,31 +61,31 @@ export interface ConfigReview {
 interface StarterFiles {
   /** Folder of the files, for messages: `pages`. */
   readonly name: string;
-  /** @returns path, relative to gateway.yaml, and text; existing files are kept */
+  /** Returns paths, relative to gateway.yaml, with their texts. Existing files are not overwritten. */
   write(host: ReviewedHost): Promise<readonly (readonly [path: string, text: string])[]>;
 }
 
-/** A plugin's check of a catalog before it is used, and its description for the operator. */
+/** A plugin's review of a catalog before it is used. */
 export interface CatalogReview {
-  /** Mistakes: the configuration is refused. */
+  /** Finds mistakes that make the gateway reject the configuration. */
   problems(catalog: Catalog): CatalogProblem[];
-  /** Lines that `daypass check` prints. */
+  /** Returns the lines that `daypass check` prints about the catalog. */
   describe(catalog: Catalog): string[];
 }
+
+/** Maximum duration of a `ConfiguredHook`; the start waits for it. */
+export const hookTimeoutMs = 30_000;
 
 /**
  * Runs once, when the configuration is valid and the services are open, before any socket listens. It is for registrations that hapi
  * needs before it starts, such as auth strategies and routes that depend on a section. It does not run again when gateway.yaml is
  * reloaded, so a section that it reads must be `fixed`. An exception stops the start.
  */
-/** Maximum ms of a hook; the start waits for it. */
-export const hookTimeout = 30_000;
-
 export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void>;
 
 /**
- * The registrations of all plugins. Filled while plugins register, and only read afterwards. Names are unique: a second registration
- * under the same name throws.
+ * The registrations of all plugins. It is filled while plugins register, and only read afterwards. A second registration under the
+ * same name throws.
  */
 export class Registry {
   readonly stages = new Map<string, AnyStageDefinition>();
@@ -116,7 +116,7 @@ export class Registry {
   readonly diagnoses = new Map<string, Diagnosis>();
   readonly observers = new Map<string, Observer>();
   readonly operatorRoutes: ServerRoute[] = [];
-  /** Readings by path. */
+  /** Keyed by path. */
   readonly operatorReadings = new Map<string, OperatorReading>();
   readonly pages: Page[] = [];
   readonly noticeSources = new Map<string, NoticeSource>();
@@ -128,9 +128,9 @@ export class Registry {
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
-  /** Mistakes for plugins of gateway.yaml that could not be loaded; an unknown name may belong to one of them. */
-  readonly unloaded: Mistake[] = [];
-  /** Loaded third-party plugins by name, with the files of their modules. */
+  /** Mistakes about plugins in gateway.yaml that could not be loaded. An unknown name elsewhere may belong to one of these plugins. */
+  readonly loadMistakes: Mistake[] = [];
+  /** Module files of the loaded third-party plugins, by plugin name. */
   readonly foreignPlugins = new Map<string, string>();
   /** Names of the stages of third-party plugins. */
   readonly foreignStages = new Set<string>();
@@ -138,7 +138,7 @@ export class Registry {
   abilityReader: AbilityReader | undefined;
   /** Reads an account's remaining allowance; undefined if no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
-  /** Cost of usage, for the operator pages and `daypass usage`; undefined if no plugin knows prices. */
+  /** Reads the cost of usage, for the operator pages and `daypass usage`; undefined if no plugin has prices. */
   costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
   /** Runs variants of the configuration; undefined without such a plugin. */
   variantSource: VariantSource | undefined;
@@ -147,16 +147,17 @@ export class Registry {
   readonly starterFiles: StarterFiles[] = [];
   /** Reads the time credited to customers; undefined if no plugin grants credits. */
   creditReader: ReadCredits | undefined;
+  /** Reads the last checks of each model's routes; undefined if no plugin checks routes. */
   checkupReader: ReadCheckups | undefined;
   #plugin = 'core';
 
-  /** Runs `register`; its registrations belong to the plugin of this name. Plugins register one after another. */
-  async registering(plugin: string, register: () => Promise<void>): Promise<void> {
+  /** Runs `register` and attributes its registrations to the named plugin. Plugins register one after another. */
+  async registerAs(plugin: string, register: () => Promise<void>): Promise<void> {
     this.#plugin = plugin;
-    const known = new Set(this.databaseTables.values());
+    const checkedTables = new Set(this.databaseTables.values());
     try {
       await register();
-      for (const tables of this.databaseTables.values()) if (!known.has(tables)) await checkTableNames(tables);
+      for (const tables of this.databaseTables.values()) if (!checkedTables.has(tables)) await checkTableNames(tables);
     } finally {
       this.#plugin = 'core';
     }
@@ -164,19 +165,19 @@ export class Registry {
 
   stage(definition: AnyStageDefinition): void {
     if (typeof definition.create !== 'function') throw new Error(`stage "${definition.name}" has no function "create"`);
-    add(this.stages, 'stage', definition);
+    addUnique(this.stages, 'stage', definition);
   }
 
   section(section: Section): void {
-    add(this.sections, 'section', section);
+    addUnique(this.sections, 'section', section);
     this.sectionPlugins.set(section.name, this.#plugin);
   }
 
   endpoint(endpoint: Endpoint): void {
     if (!/^\/v1(beta)?\//.test(endpoint.path))
       throw new Error(`endpoint ${endpoint.method} ${endpoint.path}: the path must begin with /v1/ or /v1beta/`);
-    const taken = this.endpoints.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
-    if (taken !== undefined) throw new Error(`endpoint ${endpoint.method} ${endpoint.path} is registered twice`);
+    if (this.endpoints.some(({ method, path }) => method === endpoint.method && path === endpoint.path))
+      throw new Error(`endpoint ${endpoint.method} ${endpoint.path} is registered twice`);
     this.endpoints.push(endpoint);
   }
 
@@ -186,23 +187,23 @@ export class Registry {
   }
 
   tables(tables: PluginTables): void {
-    add(this.databaseTables, 'tables', tables);
+    addUnique(this.databaseTables, 'tables', tables);
     if (this.foreignPlugins.has(this.#plugin)) this.foreignTables.push(tables);
   }
 
   // oxlint-disable-next-line typescript/no-explicit-any -- each job's data is checked against its own schema before it runs
   job(job: JobDefinition<any>): void {
     checkSchedule(job);
-    add(this.jobs, 'job', job);
+    addUnique(this.jobs, 'job', job);
   }
 
   format(format: WireFormat): void {
-    add(this.formats, 'format', format);
+    addUnique(this.formats, 'format', format);
   }
 
   /**
-   * Calls `handle` on every instance for each event of this type. Events may be missed, and every instance handles them: enqueue work
-   * that must happen exactly once as a job with an id. Errors of `handle` are logged.
+   * Calls `handle` for each event of this type, on every instance. Events may be missed, so enqueue work that must happen exactly once
+   * as a job with an id. Errors thrown by `handle` are logged.
    */
   on<Name extends EventName>(
     event: Name,
@@ -211,7 +212,7 @@ export class Registry {
     this.eventHandlers.push({ event, plugin: this.#plugin, handle });
   }
 
-  /** Turns an event into a mail to a customer. Its texts are registered with it. */
+  /** Registers an email to customers about an event, and the email's texts. */
   mail(kind: MailKind): void {
     if (this.mailKinds.has(kind.event)) throw new Error(`mails about ${kind.event} are registered twice`);
     this.mailKinds.set(kind.event, kind);
@@ -224,88 +225,88 @@ export class Registry {
   }
 
   vendor(vendor: Vendor): void {
-    add(this.vendors, 'vendor', vendor);
+    addUnique(this.vendors, 'vendor', vendor);
   }
 
   paymentProvider(provider: PaymentProvider): void {
-    add(this.paymentProviders, 'payment provider', provider);
+    addUnique(this.paymentProviders, 'payment provider', provider);
   }
 
-  /** A question or notice at the checkout, which is stored with the order. */
+  /** Registers a question or notice at the checkout, which is stored with the order. */
   checkoutStep(step: CheckoutStep): void {
     for (const other of this.checkoutSteps.values()) {
-      const taken = Object.keys(step.fields).find((name) => name in other.fields);
-      if (taken !== undefined)
-        throw new Error(`checkout step "${step.name}": the field "${taken}" belongs to "${other.name}"`);
+      const duplicate = Object.keys(step.fields).find((name) => name in other.fields);
+      if (duplicate !== undefined)
+        throw new Error(`checkout step "${step.name}": the field "${duplicate}" belongs to "${other.name}"`);
     }
-    add(this.checkoutSteps, 'checkout step', step);
+    addUnique(this.checkoutSteps, 'checkout step', step);
   }
 
-  /** An operator action on pages, by commands and over the API; each run is recorded. */
+  /** Registers an operator action for pages, commands and the API. Each run is recorded. */
   action(action: ActionKind): void {
-    add(this.actions, 'action', action);
+    addUnique(this.actions, 'action', action);
   }
 
   statusReport(report: StatusReport): void {
-    add(this.statusReports, 'status report', report);
+    addUnique(this.statusReports, 'status report', report);
   }
 
-  /** A check for faults while requests are served: reported to the operator, and logged when its verdict changes. */
+  /** Registers a check that runs while requests are served. Its verdict is shown to the operator, and logged when it changes. */
   healthCheck(check: HealthCheck): void {
-    add(this.healthChecks, 'health check', check);
+    addUnique(this.healthChecks, 'health check', check);
   }
 
-  /** A problem that an operator must decide or fix. The name of a kind is unique. */
+  /** Registers a kind of problem that an operator must decide or fix. */
   problem(kind: ProblemKind): void {
-    add(this.problems, 'problem', kind);
+    addUnique(this.problems, 'problem', kind);
     if (kind.alert !== undefined) this.on(kind.alert.event, (_payload: unknown, host) => wakeAlertSenders(host));
   }
 
-  /** Checks of `daypass doctor` that call other services. */
+  /** Registers checks of `daypass doctor` that call other services. */
   diagnosis(diagnosis: Diagnosis): void {
-    add(this.diagnoses, 'diagnosis', diagnosis);
+    addUnique(this.diagnoses, 'diagnosis', diagnosis);
   }
 
   gauge(gauge: Gauge): void {
-    add(this.gauges, 'gauge', gauge);
+    addUnique(this.gauges, 'gauge', gauge);
   }
 
-  /** A hapi route on the operator listener, for data that only operators may read. Access has been checked before the handler. */
+  /** Adds a hapi route to the operator listener, for data that only operators may read. Access is checked before the handler runs. */
   operatorRoute(route: ServerRoute): void {
     this.operatorRoutes.push(route);
   }
 
-  /** A reading of the operator's API, with its description. */
+  /** Registers a `GET` endpoint of the operator's API. */
   operatorReading(reading: OperatorReading): void {
     if (this.operatorReadings.has(reading.path)) throw new Error(`two plugins read "${reading.path}" for operators`);
     this.operatorReadings.set(reading.path, reading);
   }
 
-  /** A resource that operators list; the operator's API serves it under the plural of its name. */
+  /** Registers a resource that operators can list. The operator's API serves it under the plural of its name. */
   resource(resource: OperatorResource): void {
     this.operatorReading(readingOf(resource));
   }
 
-  /** Notes about routes, shown on the operators' page of routes. */
+  /** Registers a source of notes about routes, for the operators' page of routes. */
   routeNotes(source: NoteSource): void {
     this.routeNoteSources.push(source);
   }
 
-  /** Notes about models, shown on the customers' pages of models. */
+  /** Registers a source of notes about models, for the customers' pages of models. */
   modelNotes(source: NoteSource): void {
     this.modelNoteSources.push(source);
   }
 
   observer(observer: Observer): void {
-    add(this.observers, 'observer', observer);
+    addUnique(this.observers, 'observer', observer);
   }
 
-  /** Temporary notices to customers, on the status page and on their home page. */
+  /** Registers a source of temporary notices to customers, for the status page and their home page. */
   notices(source: NoticeSource): void {
-    add(this.noticeSources, 'source of notices', source);
+    addUnique(this.noticeSources, 'source of notices', source);
   }
 
-  /** Events of an account, shown on its operator page. */
+  /** Registers a reader of an account's events, for the operators' page of the account. */
   story(read: ReadStory): void {
     this.storySources.push(read);
   }
@@ -315,53 +316,53 @@ export class Registry {
     this.pages.push(locateTemplates(page));
   }
 
-  /** Files that browsers may load. */
+  /** Registers files that browsers may load. */
   assets(source: AssetSource): void {
-    add(this.assetSources, 'asset', locateAssets(source));
+    addUnique(this.assetSources, 'asset', locateAssets(source));
   }
 
-  /** The texts of the plugin's pages. */
+  /** Registers texts of pages. */
   texts(texts: Texts): void {
     this.pageTexts.push(texts);
   }
 
-  /** Reads the allowance of an account for pages. */
+  /** Registers the reader of an account's allowance, for pages. */
   allowance(reader: ReadAllowance): void {
     if (this.allowanceReader !== undefined) throw new Error('two plugins read the allowance of accounts');
     this.allowanceReader = reader;
   }
 
-  /** Cost of usage, shown with usage on the operator pages and in `daypass usage`. */
+  /** Registers the readers of the cost of usage, for the operator pages and for `daypass usage`. */
   costs(beside: ReadCostsBeside, usage: UsageFiguresReader): void {
-    if (this.costsReader !== undefined) throw new Error('two plugins know what use has cost');
+    if (this.costsReader !== undefined) throw new Error('two plugins read the cost of usage');
     this.costsReader = { beside, usage };
   }
 
-  /** Runs a variant of the configuration for some of the accounts. */
+  /** Registers the source that runs a variant of the configuration for some of the accounts. */
   variants(source: VariantSource): void {
-    if (this.variantSource !== undefined) throw new Error('two plugins try second configurations');
+    if (this.variantSource !== undefined) throw new Error('two plugins run variants of the configuration');
     this.variantSource = source;
   }
 
-  /** Time credited to customers for each incident, for the status page. */
+  /** Registers the reader of the time credited to customers for each incident, for the status page. */
   credits(reader: ReadCredits): void {
-    if (this.creditReader !== undefined) throw new Error('two plugins give time back for incidents');
+    if (this.creditReader !== undefined) throw new Error('two plugins credit time for incidents');
     this.creditReader = reader;
   }
 
-  /** The last checks of each model's routes, for the status page. */
+  /** Registers the reader of the last checks of each model's routes, for the status page. */
   checkups(reader: ReadCheckups): void {
     if (this.checkupReader !== undefined) throw new Error('two plugins check the routes of models');
     this.checkupReader = reader;
   }
 
-  /** Texts of the shop, for the footer, the sign-in and the checkout. */
+  /** Registers the reader of links to the shop's texts, for the footer, the sign-in and the checkout. */
   siteLinks(reader: ReadSiteLinks): void {
     if (this.siteLinksReader !== undefined) throw new Error('two plugins link the texts of the shop');
     this.siteLinksReader = reader;
   }
 
-  /** Files that `daypass init` writes. */
+  /** Registers files that `daypass init` writes. */
   starter(files: StarterFiles): void {
     this.starterFiles.push(files);
   }
@@ -374,9 +375,9 @@ export class Registry {
     this.configReviews.push(review);
   }
 
-  /** Reads the abilities of a model for pages; at most one plugin provides them. */
+  /** Registers the reader of model capabilities, for pages. At most one plugin can provide it. */
   abilities(reader: AbilityReader): void {
-    if (this.abilityReader !== undefined) throw new Error('abilities of models are registered twice');
+    if (this.abilityReader !== undefined) throw new Error('two plugins read the capabilities of models');
     this.abilityReader = reader;
   }
 
@@ -386,16 +387,16 @@ export class Registry {
       command.define(parser, context);
       for (const defineMore of this.#subcommands.get(name) ?? []) defineMore(parser, context);
     };
-    add(this.commands, 'command', { name, define });
+    addUnique(this.commands, 'command', { name, define });
   }
 
-  /** Adds subcommands to a command of another plugin; has no effect if that command is missing. */
-  subcommands(of: string, define: Command['define']): void {
-    this.#subcommands.set(of, [...(this.#subcommands.get(of) ?? []), define]);
+  /** Adds subcommands to another plugin's command. Has no effect if that command is missing. */
+  subcommands(command: string, define: Command['define']): void {
+    this.#subcommands.set(command, [...(this.#subcommands.get(command) ?? []), define]);
   }
 }
 
-function add<T extends { readonly name: string }>(map: Map<string, T>, kind: string, entry: T): void {
+function addUnique<T extends { readonly name: string }>(map: Map<string, T>, kind: string, entry: T): void {
   if (map.has(entry.name)) throw new Error(`${kind} "${entry.name}" is registered twice`);
   map.set(entry.name, entry);
 }

@@ -6,30 +6,37 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import type { CommandContext } from './commands/command.ts';
 
 /**
- * Runs a second configuration, a variant, for some of the accounts, and decides the configuration, the accounts, the duration and the
- * outcome. One plugin can register it; core serves the variant, and asks about it wherever it shows the configuration in effect.
+ * Runs a second configuration, called a variant, for some of the accounts. The source chooses the configuration and the accounts, and
+ * decides duration and outcome. Core serves the variant, and queries the source wherever it shows the configuration in effect. At most
+ * one plugin can register a source.
  */
 export interface VariantSource {
   /** Name of a variant in JSON. */
   readonly name: string;
   /** Declares the options of `daypass reload` for a variant. */
   declareOptions(reload: Parser): void;
-  /** Loads the implementation on first use, because commands register all plugins. */
+  /** Loads the implementation on first use, because every command registers all plugins. */
   load(): Promise<Variants>;
 }
 
+/** Implementation of a `VariantSource`. */
 export interface Variants {
-  /** Starts to follow variants; called when a gateway begins to serve. */
+  /** Starts to follow the variants in the database. Called when a gateway begins to serve. */
   follow(hooks: VariantHooks): VariantRun;
   /** Describes the newest variants, one sentence each. */
   describe(host: Host): Promise<string[]>;
-  /** The running variant, or else the last one, as JSON. */
+  /** Returns the running variant, or else the last one, as JSON. */
   read(host: Host): Promise<object | null>;
-  /** Notice on the page of configurations; undefined for none. */
+  /** Composes the notice on the page of configurations; undefined if there is none. */
   notice(request: PageRequest): Promise<VariantNotice | undefined>;
-  /** Ends the running variant. @param operator by name @returns false if none runs */
+  /**
+   * Ends the running variant.
+   *
+   * @param operator name of the operator
+   * @returns false if no variant is running
+   */
   end(host: Host, operator: string, note: string | undefined): Promise<boolean>;
-  /** Executes the declared options of `daypass reload`. @returns false if none of them is given */
+  /** Executes the declared options of `daypass reload`; returns false if none of them is set. */
   reload(context: ReloadContext, file: string | undefined, options: object): Promise<boolean>;
 }
 
@@ -47,32 +54,41 @@ export interface ReloadContext extends CommandContext {
   file(): string;
 }
 
-/** Interface of a variant to its process. */
+/** Functions of the process that a variant uses. */
 export interface VariantHooks {
   host(): Host;
   readonly documents: EffectiveDocuments;
-  /** Serves new exchanges of the variant's accounts from now on; undefined stops it. */
+  /** Serves the variant to new exchanges of its accounts; undefined stops it. */
   serve(variant: Variant | undefined): void;
-  /** Builds a second configuration. @param text as stored in the history @throws Error with the reason why it cannot serve */
+  /**
+   * Builds a second configuration.
+   *
+   * @param text configuration as stored in the history
+   * @throws Error with the reason why it cannot serve
+   */
   prepare(number: number, text: string): Promise<Serving>;
 }
 
-/** Configuration for the accounts outside of the variant. */
-export interface Base {
+/** Configuration for the accounts outside the variant. */
+export interface BaseConfiguration {
   readonly serving: Serving;
-  /** Undefined while the database does not respond. */
+  /** undefined while the database does not respond */
   readonly digest: string | undefined;
   readonly fileDigest: string;
 }
 
-/** The variant on this instance. */
+/** Serves variants on this instance. */
 export interface VariantRun {
-  /** Serves the database's variant next to the current configuration. @throws Error if the database is down; nothing changes then */
-  follow(base: Base): Promise<void>;
-  /** Compares both sides now, as the timer does. */
-  judge(): Promise<void>;
-  /** Stops the timer; requests are served as before. */
+  /**
+   * Serves the variant in the database next to the current configuration.
+   *
+   * @throws Error if the database is down; nothing changes then
+   */
+  follow(base: BaseConfiguration): Promise<void>;
+  /** Compares both configurations now instead of at the next tick of the timer. */
+  evaluate(): Promise<void>;
+  /** Stops the timer. Requests are served as before. */
   close(): void;
-  /** Releases the variant's stages once their exchanges have ended, see `Pipeline.retire`. */
-  retire(within?: number): Promise<void>;
+  /** Releases the variant's stages after their exchanges have ended, see `Pipeline.retire`. */
+  retire(timeoutMs?: number): Promise<void>;
 }

@@ -5,14 +5,14 @@ import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { assemble } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/load.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { drain, drainReplaced, stopping } from '#core/gateway/http/drain.ts';
+import { drain, drainReplaced, stoppingError } from '#core/gateway/http/drain.ts';
 import { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
-import { type HealthSource, operatorHealthChecks, routeHealthChecks } from '#core/gateway/http/health.ts';
+import { type HealthSource, operatorHealthRoutes, routeHealthChecks } from '#core/gateway/http/health.ts';
 import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
 import { type OperatorAnswer, type OperatorQuestion, OperatorServer } from '#core/gateway/operator-listener/server.ts';
 import { EndpointTable } from '#core/gateway/http/paths.ts';
@@ -27,7 +27,7 @@ import { routePages } from '#core/web/serve.ts';
 import { listenWhileStarting } from './listen-while-starting.ts';
 import { gatewayNotices } from './notices.ts';
 import { type GatewayParts, ServedConfig } from './served-config.ts';
-import { hookTimeout } from '#core/extension/registry.ts';
+import { hookTimeoutMs } from '#core/extension/registry.ts';
 import { configuredSecrets } from './secret-remover.ts';
 import { OpenServices } from './services.ts';
 import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
@@ -104,7 +104,7 @@ export class Gateway {
       assembly.registry.statusReport(worker.link.statusReport);
     }
     const starting = opened.use(listenWhileStarting(assembly, config, options));
-    const signal = AbortSignal.any([starting.failed, ...(options.signal ? [options.signal] : [])]);
+    const signal = AbortSignal.any([starting.failureSignal, ...(options.signal ? [options.signal] : [])]);
     const dataFolder = resolve(dirname(file), config.get(data).folder);
     const processes = worker?.count;
     const limits = memoryLimits(config.get(memory).max_bytes, undefined, undefined, processes);
@@ -158,7 +158,7 @@ export class Gateway {
     const { dataFolder } = this.#parts.services.services;
     const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
     if (address === undefined) return undefined;
-    const routes = [...operatorHealthChecks(health), ...this.#parts.assembly.registry.operatorRoutes];
+    const routes = [...operatorHealthRoutes(health), ...this.#parts.assembly.registry.operatorRoutes];
     return opened.use(new OperatorServer(address, routes, () => this.host, this.#parts.log));
   }
 
@@ -176,7 +176,7 @@ export class Gateway {
 
   /** Moves clients to other processes of the same port: this many of the next responses close their connections. */
   shed(connections: number): void {
-    this.#parts.handler.closeSome(connections);
+    this.#parts.handler.closeNext(connections);
   }
 
   /** Answers an operator request that the supervisor forwards; undefined if the listener is off. */
@@ -266,7 +266,7 @@ export class Gateway {
    * seconds at most.
    */
   async abandon(): Promise<void> {
-    this.#parts.handler.abortAll(stopping());
+    this.#parts.handler.abortAll(stoppingError());
     await this.#parts.services.abandonDatabase();
   }
 
@@ -286,8 +286,8 @@ export class Gateway {
     const { registry, server } = this.#parts.assembly;
     for (const { plugin, hook } of registry.configuredHooks) {
       try {
-        const late = `has not finished after ${hookTimeout / 1000} s`;
-        await withDeadline(Promise.resolve(hook(server, this.host)), hookTimeout, late);
+        const late = `has not finished after ${hookTimeoutMs / 1000} s`;
+        await withDeadline(Promise.resolve(hook(server, this.host)), hookTimeoutMs, late);
       } catch (error) {
         throw new Error(`the plugin ${plugin} failed in onConfigured`, { cause: error });
       }

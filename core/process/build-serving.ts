@@ -5,7 +5,7 @@ import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
 import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { Assembly } from '#core/extension/assembly.ts';
-import type { Config } from '#core/extension/validation/load.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
 import { hasSameStages } from '#core/extension/validation/variant-rules.ts';
 import { createHost } from '#core/gateway/host/host.ts';
 import { connectionReader } from '#core/gateway/http/client-connection.ts';

@@ -82,7 +82,7 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
   const { registry } = await assembleForCommand(document, context.log, () => {
     throw new Error('the gateway has not started yet');
   });
-  const problems = registry.unloaded.length === 0 ? [] : [new ConfigError(registry.unloaded).message];
+  const problems = registry.loadMistakes.length === 0 ? [] : [new ConfigError(registry.loadMistakes).message];
   for (const own of parser.commands) if (own.name() === reloadName) registry.variantSource?.declareOptions(own);
   for (const definition of registry.commands.values()) {
     const { name } = definition;

@@ -1,11 +1,11 @@
 import type { Server } from '@hapi/hapi';
-import type { Config } from '#core/extension/validation/load.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { ConfigError, type Mistake } from '#core/config/file/mistake.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { explainFailure } from '#core/extension/import-plugin.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import { type ConfiguredHook, hookTimeout, type Registry } from '#core/extension/registry.ts';
+import { type ConfiguredHook, hookTimeoutMs, type Registry } from '#core/extension/registry.ts';
 import type { YamlPath } from '#core/config/section.ts';
 import { createHost, type Host } from '#core/gateway/host/host.ts';
 import { buildPipeline, type ConfiguredStage } from '#core/gateway/pipeline/build.ts';
@@ -87,8 +87,8 @@ async function createOnce(stage: ConfiguredStage, host: Host): Promise<void> {
 async function runHook(hook: ConfiguredHook, server: Server, host: Host): Promise<void> {
   await withDeadline(
     Promise.resolve(hook(server, host)),
-    hookTimeout,
-    `has not finished after ${hookTimeout / 1000} s`,
+    hookTimeoutMs,
+    `has not finished after ${hookTimeoutMs / 1000} s`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { listen } from '#core/config/sections/core-sections.ts';
 import type { Assembly } from '#core/extension/assembly.ts';
-import type { Config } from '#core/extension/validation/load.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
 import { StartingListener } from '#core/gateway/http/starting-listener.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -17,6 +17,6 @@ export function listenWhileStarting(
     place: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
     onError: (error) => noteFailure(log, 'accepting a connection', error),
     // Requests here would be refused although other workers can serve them.
-    ...(worker?.isAlone === false && { delay: Infinity }),
+    ...(worker?.isAlone === false && { delayMs: Infinity }),
   });
 }

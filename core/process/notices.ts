@@ -2,10 +2,10 @@ import { warnAboutPrices } from '#core/business/accounts/plans.ts';
 import { sectionNotices } from '#core/config/section.ts';
 import { catalogNotices } from '#core/config/sections/build-catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Config } from '#core/extension/validation/load.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
-import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
-import { productionNotices } from '#core/extension/validation/production-notices.ts';
+import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { nodeNotices } from '#core/platform/node-release.ts';
 import { describeRollback } from './describe-rollback.ts';
@@ -22,8 +22,8 @@ export function gatewayNotices(
   return [
     ...(rollback === undefined ? [] : [describeRollback(file, rollback)]),
     ...nodeNotices(),
-    ...pipelineNotices(config.stages, registry, config),
-    ...productionNotices(config, isProduction),
+    ...findPipelineNotices(config.stages, registry, config),
+    ...findProductionNotices(config, isProduction),
     ...warnAboutPrices(config),
     ...sectionNotices(registry.sections.values(), config),
     ...registry.configReviews.flatMap(({ describe }) => describe(host)?.notice ?? []),

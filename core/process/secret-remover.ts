@@ -1,5 +1,5 @@
 import { secretsIn } from '#core/config/file/hide-secrets.ts';
-import type { Config } from '#core/extension/validation/load.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
 import type { Registry } from '#core/extension/registry.ts';
 
 const minLength = 6; // shorter values are parts of ordinary words

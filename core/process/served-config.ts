@@ -2,16 +2,16 @@ import { basename, dirname, join } from 'node:path';
 import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { Assembly } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
-import { addedPlugins, keepFixed } from '#core/extension/validation/fixed.ts';
+import { findAddedPlugins, keepFixed } from '#core/extension/validation/fixed-members.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
-import { type Config, validate, validateInSteps } from '#core/extension/validation/load.ts';
+import { type Config, validate, validateInSteps } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { listen, plugins } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { limitListener } from '#core/gateway/http/listener.ts';
-import { longestUpload } from '#core/gateway/http/collect-body.ts';
+import { maxUploadSeconds } from '#core/gateway/http/collect-body.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
@@ -223,14 +223,14 @@ export class ServedConfig {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,
       // Stages may wait before they read the body.
-      requestTimeout: headerTimeout + section.stage_timeout + longestUpload(bodyLimitsOf(section)),
+      requestTimeout: headerTimeout + section.stage_timeout + maxUploadSeconds(bodyLimitsOf(section)),
     });
   }
 
   #refuse(error: unknown): never {
     const { now } = this.host;
     const reason = error instanceof Error ? error.message : String(error);
-    configLoadState(this.host).refusal = { at: now(), reason };
+    configLoadState(this.host).refusal = { refusedAt: now(), reason };
     throw error;
   }
 
@@ -269,9 +269,9 @@ export class ServedConfig {
     try {
       return await runInTurns(validateInSteps(document, registry));
     } catch (error) {
-      const added = addedPlugins(document, this.#config.get(plugins));
+      const added = findAddedPlugins(document, this.#config.get(plugins));
       if (!(error instanceof ConfigError) || added.length === 0) throw error;
-      return validate(document, registry, [...registry.unloaded, ...added]);
+      return validate(document, registry, [...registry.loadMistakes, ...added]);
     }
   }
 

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
-import { LookupFailed, lookUp } from '#core/gateway/model-call/vendor-lookup.ts';
+import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-lookup.ts';
 import { balancesSection } from './section.ts';
 import { endpointOf, type ReportedBalance } from './vendor-balances.ts';
 
@@ -62,7 +62,7 @@ async function ask(host: AskingHost, { digest, key, upstream }: AskedKey): Promi
   if (endpoint === undefined) return;
   try {
     // All these endpoints take a bearer token, even if model calls send the key in another header.
-    const answer = await lookUp({ ...upstream, auth: 'bearer' }, key, endpoint.path, maxAnswerBytes);
+    const answer = await queryVendor({ ...upstream, auth: 'bearer' }, key, endpoint.path, maxAnswerBytes);
     const balance = endpoint.read(answer, new URL(upstream.baseUrl).hostname);
     await (balance === undefined ? store({}, 'no balance for this key') : store(balance));
   } catch (error) {

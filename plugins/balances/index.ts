@@ -2,7 +2,7 @@ import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
-import { limitSamples, type ToldLimits } from '#core/gateway/model-call/told-limits.ts';
+import { getLimitSamples, type ReportedLimits } from '#core/gateway/model-call/reported-limits.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { balancesPage } from './page.ts';
 import { balanceProblems } from './problems.ts';
@@ -31,8 +31,8 @@ const daysGauge = gaugeBy(
 );
 
 /** Shape of the limits in `/readyz?verbose`. */
-function tellLimits({ upstream, at, requests, tokens }: ToldLimits) {
-  return { upstream, at: new Date(at).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
+function tellLimits({ upstream, reportedAt, requests, tokens }: ReportedLimits) {
+  return { upstream, at: new Date(reportedAt).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
 }
 
 /** Balances of the accounts at vendors, reported by them or given by the operator, and how long they last. */
@@ -46,7 +46,10 @@ export const plugin: GatewayPlugin = {
     gateway.problem(balanceProblems);
     gateway.routeNotes(balanceNotes);
     gateway.gauge(daysGauge);
-    gateway.statusReport({ name: 'vendor_limits', report: (host) => limitSamples(host).latest(host).map(tellLimits) });
+    gateway.statusReport({
+      name: 'vendor_limits',
+      report: (host) => getLimitSamples(host).latest(host).map(tellLimits),
+    });
     gateway.page(balancesPage);
     gateway.resource(balances);
     gateway.command(resourceCommand(balances, { description: 'list what is left in the accounts at vendors' }));

@@ -1,5 +1,5 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { limitSamples } from '#core/gateway/model-call/told-limits.ts';
+import { getLimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import { describeTable } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
@@ -38,10 +38,10 @@ function limitsTable(request: PageRequest) {
   const { t, host, format } = request;
   const show = (one: { readonly limit: number; readonly left: number } | undefined) =>
     one === undefined ? '' : t('balances.of', { left: format.number(one.left), limit: format.number(one.limit) });
-  return describeTable(request, 'limits', 'balances.limits', limitSamples(host).latest(host).slice(0, listed), [
+  return describeTable(request, 'limits', 'balances.limits', getLimitSamples(host).latest(host).slice(0, listed), [
     { label: 'balances.upstream', fit: 'id', at: 'title', cell: ({ upstream }) => upstream },
     { label: 'balances.requests', at: 'note', isNamed: true, cell: ({ requests }) => show(requests) },
     { label: 'balances.tokens', at: 'end', cell: ({ tokens }) => show(tokens) },
-    { label: 'balances.read', at: 'note-end', cell: ({ at }) => new Date(at) },
+    { label: 'balances.read', at: 'note-end', cell: ({ reportedAt }) => new Date(reportedAt) },
   ]);
 }

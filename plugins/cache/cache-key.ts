@@ -5,7 +5,7 @@ import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { CachedCall } from '#core/gateway/facts.ts';
 import { dialects } from '#core/platform/errors/dialects.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { exactSteps, mayHoldLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
+import { parseExactInSteps, mayContainLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
@@ -37,8 +37,10 @@ async function exactBody({ body }: Exchange): Promise<JsonObject> {
   const parsed = await body.json();
   const text = await body.text();
   await turnFor(text.length);
-  if (!mayHoldLongNumbers(text)) return parsed;
-  return (await (text.length > bounds.stepwiseBody ? runInTurns(exactSteps(text)) : parseExact(text))) as JsonObject;
+  if (!mayContainLongNumbers(text)) return parsed;
+  return (await (text.length > bounds.stepwiseBody
+    ? runInTurns(parseExactInSteps(text))
+    : parseExact(text))) as JsonObject;
 }
 
 /** Returns the name of the requested model in replies; undefined if the catalog does not have it. */

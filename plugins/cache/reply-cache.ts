@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { AnswerDigests } from '#core/gateway/facts.ts';
-import { changedContent, readChangedBody } from '#core/gateway/pipeline/changed-body.ts';
+import { changedContent, readChangedContent } from '#core/gateway/pipeline/changed-body.ts';
 import { answerDigests, cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
@@ -52,7 +52,7 @@ export class ReplyCache {
       const decoded = decodeStored(found.value);
       if (decoded === undefined) return undefined;
       const { reply: stored, digests } = decoded;
-      if (digests === undefined) readChangedBody(exchange, stored);
+      if (digests === undefined) readChangedContent(exchange, stored);
       else exchange.set(answerDigests, digests);
       exchange.set(cacheStatus, 'hit');
       const called = await calledModel(exchange, catalog);

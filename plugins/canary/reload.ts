@@ -127,6 +127,6 @@ function compareSides(canary: CanarySide, others: CanarySide): string[] {
       row('answers with a first token', ({ timed }) => `${timed}`),
       row('time to first token', ({ firstTokenMs }) => (firstTokenMs === undefined ? '' : `${firstTokenMs} ms`)),
     ],
-    { numbers: [1, 2] },
+    { numericColumns: [1, 2] },
   );
 }

@@ -1,5 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import { type KeyClosure, keyClosures, type ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
+import { type KeyClosure, getKeyClosures, type ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { closedKeyChannel, readClosures, removeClosure, retryAfter, storeClosure } from './closed-keys.ts';
 
@@ -24,12 +24,12 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   async start(): Promise<void> {
     const { database, log } = this.#host;
     const reread = () => inBackground(log, 'reading closed keys', () => this.read());
-    keyClosures(this.#host).keeper = this;
+    getKeyClosures(this.#host).store = this;
     this.#unlisten = await database.notifications.listen(closedKeyChannel, reread, reread);
     await this.read();
   }
 
-  closed(closure: KeyClosure, report: ReportedClosure): number {
+  storeClosed(closure: KeyClosure, report: ReportedClosure): number {
     const { log } = this.#host;
     this.#write('recording a closed key', closure, async () => {
       const { upstream, closing, words, request } = report;
@@ -42,7 +42,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     return retryAfter;
   }
 
-  opened(closure: KeyClosure): void {
+  storeOpened(closure: KeyClosure): void {
     const { log } = this.#host;
     this.#write('recording an opened key', closure, async () => {
       if (await removeClosure(this.#host, closure.id)) log.info('a key that its vendor had closed is accepted again');
@@ -72,7 +72,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   }
 
   async #adopt(): Promise<void> {
-    const closures = keyClosures(this.#host);
+    const closures = getKeyClosures(this.#host);
     this.#newer = new Set(this.#writing);
     const stored = await readClosures(this.#host.database);
     const now = this.#host.monotonic();
@@ -81,7 +81,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
       if (!digests.has(closure.id) && !this.#newer.has(closure.id)) closure.until = 0;
     for (const { digest, left } of stored) {
       if (this.#newer.has(digest)) continue;
-      const closure = closures.named(digest);
+      const closure = closures.getById(digest);
       // Responses to requests sent before the closure may still arrive; they must not open the key for all instances.
       if (closure.until === 0 && left > 0) closure.since = now;
       // A key that may be tried stays known, so that its acceptance is noted.

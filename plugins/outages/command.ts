@@ -4,7 +4,7 @@ import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import { addListOptions, type ListOptions, printList, readAsked } from '#core/extension/commands/list-command.ts';
+import { addListOptions, type ListOptions, printList, readListQuery } from '#core/extension/commands/list-command.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -18,8 +18,8 @@ import { minutes, outages } from './resource.ts';
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
   addActionCommand(parser, context, grantAction, {
     verb: 'grant-outage',
-    asks: true,
-    async wish(host, handle, input) {
+    needsConfirmation: true,
+    async readRequest(host, handle, input) {
       const { findAffectedAccounts, parseOutage } = await import('./grant.ts');
       const { days, label, ...span } = input as GrantInput;
       const affected = await findAffectedAccounts(host.database, await parseOutage(host, span));
@@ -53,7 +53,7 @@ export function defineOutageCredit(parser: Parser, context: CommandContext): voi
         if (id !== undefined) return decideOutage(context, host, id, options);
         if (options.decline !== undefined)
           throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
-        await printList(context, host, outages, await readAsked(host, outages, options), options);
+        await printList(context, host, outages, await readListQuery(host, outages, options), options);
       }),
     ),
   );

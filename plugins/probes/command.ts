@@ -1,7 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
-import { printFound } from '#core/extension/commands/list-command.ts';
+import { printEntries } from '#core/extension/commands/list-command.ts';
 import type { Output } from '#core/extension/commands/show-command.ts';
 import { formatTable, paint } from '#core/extension/commands/table-text.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
@@ -59,7 +59,7 @@ Exit codes: 0 success, 1 a check failed or nothing could be found out, 2 invalid
           if (target === undefined)
             return context.withHost(async (host) => {
               const found = await probes.list(host, {}, { limit: Infinity, timeZone: zoneOf(host, options) });
-              await printFound(context, host, probes, found, options, { longest: Infinity });
+              await printEntries(context, host, probes, found, options, { maxLength: Infinity });
             });
           if (/^https?:\/\//i.test(target)) return tryUrl(gateway, context, target, options);
           return tryRoute(gateway, context, target, options);
@@ -131,7 +131,7 @@ function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, sco
   ];
   const words = facts.filter((part) => part !== '').join(', ');
   return (
-    formatTable([check, state, words], [], { widths: [13, 8], longest: Infinity })[0]?.replace(
+    formatTable([check, state, words], [], { minWidths: [13, 8], maxLength: Infinity })[0]?.replace(
       state,
       paint(styles[state], state),
     ) ?? ''

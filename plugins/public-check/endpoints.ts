@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
@@ -115,7 +115,7 @@ function waiting(exchange: Exchange, host: Host, events: Events): Readable {
     throw new GatewayError('rate_limited', 'Too many checks of the public address run at once.', { retryAfter: 10 });
   running.add(exchange);
   const abandoned = new AbortController();
-  const body = replyStreamOf(events(abandoned.signal), () => abandoned.abort());
+  const body = createReplyStream(events(abandoned.signal), () => abandoned.abort());
   body.once('close', () => running.delete(exchange));
   exchange.bodyLayers.add(body, 'endpoint "public_check"', maxWaitSeconds + 60);
   return body;

@@ -1,6 +1,6 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
-import { LookupFailed, lookUp } from '#core/gateway/model-call/vendor-lookup.ts';
+import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-lookup.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 
@@ -61,7 +61,7 @@ export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyLi
   let failure: LookupFailed | undefined;
   let isAnswered = false;
   for (const key of keysOf(upstream).slice(0, maxKeys)) {
-    const answer = await lookUp(upstream, key, pathOf(upstream), maxListBytes).catch((error: unknown) => {
+    const answer = await queryVendor(upstream, key, pathOf(upstream), maxListBytes).catch((error: unknown) => {
       if (!(error instanceof LookupFailed)) throw error;
       failure = error;
     });

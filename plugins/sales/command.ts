@@ -32,7 +32,7 @@ export const salesCommand: Command = {
 
 function* describe({ places, waiting, days }: SalesReport, time: (at: Date) => string): Generator<string> {
   if (places.length === 0) yield 'no limit: set sales: { max_active } in gateway.yaml';
-  else yield* formatTable(placesHeading, places.map(placesRow), { numbers: [1, 2, 3, 4, 5, 6, 7, 8] });
+  else yield* formatTable(placesHeading, places.map(placesRow), { numericColumns: [1, 2, 3, 4, 5, 6, 7, 8] });
   if (waiting.length > 0) {
     yield '';
     const rows = waiting.map(({ accountId, days: plan, joinedAt, position, reservedUntil, isOrdered }) => [
@@ -42,7 +42,7 @@ function* describe({ places, waiting, days }: SalesReport, time: (at: Date) => s
       time(joinedAt),
       reservedUntil === undefined ? 'waits' : isOrdered ? 'ordered' : `reserved until ${time(reservedUntil)}`,
     ]);
-    yield* formatTable(['', 'account', 'plan', 'since', 'state'], rows, { numbers: [0] });
+    yield* formatTable(['', 'account', 'plan', 'since', 'state'], rows, { numericColumns: [0] });
   }
   if (days.length === 0) return;
   yield '';
@@ -51,7 +51,7 @@ function* describe({ places, waiting, days }: SalesReport, time: (at: Date) => s
     planName(row.days),
     ...[row.max, row.held, row.late, row.waiting].map(String),
   ]);
-  yield* formatTable(['day', 'plan', 'limit', 'held', 'paid late', 'waiting'], rows, { numbers: [2, 3, 4, 5] });
+  yield* formatTable(['day', 'plan', 'limit', 'held', 'paid late', 'waiting'], rows, { numericColumns: [2, 3, 4, 5] });
 }
 
 const placesHeading = ['plan', 'limit', 'held', 'bought', 'paid late', 'given', 'ordered', 'reserved', 'waiting'];

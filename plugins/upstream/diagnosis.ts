@@ -5,7 +5,7 @@ import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/networ
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { tokenReader } from './credentials/read-token.ts';
-import { readRefusal, withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
+import { readRefusal, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 
 const maxListBytes = 8_388_608;
@@ -94,7 +94,7 @@ function withWords(finding: Finding, words: string): Finding {
 
 async function readWords(response: Response, secrets: readonly string[]): Promise<string> {
   const { message } = readRefusal(await readList(response));
-  return withoutSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxWordsLength, secrets);
+  return removeSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxWordsLength, secrets);
 }
 
 /** Compares the routes with a model list of OpenAI, Anthropic, Gemini or Ollama; accepts it if it is invalid or may have another page. */

@@ -3,7 +3,7 @@ import { adapter, trialModel } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
-import { limitSamples } from '#core/gateway/model-call/told-limits.ts';
+import { getLimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import type { Infer } from '#core/platform/schema.ts';
 import { Connections } from './connections/connections.ts';
@@ -44,7 +44,7 @@ export async function createRelaying(options: Infer<typeof upstreamSchema>, host
     keys: ({ upstream }) => keysOf(upstream, host),
     tokens: ({ upstream }) => tokensOf(upstream, host),
     log: host.log,
-    limits: limitSamples(host),
+    limits: getLimitSamples(host),
     failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
     routeHeaders: new RouteHeaders(host.service, options.route_headers),
     sessions: host.keep(

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Catalog, Route, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { keyClosures } from '#core/gateway/model-call/key-closures.ts';
+import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { tokenReader } from './credentials/read-token.ts';
@@ -28,7 +28,7 @@ export function keysOf(upstream: Upstream, host: Host): KeyPool {
   // An upstream with the same name but another base URL is a different one.
   const { name, healthName = name, baseUrl } = upstream;
   const learned = host.keep(`upstream/keys/${healthName} ${baseUrl}`, () => new Map() as KnownKeys);
-  const pool = new KeyPool(upstream, learned, keyClosures(host));
+  const pool = new KeyPool(upstream, learned, getKeyClosures(host));
   pools.set(upstream, pool);
   return pool;
 }

@@ -2,7 +2,7 @@ import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import { type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
-import { meaningOfServerWords } from '#core/gateway/model-call/upstream-words.ts';
+import { findServerMeaning } from '#core/gateway/model-call/upstream-words.ts';
 import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject } from '#core/platform/json.ts';
@@ -51,7 +51,7 @@ async function checkTools({ upstream, model }: Route, signal: AbortSignal): Prom
 }
 
 function describe(status: number, message: string | undefined): Finding {
-  if (meaningOfServerWords(message) === 'setup') {
+  if (findServerMeaning(message) === 'setup') {
     const advice =
       'Start the server with these flags, or declare `capabilities: { tools: false }`. Until then, requests with tools go to other routes.';
     return warning((message ?? '').slice(0, 200), advice);

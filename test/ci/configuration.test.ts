@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { exampleFile, listPluginsOfSections, ownRegistry, renderPages, sectionsFile } from '../../.ci/configuration.ts';
 import { absentCapabilities } from './absent.ts';
 

@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readDocument } from '#core/config/file/document.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { assembleForCommand } from '#core/extension/assembly.ts';
-import { type Config, validate } from '#core/extension/validation/load.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { refuseAccess } from '#core/gateway/operator-listener/access.ts';
 import { writePrometheusRule } from '../../.ci/kubernetes.ts';
 import { silentLog } from '../support/database.ts';

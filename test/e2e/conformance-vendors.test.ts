@@ -6,7 +6,7 @@ import { assemble } from '#core/extension/assembly.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { supportOf } from '../../plugins/format/catalog/matrix.ts';
 import { describeCell, writeReasons, writeVendorTable } from '../conformance/table.ts';

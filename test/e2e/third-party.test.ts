@@ -7,7 +7,7 @@ import { assemble } from '#core/extension/assembly.ts';
 import { Gateway } from '#core/process/app.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { silentLog } from '../support/database.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';

@@ -7,7 +7,7 @@ import { readDocument } from '#core/config/file/document.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { assemble } from '#core/extension/assembly.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { createHost, type Host } from '#core/gateway/host/host.ts';
 import { OpenServices } from '#core/process/services.ts';
 import { routePages } from '#core/web/serve.ts';

@@ -580,7 +580,7 @@ export class Month {
     const { canary: serving } = this.world;
     for (let one = 0; one < canary.each; one++) {
       const account = accounts[(round * canary.each + one) % accounts.length] as number;
-      const isInside = serving?.takes(this.#id(account)) === true;
+      const isInside = serving?.includes(this.#id(account)) === true;
       const isFailed = isInside && (isTotal || one % 4 > 0);
       const side = isInside ? sides.canary : sides.others;
       if (serving !== undefined) {

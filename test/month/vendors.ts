@@ -1,5 +1,5 @@
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
-import { keyClosures } from '#core/gateway/model-call/key-closures.ts';
+import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ClosedKeyKeeper } from '../../plugins/closed-keys/keeper.ts';
@@ -143,7 +143,7 @@ export class MonthVendors implements AsyncDisposable {
     this.#closedAsked.push(0);
     // What a running instance does when it is notified, and when the time of a try has come.
     const keeper = new ClosedKeyKeeper(host);
-    keyClosures(host).keeper = keeper;
+    getKeyClosures(host).store = keeper;
     await keeper.read();
     await runJob('read-balances');
     await runJob('read-model-lists');
@@ -371,7 +371,7 @@ function dayOf(time: number): string {
 
 /** Waits until closures of this moment are on record: they are written in the background. */
 async function recorded(host: Host): Promise<void> {
-  for (const closure of keyClosures(host).all())
+  for (const closure of getKeyClosures(host).all())
     while (closure.until > host.monotonic()) {
       const [row] = await host.database.query(
         'select 1 from closed_key where digest = ? and retry_at > clock_timestamp()',

@@ -12,7 +12,7 @@ import { receiveNotification } from '#core/business/payments/inbox.ts';
 import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { assemble } from '#core/extension/assembly.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { createHost, type Host, type Services } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { EffectiveDocuments } from '#core/config/history/effective-document.ts';
@@ -255,7 +255,7 @@ export class World implements AsyncDisposable {
 
   /** What the timer of a running gateway does. @returns the canary afterwards, as the operator's API has it */
   async judgeCanary(): Promise<SeenCanary> {
-    await this.#canaryRun?.judge();
+    await this.#canaryRun?.evaluate();
     await this.#followCanary();
     const last = await this.#variants?.read(this.host);
     if (last === undefined || last === null) throw new Error('there is no canary');

@@ -11,47 +11,52 @@ import { type CommandContext, CommandFailed, exampleText } from './command.ts';
 import { confirm } from './confirm.ts';
 import { zoneOf, zoneOption } from './days.ts';
 import { explainErrors } from './explain-errors.ts';
-import { type CommandSubject, type Output, printOne } from './show-command.ts';
+import { type CommandSubject, type Output, printSubject } from './show-command.ts';
 
 interface ActionRequest {
   readonly handle: string;
   readonly input: ActionWords;
-  /** Prompt before the action; default: a confirmation below the facts of the subject. */
+  /** Prompt before the action; default: the subject's facts and a question. */
   readonly question?: readonly string[];
-  /** Printed before the prompt, without `--json`. */
+  /** Printed before the prompt, unless `--json` is set. */
   readonly facts?: readonly string[];
 }
 
-/** Command-line form of an action, if it differs from its description. */
+/** Command-line form of an action, where it differs from the action's description. */
 export interface ActionCommandWords {
   /** Default: the verb in the action's name. */
   readonly verb?: string;
   readonly summary?: string;
-  /** Subject that is shown when the action is done. */
+  /** Subject that is shown after the action. */
   readonly about?: CommandSubject;
-  /** Operators' name for the subject's handle; default: as in `about`, otherwise its id. */
+  /** Description of the subject's handle; default: the description in `about`, otherwise `its id`. */
   readonly handle?: string;
   readonly isHandleOptional?: boolean;
-  /** Options that replace those of the action's input. */
+  /** Schema of the command's options; default: the action's input. */
   readonly options?: InputSchema;
   readonly names?: OptionNames;
-  /** False for a dangerous action that the command runs without a confirmation. */
-  readonly asks?: boolean;
+  /** Whether the command asks for confirmation; default: if the action is dangerous. */
+  readonly needsConfirmation?: boolean;
   readonly help?: string;
   readonly examples?: readonly string[];
-  /** @param handle '' if left out @throws CommandFailed */
-  wish?(host: Host, handle: string, options: ActionWords): ActionRequest | Promise<ActionRequest>;
-  /** Printed on success if no subject is shown, without `--json`; default: all of the result. */
+  /**
+   * Converts the command's options to the action's input.
+   *
+   * @param handle '' if omitted
+   * @throws CommandFailed
+   */
+  readRequest?(host: Host, handle: string, options: ActionWords): ActionRequest | Promise<ActionRequest>;
+  /** Composes the success message if no subject is shown and `--json` is not set; default: the whole result. */
   done?(id: string, result: ActionWords, input: ActionWords): string;
-  /** Message about the failed part of a result, which is printed anyway. */
+  /** Composes a message about the failed part of a result. The command prints the result, then fails with the message. */
   failure?(result: ActionWords): string | undefined;
 }
 
 const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not found.';
 
 /**
- * Declares the subcommand of an action: `block <account>` for `account.block`. It asks for confirmation if the action is dangerous,
- * and prints the result, as JSON with `--json`.
+ * Declares the subcommand of an action, such as `block <account>` for `account.block`. The command asks for confirmation if the
+ * action is dangerous, and prints the result, as JSON with `--json`.
  */
 export function addActionCommand(
   parser: Parser,
@@ -59,48 +64,47 @@ export function addActionCommand(
   action: ActionKind,
   wording: ActionCommandWords = {},
 ): void {
-  const { about, asks = action.isDanger === true, names, help = '', examples = [] } = wording;
-  const { handle: named = about?.argument[1] ?? 'its id', isHandleOptional = false } = wording;
-  const asked = { input: wording.options ?? action.input };
-  const { verb = partsOf(action.name).verb } = wording;
+  const { about, needsConfirmation = action.isDanger === true, names, help = '', examples = [] } = wording;
+  const { handle: handleDescription = about?.argument[1] ?? 'its id', isHandleOptional = false } = wording;
+  const { verb = partsOf(action.name).verb, options: input = action.input } = wording;
   const command = parser.command(verb).description(wording.summary ?? action.summary);
   const hasSubject = action.subject.find !== undefined;
   const { name } = action.subject;
-  if (hasSubject) command.argument(isHandleOptional ? `[${name}]` : `<${name}>`, named, parseLine);
-  addActionOptions(command, asked, names).option('--json', 'print JSON');
-  if (asks) command.option('--yes', 'do not ask');
-  const hasTimes = Object.values(asked.input.properties).some(isTime);
+  if (hasSubject) command.argument(isHandleOptional ? `[${name}]` : `<${name}>`, handleDescription, parseLine);
+  addActionOptions(command, { input }, names).option('--json', 'print JSON');
+  if (needsConfirmation) command.option('--yes', 'do not ask');
+  const hasTimes = Object.values(input.properties).some(isTime);
   if (about !== undefined || hasTimes) command.addOption(zoneOption());
   command
     .addHelpText(
       'after',
       `\n${[about?.help ?? '', help].filter(Boolean).join('\n')}${exampleText(examples, about?.exitCodes ?? exitCodes)}`,
     )
-    .action((...given: unknown[]) =>
-      explainErrors(
-        context.withHost(async (host) => {
-          // The parser assigns options that the command above also has to that one.
-          const output = command.optsWithGlobals<Output & { readonly yes?: true }>();
-          const written = readActionInput<ActionWords>(asked, { ...output }, names);
-          const input = hasTimes ? await resolveTimes(host, asked.input, written, zoneOf(host, output)) : written;
-          const handle = hasSubject ? String(given[0] ?? '') : '';
-          const wish = (await wording.wish?.(host, handle, input)) ?? { handle, input };
-          if (output.json !== true) for (const line of wish.facts ?? []) context.print(line);
-          if (asks && output.yes !== true) await confirm(await composeQuestion(host, action, about, wish, output));
-          const print = (shown: string) => about !== undefined && printOne(context, host, about, shown, output);
-          const done = await runAction(host, commandOperator(), action, wish.handle, wish.input).catch(
-            async (error: unknown) => {
-              // The refund is recorded despite the error.
-              if (error instanceof CheckoutError && error.kind === 'not_refunded') await print(wish.handle);
-              throw error;
-            },
-          );
-          if (!(await print(done.subject.recordedAt))) printDone(context, action, wording, wish.input, done, output);
-          const failure = wording.failure?.(done.result);
-          if (failure !== undefined) throw new CommandFailed(failure);
-        }),
-      ),
+    .action((...args: unknown[]) => explainErrors(context.withHost((host) => perform(host, args))));
+
+  async function perform(host: Host, args: readonly unknown[]): Promise<void> {
+    // The parser stores an option that the parent command also declares with the parent.
+    const output = command.optsWithGlobals<Output & { readonly yes?: true }>();
+    const typed = readActionInput<ActionWords>({ input }, { ...output }, names);
+    const values = hasTimes ? await resolveTimes(host, input, typed, zoneOf(host, output)) : typed;
+    const handle = hasSubject ? String(args[0] ?? '') : '';
+    const request = (await wording.readRequest?.(host, handle, values)) ?? { handle, input: values };
+    if (output.json !== true) for (const line of request.facts ?? []) context.print(line);
+    if (needsConfirmation && output.yes !== true)
+      await confirm(await composeQuestion(host, action, about, request, output));
+    const printAbout = (id: string) => about !== undefined && printSubject(context, host, about, id, output);
+    const done = await runAction(host, commandOperator(), action, request.handle, request.input).catch(
+      async (error: unknown) => {
+        // The refund is recorded despite the error.
+        if (error instanceof CheckoutError && error.kind === 'not_refunded') await printAbout(request.handle);
+        throw error;
+      },
     );
+    if (!(await printAbout(done.subject.recordedAt)))
+      printResult(context, action, wording, request.input, done, output);
+    const failure = wording.failure?.(done.result);
+    if (failure !== undefined) throw new CommandFailed(failure);
+  }
 }
 
 async function composeQuestion(
@@ -114,20 +118,20 @@ async function composeQuestion(
   const details = await about?.read(host, handle);
   if (about === undefined || details === undefined) return [`${name} ${handle}: ${summary}?`];
   const verb = partsOf(name).verb.replaceAll('-', ' ');
-  const asked = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} this ${subject.name}?`;
-  return [...about.describe(details, zoneOf(host, output)), '', asked];
+  const prompt = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} this ${subject.name}?`;
+  return [...about.describe(details, zoneOf(host, output)), '', prompt];
 }
 
-function printDone(
+function printResult(
   context: CommandContext,
   { subject: kind }: ActionKind,
   wording: ActionCommandWords,
   input: ActionWords,
-  { subject, result: more }: ActionDone,
+  { subject, result }: ActionDone,
   { json }: Output,
 ): void {
-  const result = kind.find === undefined ? more : { [subject.name ?? kind.name]: subject.id, ...more };
-  if (json === true) return context.print(JSON.stringify(toOperatorJson(result), null, 2));
-  const members = Object.entries(result).map(([key, value]) => `, ${key}: ${String(value)}`);
-  context.print(wording.done?.(subject.id, more, input) ?? `done${members.join('')}`);
+  const fields = kind.find === undefined ? result : { [subject.name ?? kind.name]: subject.id, ...result };
+  if (json === true) return context.print(JSON.stringify(toOperatorJson(fields), null, 2));
+  const members = Object.entries(fields).map(([key, value]) => `, ${key}: ${String(value)}`);
+  context.print(wording.done?.(subject.id, result, input) ?? `done${members.join('')}`);
 }

@@ -3,12 +3,12 @@ import type { ActionKind, InputSchema } from '#core/business/operator-actions/ac
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { lineParser, parseInteger, parseNumber } from './arguments.ts';
-import { parseDay, parseTime, resolveTime, type WrittenTime } from './days.ts';
+import { parseDay, parseTime, resolveTime, type TypedTime } from './days.ts';
 
-/** Flags of options whose names differ from their members: `{ note: '--reason, --note' }`. */
+/** Flags of options that are not named after their input member: `{ note: '--reason, --note' }`. */
 export type OptionNames = Readonly<Record<string, string>>;
 
-/** Declares the options of a command from the input of its action: `--sign-in <value>` for `sign_in`. */
+/** Declares a command's options from the input of its action, such as `--sign-in <value>` for `sign_in`. */
 export function addActionOptions(
   parser: Parser,
   { input }: Pick<ActionKind, 'input'>,
@@ -21,7 +21,7 @@ export function addActionOptions(
       : schema.description;
     const option = new Option(schema.type === 'boolean' ? flag : `${flag} <value>`, description ?? '');
     if (schema.enum !== undefined) option.choices(schema.enum.map(String));
-    else if (schema.type !== 'boolean') option.argParser(parserOf(schema));
+    else if (schema.type !== 'boolean') option.argParser(createParser(schema));
     if (input.required?.includes(name) === true) option.makeOptionMandatory();
     parser.addOption(option);
   }
@@ -34,15 +34,15 @@ function flagOf(name: string, names: OptionNames): string {
 
 export const isTime = ({ format }: JsonSchema = {}) => format === 'date-time';
 
-function parserOf(schema: JsonSchema): (text: string) => string | number | WrittenTime {
+function createParser(schema: JsonSchema): (text: string) => string | number | TypedTime {
   const { type, format, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
   if (type === 'integer') return parseInteger(minimum, maximum);
   if (type === 'number') return parseNumber(minimum, maximum);
   if (isTime(schema)) return parseTime;
-  return format === 'date' ? parseDay : parseText(schema);
+  return format === 'date' ? parseDay : textParser(schema);
 }
 
-function parseText({ maxLength = 200, pattern = '', description = '' }: JsonSchema): (text: string) => string {
+function textParser({ maxLength = 200, pattern = '', description = '' }: JsonSchema): (text: string) => string {
   const parseLine = lineParser(maxLength);
   return (text) => {
     const line = parseLine(text);
@@ -65,16 +65,20 @@ export function readActionInput<Input extends object>(
   ) as Input;
 }
 
-/** Converts the times of an input to RFC 3339. @param timeZone zone of times without one */
+/**
+ * Converts the times of an input to RFC 3339.
+ *
+ * @param timeZone zone of times that are typed without one
+ */
 export async function resolveTimes<Input extends object>(
   host: Pick<Host, 'database' | 'now'>,
   { properties }: InputSchema,
-  given: Input,
+  input: Input,
   timeZone: string,
 ): Promise<Input> {
-  const resolved = Object.entries(given).map(async ([name, value]) => [
+  const members = Object.entries(input).map(async ([name, value]) => [
     name,
-    isTime(properties[name]) ? new Date(await resolveTime(host, value as WrittenTime, timeZone)).toISOString() : value,
+    isTime(properties[name]) ? new Date(await resolveTime(host, value as TypedTime, timeZone)).toISOString() : value,
   ]);
-  return Object.fromEntries(await Promise.all(resolved)) as Input;
+  return Object.fromEntries(await Promise.all(members)) as Input;
 }

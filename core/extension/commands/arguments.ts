@@ -1,27 +1,19 @@
 import { InvalidArgumentError } from 'commander';
 
-const control = /\p{Cc}/u;
+const controlCharacter = /\p{Cc}/u;
 
-/**
- * Creates a parser of one-line arguments.
- *
- * @param longest maximum number of characters of a line
- */
-export function lineParser(longest: number): (text: string) => string {
+/** Creates a parser of one-line arguments with at most `maxLength` characters. */
+export function lineParser(maxLength: number): (text: string) => string {
   return (text) => {
     const line = text.trim();
     if (line === '') throw new InvalidArgumentError('It must not be empty.');
-    if (line.length > longest) throw new InvalidArgumentError(`It must have at most ${longest} characters.`);
-    if (control.test(line)) throw new InvalidArgumentError('It must not contain control characters.');
+    if (line.length > maxLength) throw new InvalidArgumentError(`It must have at most ${maxLength} characters.`);
+    if (controlCharacter.test(line)) throw new InvalidArgumentError('It must not contain control characters.');
     return line;
   };
 }
 
-const parseUsual = lineParser(200);
-
-export function parseLine(text: string): string {
-  return parseUsual(text);
-}
+export const parseLine = lineParser(200);
 
 export function parseEmail(text: string): string {
   const address = parseLine(text);

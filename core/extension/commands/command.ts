@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** A command of `gateway`, registered by core or a plugin. */
+/** A command of `daypass`, registered by core or a plugin. */
 export interface Command {
   readonly name: string;
   /** Declares arguments, options and the action. The parser already has the name. */
@@ -9,19 +9,19 @@ export interface Command {
 }
 
 export interface CommandContext {
-  /** Opens configuration, database and shared state, runs `work`, and closes them. */
+  /** Opens the configuration, the database and the shared state, runs `work`, and closes them. */
   withHost<T>(work: (host: Host) => Promise<T>): Promise<T>;
   /** Prints a line to stdout. */
   print(line: string): void;
 }
 
-/** Returns the end of a help text: example command lines and the meaning of exit codes. */
-export function exampleText(lines: readonly string[], exitCodes: string): string {
-  if (lines.length === 0) return exitCodes;
-  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
+/** Returns the end of a help text, with example command lines and the meaning of exit codes. */
+export function exampleText(commandLines: readonly string[], exitCodes: string): string {
+  if (commandLines.length === 0) return exitCodes;
+  return `\n\nExamples:\n${commandLines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
 }
 
-/** Ends a command with a message and an exit code, without a stack. */
+/** Thrown to end a command with a message and an exit code. No stack is printed. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
   readonly exitCode: number;

@@ -3,9 +3,9 @@ import { CommandFailed } from '#core/extension/commands/command.ts';
 import { printable } from '#core/platform/logger.ts';
 
 /**
- * Asks the person at the terminal, on stderr.
+ * Prints the question to stderr and waits for a "yes" from the terminal.
  *
- * @throws CommandFailed if the answer is not yes, or stdin is not a terminal
+ * @throws CommandFailed if the answer is not "yes", or stdin is not a terminal
  */
 export async function confirm(question: readonly string[]): Promise<void> {
   if (!process.stdin.isTTY)

@@ -5,13 +5,13 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** Parses a day of the calendar, `2026-11-22`. */
+/** Parses a date, such as `2026-11-22`. */
 export function parseDay(text: string): string {
   if (isDay(text)) return text;
   throw new InvalidArgumentError('It must be a day, for example 2026-11-22.');
 }
 
-/** Parses a month, `2026-11`. */
+/** Parses a month, such as `2026-11`. */
 export function parseMonth(text: string): string {
   if (isMonth(text)) return text;
   throw new InvalidArgumentError('It must be a month, for example 2026-11.');
@@ -22,33 +22,33 @@ export function parseTimeZone(text: string): string {
   throw new InvalidArgumentError('It must be the name of a time zone, for example Asia/Jakarta.');
 }
 
-/** A time as given on the command line: relative to now, local in the zone of the output, or an exact instant. */
-export type WrittenTime = { readonly ago: number } | { readonly local: string } | { readonly at: number };
+/** A time as typed on the command line: ms before now, local in the zone of the output, or epoch ms. */
+export type TypedTime = { readonly agoMs: number } | { readonly local: string } | { readonly epochMs: number };
 
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
-const minute = /^(\d{4}-\d\d-\d\d) ([01]\d|2[0-3]):[0-5]\d$/;
-const exact = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+const localMinute = /^(\d{4}-\d\d-\d\d) ([01]\d|2[0-3]):[0-5]\d$/;
+const zonedTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Reads `30m`, `24h`, `7d` and `2w` (ago), `2026-11-22`, `2026-11-22 20:00`, `2026-11-22T13:00Z`, `2026-11-22T20:00+07:00`. */
-export function parseTime(text: string): WrittenTime {
+/** Parses `30m`, `24h`, `7d` and `2w` (ago), `2026-11-22`, `2026-11-22 20:00`, `2026-11-22T13:00Z`, `2026-11-22T20:00+07:00`. */
+export function parseTime(text: string): TypedTime {
   const [, count, unit = ''] = /^(\d{1,4})([mhdw])$/.exec(text) ?? [];
-  if (count !== undefined) return { ago: Number(count) * (units[unit] ?? 0) };
-  if (isDay(text) || isDay(minute.exec(text)?.[1] ?? '')) return { local: text };
-  const at = exact.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(at)) return { at };
+  if (count !== undefined) return { agoMs: Number(count) * (unitMs[unit] ?? 0) };
+  if (isDay(text) || isDay(localMinute.exec(text)?.[1] ?? '')) return { local: text };
+  const epochMs = zonedTime.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(epochMs)) return { epochMs };
   throw new InvalidArgumentError(
     'It must be a time, for example 30m, 24h, 7d, 2026-11-22, "2026-11-22 20:00" or 2026-11-22T13:00Z.',
   );
 }
 
-/** Resolves to epoch ms; a day means its beginning. */
+/** Converts a time to epoch ms. A date without a time of day means the start of the day. */
 export async function resolveTime(
   { database, now }: { readonly database: Pick<Database, 'query'>; now(): number },
-  time: WrittenTime,
+  time: TypedTime,
   timeZone: string,
 ): Promise<number> {
-  if ('ago' in time) return now() - time.ago;
-  if ('at' in time) return time.at;
+  if ('agoMs' in time) return now() - time.agoMs;
+  if ('epochMs' in time) return time.epochMs;
   const [row] = await database.query<{ at: number }>(`select ${epoch('?::timestamp at time zone ?')} as at`, [
     time.local,
     timeZone,
@@ -67,7 +67,7 @@ export function zoneOption(): Option {
   );
 }
 
-/** Returns the time zone of a command's output: its option, or else the service's zone. */
+/** Returns the time zone of a command's output, which is the option or else the service's zone. */
 export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: ZoneOptions): string {
   return timeZone ?? host.section(service).time_zone;
 }

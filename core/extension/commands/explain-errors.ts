@@ -7,18 +7,19 @@ import { CommandFailed } from './command.ts';
 
 const exitCodes: Readonly<Record<string, number>> = { not_found: 3, invalid: 2, span: 2 };
 
-/** End of a help text with the meaning of exit codes. @param missing objects that may not be found: `order or account` */
-export const exitCodesFor = (missing: string) =>
-  `\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 ${missing} not found.`;
+/** Returns the end of a help text with the meaning of exit codes, for objects such as `order or account`. */
+export const exitCodesFor = (objects: string) =>
+  `\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 ${objects} not found.`;
 
-/** Turns errors about accounts, orders, payments and actions into messages with an exit code. */
+/** Converts errors about accounts, orders, payments and actions to a `CommandFailed` with an exit code. */
 export async function explainErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (error instanceof PaymentError) throw new CommandFailed(error.message);
     if (error instanceof InvalidQuery) throw new CommandFailed(error.message, 2);
-    const isOurs = error instanceof AccountError || error instanceof CheckoutError || error instanceof ActionRefused;
-    throw isOurs ? new CommandFailed(error.message, exitCodes[error.kind] ?? 1) : error;
+    if (error instanceof AccountError || error instanceof CheckoutError || error instanceof ActionRefused)
+      throw new CommandFailed(error.message, exitCodes[error.kind] ?? 1);
+    throw error;
   }
 }

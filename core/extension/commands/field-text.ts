@@ -7,58 +7,62 @@ import {
   formatSection,
   formatTable,
   formatTime,
-  plain,
+  toPlainSpaces,
   type TableOptions,
   type TextCell,
   type TextStyle,
 } from './table-text.ts';
 
-interface FieldText {
+interface TextContext {
   readonly timeZone: string;
   readonly now: number; // epoch ms
   readonly names?: ReadonlyMap<string, string>; // by account id
 }
 
-/** Formats entries as columns; no lines without entries. `isZoneNamed`: the heading of the first time names the zone. */
+/**
+ * Formats entries as a table; returns no lines if there are no entries.
+ *
+ * @param options.isZoneNamed whether the heading of the first time column names the zone
+ */
 export function formatEntries<Entry>(
   entries: readonly Entry[],
   fields: readonly ShownField<Entry>[],
-  text: FieldText,
+  text: TextContext,
   { isZoneNamed = false, ...options }: TableOptions & { readonly isZoneNamed?: boolean } = {},
 ): string[] {
   if (entries.length === 0) return [];
-  const zoned = isZoneNamed ? fields.find(({ type }) => type === 'time') : undefined;
+  const zonedField = isZoneNamed ? fields.find(({ type }) => type === 'time') : undefined;
   return formatTable(
-    fields.map((field) => (field === zoned ? `${headingOf(field)} (${text.timeZone})` : headingOf(field))),
-    entries.map((entry) => fields.map((field) => cellOf(field, entry, text))),
+    fields.map((field) => (field === zonedField ? `${headingOf(field)} (${text.timeZone})` : headingOf(field))),
+    entries.map((entry) => fields.map((field) => formatCell(field, entry, text))),
     options,
   );
 }
 
 /** Formats tables below their headings. */
-export function formatTables(tables: readonly EntryTable[], text: FieldText): string[] {
+export function formatTables(tables: readonly EntryTable[], text: TextContext): string[] {
   return tables.flatMap(({ name, entries, view }) =>
-    formatSection(name, formatEntries(entries, view.text, text, { longest: 500 })),
+    formatSection(name, formatEntries(entries, view.text, text, { maxLength: 500 })),
   );
 }
 
-/** Formats one entry as lines of names and values, without empty fields. @param more lines appended below */
+/** Formats one entry as lines of names and values, followed by `extraFields`. Empty fields are omitted. */
 export function formatEntry<Entry>(
   entry: Entry,
   fields: readonly ShownField<Entry>[],
-  text: FieldText,
-  more: Parameters<typeof formatFields>[0] = [],
+  text: TextContext,
+  extraFields: Parameters<typeof formatFields>[0] = [],
 ): string[] {
-  const lines = fields.map((field) => [headingOf(field), printField(field, entry, text) || undefined] as const);
-  return formatFields([...lines, ...more]);
+  const entryFields = fields.map((field) => [headingOf(field), formatField(field, entry, text) || undefined] as const);
+  return formatFields([...entryFields, ...extraFields]);
 }
 
 function headingOf<Entry>({ heading, name }: ShownField<Entry>): string {
   return heading ?? name.replaceAll('_', ' ');
 }
 
-/** Colours by the kind of a state, for terminals. */
-const styles: Readonly<Partial<Record<string, TextStyle>>> = {
+/** Terminal colours by the kind of a state. */
+const stateStyles: Readonly<Partial<Record<string, TextStyle>>> = {
   ok: 'green',
   bad: 'red',
   warn: 'yellow',
@@ -66,37 +70,39 @@ const styles: Readonly<Partial<Record<string, TextStyle>>> = {
   info: 'dim',
 };
 
-function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, text: FieldText): TextCell {
-  const printed = printField(field, entry, text);
-  const style = styles[field.kind?.(entry) ?? field.kinds?.[String(field.value(entry, text.now))] ?? ''];
-  return style === undefined ? printed : { text: printed, style };
+function formatCell<Entry>(field: ShownField<Entry>, entry: Entry, text: TextContext): TextCell {
+  const cellText = formatField(field, entry, text);
+  const style = stateStyles[field.kind?.(entry) ?? field.kinds?.[String(field.value(entry, text.now))] ?? ''];
+  return style === undefined ? cellText : { text: cellText, style };
 }
 
-function printField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, now, names }: FieldText): string {
+function formatField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, now, names }: TextContext): string {
   const format = formatterFor('en', timeZone);
-  const time = (at: Date | undefined, isExact?: boolean) => formatTime(at, timeZone, isExact);
+  const time = (date: Date | undefined, isExact?: boolean) => formatTime(date, timeZone, isExact);
   if (field.print !== undefined) return field.print(entry, { format, time }) ?? '';
   const value = field.value(entry, now);
   if (value === undefined) return '';
   if (value instanceof Date) return formatTime(value, timeZone, field.isExact);
   if (field.type === 'count') return format.number(Number(value));
-  if (field.type === 'duration') return plain(format.duration(Number(value)).text);
+  if (field.type === 'duration') return toPlainSpaces(format.duration(Number(value)).text);
   if (field.type === 'person') return names?.get(String(value)) ?? String(value);
   if (typeof value !== 'object') return String(value);
   return 'text' in value ? value.text : formatMoney(value.amount, value.currency);
 }
 
 /**
- * Handles of the accounts in person fields, by which an account can be found: names alone are not unique, least of all the name of
- * deleted accounts.
+ * Reads handles of the accounts in person fields, by account id. A handle is an email address, or the name with the id, because names
+ * are not unique: all deleted accounts have the same name.
  */
-export async function readPersons<Entry>(
+export async function readAccountHandles<Entry>(
   host: Pick<Host, 'database'>,
   entries: readonly Entry[],
   fields: readonly ShownField<Entry>[],
 ): Promise<ReadonlyMap<string, string>> {
-  const persons = fields.filter(({ type }) => type === 'person');
-  const ids = new Set(entries.flatMap((entry) => persons.map(({ value }) => value(entry, 0) as FieldValues['person'])));
+  const personFields = fields.filter(({ type }) => type === 'person');
+  const ids = new Set(
+    entries.flatMap((entry) => personFields.map(({ value }) => value(entry, 0) as FieldValues['person'])),
+  );
   if (ids.size === 0) return new Map();
   const { readAccounts } = await import('#core/business/accounts/account-record.ts');
   const accounts = await readAccounts(host.database, 'id', [...ids]);

@@ -6,7 +6,7 @@ import { parseInteger, parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
 import { zoneOf, zoneOption } from './days.ts';
 import { explainErrors } from './explain-errors.ts';
-import { formatEntries, readPersons } from './field-text.ts';
+import { formatEntries, readAccountHandles } from './field-text.ts';
 import type { Output } from './show-command.ts';
 import type { TableOptions } from './table-text.ts';
 
@@ -15,7 +15,7 @@ export interface ListOptions extends Output {
   readonly limit: number;
 }
 
-interface ListNames {
+interface ListCommandWords {
   readonly verb?: string; // default: `list`
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
@@ -23,12 +23,12 @@ interface ListNames {
   readonly limit?: number;
 }
 
-/** Declares `list`, which prints a resource's entries; `words` of its query become an argument of the command. */
+/** Declares `list`, which prints a resource's entries. For the verb `find`, `words` of the query become the command's argument. */
 export function addListCommand<Entry>(
   parser: Parser,
   context: CommandContext,
   resource: OperatorResource<Entry>,
-  { verb = 'list', examples = [], exitCodes = '', limit }: ListNames = {},
+  { verb = 'list', examples = [], exitCodes = '', limit }: ListCommandWords = {},
 ): void {
   const { summary, query } = resource;
   const isSearch = verb === 'find';
@@ -37,18 +37,18 @@ export function addListCommand<Entry>(
   if (isSearch) command.argument('<words>', query.properties['words']?.description, parseLine);
   addListOptions(command, resource, limit)
     .addHelpText('after', exampleText(examples, exitCodes))
-    .action((...given: unknown[]) =>
+    .action((...args: unknown[]) =>
       explainErrors(
         context.withHost(async (host) => {
           const options = command.opts<ListOptions>();
-          const asked = { ...(await readAsked(host, resource, options)), ...(isSearch && { words: given[0] }) };
-          await printList(context, host, resource, asked, options);
+          const filters = await readListQuery(host, resource, options);
+          await printList(context, host, resource, isSearch ? { ...filters, words: args[0] } : filters, options);
         }),
       ),
     );
 }
 
-/** Declares the options of a listing: filters, `--limit`, `--json` and the zone of times. */
+/** Declares the options of a listing, which are the filters, `--limit`, `--json` and `--time-zone`. */
 export function addListOptions<Entry>(parser: Parser, resource: OperatorResource<Entry>, limit = 50): Parser {
   return addActionOptions(parser, filtersOf(resource))
     .option('--limit <count>', `${pluralOf(resource)} to list, 1 to 1000`, parseInteger(1, 1_000), limit)
@@ -56,15 +56,15 @@ export function addListOptions<Entry>(parser: Parser, resource: OperatorResource
     .addOption(zoneOption());
 }
 
-/** Builds the query from the options. */
-export function readAsked<Entry, Query extends object>(
+/** Builds the resource's query from the command's options. */
+export function readListQuery<Entry, Query extends object>(
   host: Host,
   resource: OperatorResource<Entry, Query>,
   options: ListOptions,
 ): Promise<Query> {
   const filters = filtersOf(resource);
-  const given = readActionInput<Query>(filters, { ...options });
-  return resolveTimes(host, filters.input, given, zoneOf(host, options));
+  const typed = readActionInput<Query>(filters, { ...options });
+  return resolveTimes(host, filters.input, typed, zoneOf(host, options));
 }
 
 function filtersOf({ query }: Pick<OperatorResource, 'query'>) {
@@ -72,21 +72,21 @@ function filtersOf({ query }: Pick<OperatorResource, 'query'>) {
   return { input: { ...query, properties } };
 }
 
-/** Prints the entries of a resource, as JSON with `--json`. */
+/** Lists the entries of a resource and prints them, as JSON with `--json`. */
 export async function printList<Entry, Query extends object>(
   context: Pick<CommandContext, 'print'>,
   host: Host,
   resource: OperatorResource<Entry, Query>,
-  asked: Query,
+  query: Query,
   output: ListOptions,
   options: TableOptions = {},
 ): Promise<void> {
-  const found = await resource.list(host, asked, { limit: output.limit, timeZone: zoneOf(host, output) });
-  await printFound(context, host, resource, found, output, options);
+  const found = await resource.list(host, query, { limit: output.limit, timeZone: zoneOf(host, output) });
+  await printEntries(context, host, resource, found, output, options);
 }
 
-/** Prints entries that the caller has read, as JSON with `--json`. */
-export async function printFound<Entry>(
+/** Prints listed entries, as JSON with `--json`. */
+export async function printEntries<Entry>(
   { print }: Pick<CommandContext, 'print'>,
   host: Host,
   resource: OperatorResource<Entry>,
@@ -98,7 +98,7 @@ export async function printFound<Entry>(
   const { entries, next, total = 0 } = found;
   if (output.json === true) return print(writeFound(resource, found));
   if (entries.length === 0) return print(none);
-  const names = await readPersons(host, entries, view.text);
+  const names = await readAccountHandles(host, entries, view.text);
   const text = { timeZone: zoneOf(host, output), now: host.now(), names };
   for (const line of formatEntries(entries, view.text, text, { ...options, isZoneNamed: true })) print(line);
   if (typeof next === 'string') print(`\nmore: --after ${next}`);

@@ -6,14 +6,14 @@ import { addListCommand } from './list-command.ts';
 
 interface ResourceWords {
   readonly description: string;
-  /** Actions, with their command-line form if it differs from their description. */
+  /** Actions, each with its command-line form if this differs from the action's description. */
   readonly actions?: readonly (ActionKind | readonly [action: ActionKind, wording: ActionCommandWords])[];
-  /** Default: an example of the list. */
+  /** Default: `daypass NAME list`. */
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
 }
 
-/** Creates `daypass NAME …`: the list of a resource, `find` if its query has words, and these actions. */
+/** Creates `daypass NAME …` with the subcommand `list`, `find` if the resource's query has `words`, and the given actions. */
 export function resourceCommand<Entry>(
   resource: OperatorResource<Entry>,
   { description, actions = [], examples = [`daypass ${resource.name} list`], exitCodes = '' }: ResourceWords,
@@ -24,8 +24,8 @@ export function resourceCommand<Entry>(
       parser.description(description).addHelpText('after', exampleText(examples, exitCodes));
       addListCommand(parser, context, resource, { exitCodes });
       if ('words' in resource.query.properties) addListCommand(parser, context, resource, { verb: 'find', exitCodes });
-      for (const one of actions) {
-        const [action, wording] = 'name' in one ? [one] : one;
+      for (const entry of actions) {
+        const [action, wording] = 'name' in entry ? [entry] : entry;
         addActionCommand(parser, context, action, wording);
       }
     },

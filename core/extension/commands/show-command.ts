@@ -10,17 +10,22 @@ export interface Output extends ZoneOptions {
   readonly json?: true;
 }
 
-/** Kind of object that a command shows: an account, an order. Loads its modules on demand. */
+/** Kind of object that a command shows, such as an account or an order. It loads its modules on demand. */
 export interface CommandSubject<Details = unknown> {
   /** Name and description of the argument, with an optional parser. */
   readonly argument: readonly [name: string, description: string, parse?: (text: string) => string];
-  /** Printed in every help text. */
+  /** Printed in the help text of every command about the object. */
   readonly help?: string;
   readonly exitCodes: string;
-  /** @returns undefined if there is nothing to show @throws AccountError, CheckoutError, CommandFailed */
+  /**
+   * Reads the object's details; undefined if there is nothing to show.
+   *
+   * @throws AccountError, CheckoutError, CommandFailed
+   */
   read(host: Host, handle: string): Promise<Details | undefined>;
-  /** Converts the details to the output of `--json`. */
-  write(details: Details): object;
+  /** Converts the details to the value that `--json` prints. */
+  toJson(details: Details): object;
+  /** Formats the details as lines of text. */
   describe(details: Details, timeZone: string): string[];
 }
 
@@ -40,15 +45,15 @@ export function addShowCommand(
     .option('--json', 'print JSON')
     .addOption(zoneOption())
     .addHelpText('after', `\n${help}${exampleText(examples, exitCodes)}`)
-    .action(async (handle: string, _own: object, command: Parser) => {
-      // The parser assigns options that the command above also has to that one.
+    .action(async (handle: string, _options: object, command: Parser) => {
+      // The parser stores an option that the parent command also declares with the parent.
       const output = command.optsWithGlobals<Output>();
-      await explainErrors(context.withHost((host) => printOne(context, host, subject, handle, output)));
+      await explainErrors(context.withHost((host) => printSubject(context, host, subject, handle, output)));
     });
 }
 
-/** @returns false if there is nothing to show */
-export async function printOne(
+/** Prints an object; returns false if there is nothing to show. */
+export async function printSubject(
   context: CommandContext,
   host: Host,
   subject: CommandSubject,
@@ -57,7 +62,7 @@ export async function printOne(
 ): Promise<boolean> {
   const details = await subject.read(host, handle);
   if (details === undefined) return false;
-  if (output.json === true) context.print(JSON.stringify(subject.write(details), null, 2));
+  if (output.json === true) context.print(JSON.stringify(subject.toJson(details), null, 2));
   else for (const line of subject.describe(details, zoneOf(host, output))) context.print(line);
   return true;
 }

@@ -4,46 +4,46 @@ import { localTime } from '#core/platform/timing/time-zone.ts';
 
 const defaultCellLength = 60;
 
-/** Colours and weights of a terminal, by their names in `util.styleText`. */
+/** A colour or weight of terminal text, by its name in `util.styleText`. */
 export type TextStyle = Parameters<typeof styleText>[0];
 
-/** A text, optionally with its style on a terminal. */
+/** Text of a cell, optionally with its style on a terminal. */
 export type TextCell = string | { readonly text: string; readonly style: TextStyle };
 
 export interface TableOptions {
   /** Indexes of numeric columns, which are right-aligned. */
-  readonly numbers?: readonly number[];
-  /** Minimum widths of the columns, for tables that are continued later. */
-  readonly widths?: readonly number[];
-  /** Maximum characters of a cell in the last column; other columns keep the default. */
-  readonly longest?: number;
+  readonly numericColumns?: readonly number[];
+  /** Minimum widths of the columns, for tables that get more rows later. */
+  readonly minWidths?: readonly number[];
+  /** Maximum length of a cell in the last column, in characters; other columns keep the default. */
+  readonly maxLength?: number;
 }
 
-/** Formats rows as columns under a heading. Foreign text cannot control the terminal. */
+/** Formats rows as columns under a heading. Control characters are escaped, so text of others cannot control the terminal. */
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly TextCell[])[],
-  { numbers = [], widths: least = [], longest = defaultCellLength }: TableOptions = {},
+  { numericColumns = [], minWidths = [], maxLength = defaultCellLength }: TableOptions = {},
 ): string[] {
   const cells = [heading, ...rows].map((row) =>
-    row.map((cell, column) => toCell(cell, column === heading.length - 1 ? longest : defaultCellLength)),
+    row.map((cell, column) => toCell(cell, column === heading.length - 1 ? maxLength : defaultCellLength)),
   );
   const widths = heading.map((_, column) =>
-    Math.max(least[column] ?? 0, ...cells.map((row) => [...(row[column]?.text ?? '')].length)),
+    Math.max(minWidths[column] ?? 0, ...cells.map((row) => [...(row[column]?.text ?? '')].length)),
   );
   return cells.map((row) =>
     row
       .map(({ text, style }, column) => {
-        const space = ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...text].length));
-        const painted = style === undefined ? text : paint(style, text);
-        return numbers.includes(column) ? space + painted : painted + space;
+        const padding = ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...text].length));
+        const styledText = style === undefined ? text : paint(style, text);
+        return numericColumns.includes(column) ? padding + styledText : styledText + padding;
       })
       .join('  ')
       .trimEnd(),
   );
 }
 
-/** Formats rows as indented columns without a heading and without cutting text. */
+/** Formats rows as indented columns without a heading and without truncation. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -51,42 +51,42 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
 }
 
-/** Colours a text for the terminal; returns it unchanged if stdout is not a terminal or NO_COLOR is set. */
+/** Styles text for the terminal; returns it unchanged if stdout is not a terminal or NO_COLOR is set. */
 export function paint(style: TextStyle, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
 
-function toCell(cell: TextCell, longest: number): { readonly text: string; readonly style?: TextStyle } {
-  if (typeof cell === 'string') return { text: shorten(cell, longest) };
-  return { text: shorten(cell.text, longest), style: cell.style };
+function toCell(cell: TextCell, maxLength: number): { readonly text: string; readonly style?: TextStyle } {
+  if (typeof cell === 'string') return { text: shorten(cell, maxLength) };
+  return { text: shorten(cell.text, maxLength), style: cell.style };
 }
 
-/** Formats a heading with lines below it; no heading without lines. */
+/** Formats a heading with indented lines below it; returns no heading if there are no lines. */
 export function formatSection(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Formats names and values, one per line; fields without a value are left out. */
+/** Formats names and values, one pair per line. Fields without a value are omitted. */
 export function formatFields(fields: readonly (readonly [name: string, value: string | null | undefined])[]): string[] {
-  const known = fields.filter((field): field is readonly [string, string] => typeof field[1] === 'string');
-  const width = Math.max(0, ...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value).replaceAll('\n', ' ')}`);
+  const filledFields = fields.filter((field): field is readonly [string, string] => typeof field[1] === 'string');
+  const width = Math.max(0, ...filledFields.map(([name]) => name.length));
+  return filledFields.map(([name, value]) => `${name.padEnd(width)}  ${printable(value).replaceAll('\n', ' ')}`);
 }
 
-/** Formats a time as `2026-11-22 06:15`, with seconds if `isExact`; '' without a time. */
+/** Formats a time as `2026-11-22 06:15`, with seconds if `isExact`; returns '' if there is no time. */
 export function formatTime(time: Date | undefined, timeZone: string, isExact = false): string {
   if (time === undefined) return '';
   const { day, clock } = localTime(time, timeZone);
   return `${day} ${isExact ? clock : clock.slice(0, 5)}`;
 }
 
-/** Replaces the special spaces of page texts by plain ones, so that the text can be typed into a search. */
-export function plain(text: string): string {
+/** Replaces the no-break spaces of page texts with spaces, so that the text can be found by typing it. */
+export function toPlainSpaces(text: string): string {
   return text.replaceAll('\u00A0', ' ');
 }
 
-function shorten(text: string, longest: number): string {
+function shorten(text: string, maxLength: number): string {
   const line = printable(text).replaceAll('\n', ' ');
   const characters = [...line];
-  return characters.length <= longest ? line : `${characters.slice(0, longest - 1).join('')}…`;
+  return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`;
 }

@@ -2,12 +2,12 @@ import type { UsageCounts, UsageFilter } from '#core/gateway/records/usage.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { ShownField } from '#core/web/resources/field.ts';
 
-/** Usage of one group, with additional columns. */
+/** Usage of one group, with the values of additional columns. */
 export interface FiguredUsage {
-  /** Id of the account, days of the plan, name of the model or route; null if there is none. */
+  /** Account id, plan's days, or name of the model or route; null for usage without one. */
   readonly key: string | null;
   readonly counts: UsageCounts;
-  /** Its values in the additional columns. */
+  /** Values of the additional columns. */
   readonly values: readonly number[];
   /** Additional members of the group in `--json`. */
   readonly json: object;
@@ -15,21 +15,21 @@ export interface FiguredUsage {
 
 /** Additional columns of `daypass usage`. */
 export interface UsageFigures {
-  /** Additional columns, of lines with the figures of their group; empty without any. */
+  /** Additional columns; they read the `figures` of a line's group. */
   readonly fields: readonly ShownField<{ readonly figures?: FiguredUsage | undefined }>[];
   /** Legend of the columns. */
   readonly legend: string;
-  /** Additional members of the whole output of `--json`. */
+  /** Additional top-level members of the output of `--json`. */
   readonly json: object;
   /** All groups, including those without usage. */
   readonly groups: readonly FiguredUsage[];
 }
 
-/** Reads the cost of usage and its plan; at most one plugin provides it. */
+/** Reads the cost of usage and the plan that it belongs to. At most one plugin provides a reader. */
 export interface UsageFiguresReader {
-  /** Sentence in the help of the command. */
+  /** Sentence for the help of the command. */
   readonly help: string;
-  /** Undefined without additional columns. */
+  /** Reads the additional columns; undefined if there are none. */
   read(
     host: Pick<Host, 'database' | 'section' | 'now'>,
     filter: UsageFilter,

@@ -5,16 +5,16 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: false });
 
 /**
- * Validates a value of gateway.yaml and fills defaults in, as the loader does.
+ * Validates a value in gateway.yaml and fills in defaults, as the loader does.
  *
- * @param name of the value, for messages
+ * @param name name of the value, for messages
  * @throws Error with every mistake
  */
 export function fillIn(value: unknown, schema: JsonSchema, name: string): unknown {
-  const box = { value: structuredClone(value) };
-  const check = ajv.compile({ type: 'object', properties: { value: schema as object } });
-  if (check(box)) return box.value;
-  const mistakes = explainErrors(check.errors ?? []).map(
+  const root = { value: structuredClone(value) };
+  const validate = ajv.compile({ type: 'object', properties: { value: schema as object } });
+  if (validate(root)) return root.value;
+  const mistakes = explainErrors(validate.errors ?? []).map(
     ({ path, wrong, right }) => `${[name, ...path.slice(1)].join('.')}: ${wrong}; ${right}`,
   );
   throw new Error(mistakes.join('\n'));

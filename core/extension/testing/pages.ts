@@ -19,7 +19,7 @@ export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query'
   readonly texts?: Texts;
 }
 
-/** A page request of a signed-in account. Times are in UTC. */
+/** Creates a page request of a signed-in account. Times are in UTC. */
 function requestOf(reader: TestReader, path: string): PageRequest {
   const { host = createTestHost(), language = 'en', texts, ...given } = reader;
   return {
@@ -54,7 +54,11 @@ export interface ShownPage {
   readonly html: string;
 }
 
-/** Shows one page. Assets of plugins are missing, so a template that uses one throws. @throws the error of `show`, such as PageError */
+/**
+ * Shows one page. Assets of plugins are missing, so a template that uses one throws.
+ *
+ * @throws the page's own error, such as PageError
+ */
 export async function showPage(page: Page, reader: TestReader = {}): Promise<ShownPage> {
   const request = requestOf(reader, page.path);
   const shown = await page.show(request);
@@ -66,10 +70,10 @@ export async function showPage(page: Page, reader: TestReader = {}): Promise<Sho
   return { shown, html: renderer.render(visit, { title, layout: 'none', template, values: shown }) };
 }
 
-/** A step's output to the buyer, and its data stored with the order. */
+/** What a step showed to the buyer and stored with the order. */
 export interface CheckoutRun {
   readonly part: CheckoutPart | undefined;
-  /** Error texts by field; if empty, the order was placed. */
+  /** Error texts by field; empty if the order was placed. */
   readonly errors: Readonly<Record<string, string>>;
   readonly lines: readonly OrderLine[];
   /** Statements that the step sent within the transaction. */
@@ -83,7 +87,7 @@ interface CheckoutOptions extends TestReader {
   readonly isNew?: boolean;
 }
 
-/** Shows a checkout step to a buyer, who then submits the form: the step's hidden fields and the given values. */
+/** Shows a checkout step to a buyer, who then submits the form with the step's hidden fields and the values in `sent`. */
 export async function runCheckoutStep(
   step: CheckoutStep,
   sent: Readonly<Record<string, string>> = {},

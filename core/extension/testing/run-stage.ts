@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { assemble } from '../assembly.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { callerDialect } from '#core/gateway/http/dialect.ts';
 import { EndpointTable, type Match } from '#core/gateway/http/paths.ts';
@@ -9,6 +8,7 @@ import type { Fact } from '#core/gateway/pipeline/fact.ts';
 import { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { AnyStageDefinition, Outcome } from '#core/gateway/pipeline/stage.ts';
+import { assemble } from '../assembly.ts';
 import { fillIn } from './fill-in.ts';
 import { chatReply } from './replies.ts';
 import { createTestHost, type TestHost } from './test-host.ts';
@@ -21,14 +21,14 @@ export interface GivenFact {
 export interface StageRunOptions {
   /** The stage's options, as in gateway.yaml. */
   readonly options?: object;
-  /** Default: POST and `/v1/chat/completions`; any endpoint of the gateway's own plugins is allowed. */
+  /** Method and path of any endpoint of the gateway's own plugins; default: POST `/v1/chat/completions`. */
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Objects are sent as JSON. */
   readonly body?: object | string;
   readonly facts?: readonly GivenFact[];
-  /** Reply of the stages after this one; default: a short whole reply. */
+  /** Reply of the stages after this one; default: a short non-streaming reply. */
   readonly answer?: Reply | ((exchange: Exchange) => Reply | Promise<Reply>);
   readonly host?: TestHost;
 }
@@ -37,36 +37,36 @@ export interface StageRunOptions {
 export interface StageRun {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as received by the client, up to a possible break. */
+  /** The body as received by the client, up to an error. */
   readonly text: string;
-  /** Error that broke a streamed body. */
+  /** Error that ended a streamed body. */
   readonly error: unknown;
   readonly outcome: Outcome;
   readonly exchange: Exchange;
   readonly host: TestHost;
 }
 
-/** States a fact for `runStage`: `given(principal, { accountId: 'a1', … })`. */
+/** Sets a fact for `runStage`, such as `given(principal, { accountId: 'a1', … })`. */
 export function given<T>(fact: Fact<T>, value: T): GivenFact {
   return { applyTo: (exchange) => exchange.set(fact, value) };
 }
 
-// Loaded with this module: loading every plugin may take longer than a runner gives a single test.
+// Loaded with this module, because loading every plugin may exceed a runner's timeout for a single test.
 const endpoints = await listEndpoints();
 
 /**
- * Runs one stage on one exchange: create, activate, start, enter, leave, done and release, with a given answer from the later
- * stages. Errors become replies in the client's format, and faults are logged to `host.lines`, as in the gateway.
+ * Runs one stage on one exchange, from `create` to its release, with a given reply of the later stages. Errors become replies in the
+ * client's format, and faults are logged to `host.lines`, as in the gateway.
  */
 export async function runStage(stage: AnyStageDefinition, options: StageRunOptions = {}): Promise<StageRun> {
   const host = options.host ?? createTestHost();
-  const filled = fillIn(options.options ?? {}, stage.options, stage.name);
+  const stageOptions = fillIn(options.options ?? {}, stage.options, stage.name);
   const exchange = createExchange(options, host);
   for (const fact of options.facts ?? []) fact.applyTo(exchange);
   const { answer = chatReply('Hello!') } = options;
   const pipeline = new Pipeline(
     [
-      { name: stage.name, stage: await stage.create(filled, host) },
+      { name: stage.name, stage: await stage.create(stageOptions, host) },
       { name: 'answer', stage: { enter: () => () => (typeof answer === 'function' ? answer(exchange) : answer) } },
     ],
     host.log,
@@ -92,16 +92,18 @@ function createExchange(options: StageRunOptions, host: TestHost): Exchange {
     text: async () => text,
     json: async () => parseJsonBody(text),
   };
-  const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const receivedHeaders = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   return new Exchange({
     id: 'req_test',
     endpoint,
     params,
-    dialect: callerDialect(endpoint, lowerCase),
+    dialect: callerDialect(endpoint, receivedHeaders),
     method,
     path: url.pathname,
     query: url.searchParams,
-    headers: lowerCase,
+    headers: receivedHeaders,
     remoteAddress: '127.0.0.1',
     receivedAt: host.now(),
     body: source,
@@ -109,7 +111,7 @@ function createExchange(options: StageRunOptions, host: TestHost): Exchange {
 }
 
 function findEndpoint(method: string, path: string): Match {
-  const match = endpoints.find(method, path);
+  const match = endpoints.findEndpoint(method, path);
   if (match !== undefined && 'endpoint' in match) return match;
   throw new Error(`the gateway has no endpoint ${method} ${path}`);
 }
@@ -117,7 +119,7 @@ function findEndpoint(method: string, path: string): Match {
 async function listEndpoints(): Promise<EndpointTable> {
   const log = { info() {}, warn() {}, error() {} };
   const { registry } = await assemble(undefined, log, () => {
-    throw new Error('no gateway runs here');
+    throw new Error('no gateway is running');
   });
   return new EndpointTable(registry.endpoints);
 }

@@ -11,19 +11,19 @@ import { Keeper } from '../keeper.ts';
 import { fillIn } from './fill-in.ts';
 
 export interface TestHostOptions {
-  /** Time of the clock, epoch ms. It advances only when the test advances it. */
+  /** Time of the clock, epoch ms. Only the test advances it. */
   readonly now?: number;
-  /** Sections as written in gateway.yaml. All others have their defaults. */
+  /** Sections as written in gateway.yaml. Other sections have their defaults. */
   readonly sections?: Readonly<Record<string, unknown>>;
-  /** Text files of a section's `folder`, by name of the section and of the file. */
+  /** Text files of a section's `folder`, by section name and file name. */
   readonly files?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly catalog?: Catalog;
   readonly database?: Database;
 }
 
-/** A host in memory with a stopped clock. It records the plugin's calls. */
+/** An in-memory host with a stopped clock. It records log lines, jobs and events of the plugin. */
 export interface TestHost extends Host, AsyncDisposable {
-  /** `advance` moves both clocks; setting `now` changes only the wall clock, as an operator may do. */
+  /** `advance` moves both clocks. Setting `now` changes only the wall clock, as NTP or an operator may. */
   readonly clock: { now: number; readonly monotonic: number; advance(ms: number): void };
   /** Lines of the log, without timestamps. */
   readonly lines: readonly string[];
@@ -41,7 +41,7 @@ const emptyCatalog: Catalog = {
   isUnavailable: () => false,
 };
 
-/** Creates a host for a plugin under test. Using its database without giving one throws. */
+/** Creates a host for a plugin under test. Its database throws on use, unless the options contain one. */
 export function createTestHost(options: TestHostOptions = {}): TestHost {
   const clock = {
     now: options.now ?? Date.UTC(2026, 0, 1),

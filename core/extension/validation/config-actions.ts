@@ -13,37 +13,44 @@ const tells = { configuration: within('operator.configuration_number', 'number')
 export const rollbackAction = defineAction({
   name: 'configuration.rollback',
   subject: configurationSubject,
-  summary: 'serve a configuration from before in place of gateway.yaml, until the file changes',
+  summary: 'serve a previous configuration instead of gateway.yaml, until the file changes',
   input: object(['configuration', 'note'], {
     configuration: integer({ minimum: 1 }, 'Its number in the history.'),
     note,
   }),
   tells,
-  perform: (host, _subject, { configuration, note: why }, operator) =>
-    changeConfig(host, (changes) => changes.rollBack(configuration, operator.name, why)),
+  perform: (host, _subject, input, operator) =>
+    changeConfig(host, (changes) => changes.rollBack(input.configuration, operator.name, input.note)),
 });
 
 export const releaseAction = defineAction({
   name: 'configuration.release',
   subject: configurationSubject,
-  summary: 'serve gateway.yaml again, where a configuration serves in its place',
+  summary: 'serve gateway.yaml again, if a previous configuration is served instead',
   input: object([], {
-    configuration: integer({ minimum: 1 }, 'Number in the history of what gateway.yaml says, for the record.'),
+    configuration: integer(
+      { minimum: 1 },
+      'Number of the configuration in gateway.yaml in the history, for the record.',
+    ),
     note,
   }),
   tells,
   perform: (host) => changeConfig(host, (changes) => changes.release()),
 });
 
-/** Changes the configuration in effect. @throws ActionRefused with the reason of the configuration's rules */
+/**
+ * Changes the configuration in effect.
+ *
+ * @throws ActionRefused with the reason for which the configuration cannot serve
+ */
 export async function changeConfig<T>(host: Host, work: (changes: ConfigChanges) => Promise<T>): Promise<T> {
   const { changes } = configLoadState(host);
   if (changes === undefined) throw new ActionRefused('The gateway is still starting. Try again in a moment.');
   try {
     return await work(changes);
   } catch (error) {
-    const isRefusal =
-      error instanceof VariantRefused || error instanceof RollbackRefused || error instanceof ConfigError;
-    throw isRefusal ? new ActionRefused(error.message) : error;
+    if (error instanceof VariantRefused || error instanceof RollbackRefused || error instanceof ConfigError)
+      throw new ActionRefused(error.message);
+    throw error;
   }
 }

@@ -15,14 +15,14 @@ const refused: ProblemKind = {
         severity: 'bad',
         title: t('operator.configuration_refused'),
         pieces: [...readEmphasis(t('problem.config_refused')), { text: ' ' }, reason],
-        since: new Date(refusal.at),
+        since: new Date(refusal.refusedAt),
         step: { path: '/operator/health', label: t('operator.refusal') },
       },
     ];
   },
 };
 
-/** After a rollback or a promoted variant, gateway.yaml is behind. */
+/** A rollback or a promoted variant serves, so gateway.yaml is not in effect. */
 const rolledBack: ProblemKind = {
   name: 'config_rolled_back',
   order: 42,
@@ -34,12 +34,12 @@ const rolledBack: ProblemKind = {
       variant === undefined
         ? [t('operator.configuration_taken_back'), t('problem.rolled_back', { number })]
         : [t('operator.configuration_behind'), t('problem.variant_full', { number, variant: variantName(variant) })];
-    const who = note === '' ? operator : `${operator}: ${note}`;
+    const author = note === '' ? operator : `${operator}: ${note}`;
     return [
       {
         severity: 'warn',
         title,
-        pieces: [...readEmphasis(text), { text: inBrackets(who), isPersonal: true }],
+        pieces: [...readEmphasis(text), { text: inBrackets(author), isPersonal: true }],
         since: createdAt,
         step: { path: '/operator/health' },
       },

@@ -7,8 +7,8 @@ import type { Services } from '#core/gateway/host/host.ts';
 /** Load state of gateway.yaml, for operators. Times are epoch ms. */
 interface ConfigLoadState {
   loadedAt: number;
-  /** Reason for rejecting a later version of the file; undefined if the file is in effect. */
-  refusal: { readonly at: number; readonly reason: string } | undefined;
+  /** Rejection of a later version of the file; undefined if the file is in effect. */
+  refusal: { readonly refusedAt: number; readonly reason: string } | undefined;
   postponed: readonly string[]; // changed paths that take effect at the next start
   /** Set while an earlier configuration serves after an operator's rollback. */
   rollback: Rollback | undefined;
@@ -16,26 +16,31 @@ interface ConfigLoadState {
   changes: ConfigChanges | undefined;
 }
 
-/** Changes the configuration in effect. Promises resolve once this instance has followed; others follow within a second. */
+/** Changes the configuration in effect. Promises resolve when this instance has applied the change; others follow within a second. */
 export interface ConfigChanges {
   readonly documents: EffectiveDocuments;
-  /** @param name name of a file in the folder of gateway.yaml; default: gateway.yaml @throws ConfigError */
+  /**
+   * Reads a file in the folder of gateway.yaml; default: gateway.yaml itself.
+   *
+   * @throws ConfigError
+   */
   read(name?: string): Promise<GatewayDocument>;
-  /** Applies the database's current state on this instance. */
+  /** Applies the current state in the database to this instance. */
   follow(): Promise<void>;
-  /** The configuration in effect on this instance; undefined while the database does not respond. */
+  /** Returns the configuration in effect on this instance; undefined while the database does not respond. */
   serving(): Pick<Served, 'text' | 'digest'> | undefined;
   /**
-   * Serves an earlier configuration in place of the file, on all instances that have this file.
+   * Serves an earlier configuration instead of the file, on all instances that have this file.
    *
-   * @throws RollbackRefused, or ConfigError if the file or that configuration has mistakes
+   * @throws RollbackRefused
+   * @throws ConfigError if the file or the earlier configuration has mistakes
    */
   rollBack(id: number, operator: string, note: string | undefined): Promise<void>;
   /** Serves the file again. @throws RollbackRefused if the file already serves */
   release(): Promise<void>;
 }
 
-/** Returns the state of this process. */
+/** Returns the load state of this process. */
 export function configLoadState(services: Pick<Services, 'keep' | 'now'>): ConfigLoadState {
   return services.keep('config-load-state', () => ({
     loadedAt: services.now(),
@@ -49,17 +54,17 @@ export function configLoadState(services: Pick<Services, 'keep' | 'now'>): Confi
 export const configGauges = [
   gauge(
     'config_refused',
-    '1 while gateway.yaml has mistakes and an earlier version of it runs; the log and the operator pages have them.',
+    '1 while gateway.yaml has mistakes and an earlier version of it runs; the log and the operator pages list them.',
     (host) => (configLoadState(host).refusal === undefined ? 0 : 1),
   ),
   gauge(
     'config_postponed',
-    'Settings that have changed in gateway.yaml, and take effect at the next start.',
+    'Settings that were changed in gateway.yaml and take effect at the next start.',
     (host) => configLoadState(host).postponed.length,
   ),
   gauge(
     'config_rolled_back',
-    '1 while a configuration before that of gateway.yaml serves, because an operator has taken the change back.',
+    '1 while an earlier configuration serves instead of gateway.yaml, after a rollback by an operator.',
     (host) => (configLoadState(host).rollback === undefined ? 0 : 1),
   ),
   gauge(

@@ -1,18 +1,18 @@
 import { delivery, entitlement, principal } from '#core/gateway/facts.ts';
 import type { AnyFact } from '#core/gateway/pipeline/fact.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
-import type { Registry } from '../registry.ts';
 import { mayBeForeign, suggest } from '#core/config/file/mistake.ts';
 import type { CheckContext, Report, Section, SectionValues, YamlPath } from '#core/config/section.ts';
 import type { Validator } from '#core/config/file/validator.ts';
 import { allowNull } from '#core/config/file/editor-schema.ts';
 import { array } from '#core/platform/schema.ts';
+import type { Registry } from '../registry.ts';
 
 interface Entry extends ListedStage {
-  readonly isOff: boolean; // `log: false`
+  readonly isOff: boolean; // written as `log: false`
 }
 
-/** A stage of the list, with its options validated and defaults filled in. */
+/** A stage in the list, with validated options. Defaults are filled in. */
 export interface ListedStage {
   readonly definition: AnyStageDefinition;
   readonly options: unknown;
@@ -38,7 +38,7 @@ export function readPipeline(
   const valid = entries.filter((entry) => entry !== undefined);
   refuseRepeats(valid, validator);
   const listed = valid.filter((stage) => !stage.isOff);
-  // Checked only if all entries are valid: the others may depend on an invalid one.
+  // The order can only be checked if all entries are valid, because stages may depend on an invalid one.
   if (valid.length === value.length) {
     checkOrder(listed, registry, validator);
     requireExpected(valid, registry, validator);
@@ -47,20 +47,20 @@ export function readPipeline(
 }
 
 /**
- * The registered stages in a valid order. Authentication and plan checks come first, so that later stages do no work for refused
- * callers.
+ * Sorts the registered stages into a valid order. Authentication and plan checks come first, so that later stages do no work for
+ * refused callers.
  */
 function workingOrder(registry: Registry): string[] {
-  const waiting = [...registry.stages.values()];
+  const remaining = [...registry.stages.values()];
   const ordered: AnyStageDefinition[] = [];
   const isReady = ({ name, reads = [], after = [] }: AnyStageDefinition) =>
     reads.every((fact) => ordered.some(({ writes }) => writes?.includes(fact))) &&
-    !waiting.some((other) => other.name !== name && after.includes(other.name));
+    !remaining.some((other) => other.name !== name && after.includes(other.name));
   for (;;) {
-    const next = waiting.filter(isReady).toSorted((a, b) => rankOf(a) - rankOf(b))[0];
+    const next = remaining.filter(isReady).toSorted((a, b) => rankOf(a) - rankOf(b))[0];
     if (next === undefined) return ordered.map(({ name }) => name);
     ordered.push(next);
-    waiting.splice(waiting.indexOf(next), 1);
+    remaining.splice(remaining.indexOf(next), 1);
   }
 }
 
@@ -71,7 +71,7 @@ function rankOf({ reads = [], writes = [], after = [] }: AnyStageDefinition): nu
   return 4;
 }
 
-/** Applies the rules across the options of each stage. Mistakes in values that are not in the file are dropped. */
+/** Applies each stage's rules across its options. Drops mistakes about values that the file does not contain, such as defaults. */
 export function checkStages(listed: readonly ListedStage[], validator: Validator, context: CheckContext): void {
   const report: Report = (path, wrong, right) => {
     if (validator.document.contains(path)) validator.report(path, wrong, right);
@@ -80,31 +80,35 @@ export function checkStages(listed: readonly ListedStage[], validator: Validator
     if (options !== undefined) definition.check?.(options, [...path, definition.name], report, context);
 }
 
-/** Returns warnings about a pipeline, or options of its stages, that are valid but probably unintended. */
-export function pipelineNotices(listed: readonly ListedStage[], registry: Registry, all: SectionValues): string[] {
+/** Returns warnings about a valid pipeline, and valid options of its stages, that are probably unintended. */
+export function findPipelineNotices(
+  listed: readonly ListedStage[],
+  registry: Registry,
+  values: SectionValues,
+): string[] {
   const lacks = (fact: AnyFact) => !listed.some(({ definition: { writes } }) => writes?.includes(fact));
   return [
     ...(lacks(principal)
       ? [
-          `anyone can call without a key: the pipeline has no stage that authenticates callers${exampleOf(principal, registry)}`,
+          `anyone can call without a key: the pipeline has no stage that authenticates callers${suggestWriters(principal, registry)}`,
         ]
       : []),
     ...(lacks(entitlement) && !lacks(principal)
       ? [
-          `every valid key is served, with or without a paid period: the pipeline has no stage that checks it${exampleOf(entitlement, registry)}`,
+          `every valid key is served, with or without a paid period: the pipeline has no stage that checks it${suggestWriters(entitlement, registry)}`,
         ]
       : []),
     ...(lacks(delivery)
       ? [
-          `model calls are refused: the pipeline has no stage that sends them to an upstream${exampleOf(delivery, registry)}`,
+          `model calls are refused: the pipeline has no stage that sends them to an upstream${suggestWriters(delivery, registry)}`,
         ]
       : []),
-    ...listed.flatMap(({ definition, options }) => definition.notices?.(options, all) ?? []),
+    ...listed.flatMap(({ definition, options }) => definition.notices?.(options, values) ?? []),
   ];
 }
 
-/** Names the stages that write a fact: `, such as auth`. */
-function exampleOf(fact: AnyFact, registry: Registry): string {
+/** Returns the stages that write a fact as an example: `, such as auth`. */
+function suggestWriters(fact: AnyFact, registry: Registry): string {
   const names = writersOf(fact, registry);
   return names.length === 0 ? '' : `, such as ${names.join(' or ')}`;
 }
@@ -113,7 +117,7 @@ function writersOf(fact: AnyFact, registry: Registry): string[] {
   return [...registry.stages.values()].filter(({ writes }) => writes?.includes(fact)).map(({ name }) => name);
 }
 
-/** Undefined if the entry names no stage or several. */
+/** Returns the name of the entry's stage; undefined if the entry names none or several. */
 function nameOf(entry: unknown): string | undefined {
   if (typeof entry === 'string') return entry;
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined;
@@ -134,18 +138,19 @@ function readEntry(
     validator.report(path, 'is not a stage', 'write its name, or one name with options: "rate-limit: { limit: 60 }"');
     return undefined;
   }
-  const given = typeof entry === 'string' ? {} : (entry as Record<string, unknown>)[name];
   const definition = registry.stages.get(name);
   if (definition === undefined) {
-    const known = [...registry.stages.keys()];
-    if (!hasAllPlugins && mayBeForeign(name, known, listedNames)) return undefined;
-    validator.report(path, `names the stage "${name}", which does not exist`, suggest(name, known));
+    const stageNames = [...registry.stages.keys()];
+    if (!hasAllPlugins && mayBeForeign(name, stageNames, listedNames)) return undefined;
+    validator.report(path, `names the stage "${name}", which does not exist`, suggest(name, stageNames));
     return undefined;
   }
-  if (given === false) return { definition, options: undefined, path, isOff: true };
-  const inner = typeof entry === 'string' ? path : [...path, name];
+  const written = typeof entry === 'string' ? {} : (entry as Record<string, unknown>)[name];
+  if (written === false) return { definition, options: undefined, path, isOff: true };
+  const optionsPath = typeof entry === 'string' ? path : [...path, name];
   try {
-    return { definition, options: validator.validate(given ?? {}, definition.options, inner), path, isOff: false };
+    const options = validator.validate(written ?? {}, definition.options, optionsPath);
+    return { definition, options, path, isOff: false };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     validator.report(path, `has an invalid options schema: ${reason}`, `fix the stage ${name}`);
@@ -154,11 +159,11 @@ function readEntry(
 }
 
 function refuseRepeats(listed: readonly ListedStage[], validator: Validator): void {
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   for (const { definition, path } of listed) {
-    if (seen.has(definition.name))
+    if (seenNames.has(definition.name))
       validator.report(path, `lists the stage ${definition.name} twice`, 'keep one of them');
-    seen.add(definition.name);
+    seenNames.add(definition.name);
   }
 }
 
@@ -174,9 +179,9 @@ function requireExpected(listed: readonly Entry[], registry: Registry, validator
 
 function checkOrder(listed: readonly ListedStage[], registry: Registry, validator: Validator): void {
   for (const [index, { definition, path }] of listed.entries()) {
-    const before = listed.slice(0, index).map((stage) => stage.definition);
+    const earlier = listed.slice(0, index).map((stage) => stage.definition);
     for (const fact of definition.reads ?? []) {
-      if (before.some(({ writes }) => writes?.includes(fact))) continue;
+      if (earlier.some(({ writes }) => writes?.includes(fact))) continue;
       const writers = writersOf(fact, registry);
       const right =
         writers.length === 0
@@ -191,7 +196,7 @@ function checkOrder(listed: readonly ListedStage[], registry: Registry, validato
   }
 }
 
-/** Creates the section of the pipeline, which knows the options of every registered stage. */
+/** Creates the section `pipeline`. Its schema contains the options of every registered stage. */
 export function pipelineSection(registry: Registry): Section {
   const stages = [...registry.stages.values()];
   return {

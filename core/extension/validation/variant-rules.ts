@@ -3,30 +3,29 @@ import type { Section } from '#core/config/section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { ListedStage } from './pipeline-rules.ts';
-import type { Config } from './load.ts';
+import type { Config } from './validate-config.ts';
 
-/** Reason why a variant cannot serve some of the accounts, worded for the operator. Nothing has changed. */
+/** Thrown if a variant cannot serve. The message gives the operator the reason, and nothing has changed. */
 export class VariantRefused extends Error {
   override readonly name = 'VariantRefused';
 }
 
 /**
- * Rejects a variant with different process-wide settings: only requests can be divided between two configurations.
+ * Rejects a variant whose process-wide settings differ, because only requests can be divided between two configurations.
  *
  * @throws VariantRefused naming the keys
  */
-export function requireDivisible(next: Config, base: Config, sections: Iterable<Section>): void {
-  const all = [...sections];
-  const differing = all.filter((section) => !isSame(next.get(section), base.get(section)));
-  if (differing.length === 0 && hasSameStages(next, base))
-    throw new VariantRefused('It says the same as the configuration that serves, so there is nothing to try.');
-  refuse(differing.filter(({ isPerRequest }) => isPerRequest !== true).map(({ name }) => name));
-  const [its, theirs] = [next.get(upstreams), base.get(upstreams)];
-  const sized = Object.keys(its).filter((name) => {
-    const [one, other] = [its[name]?.capacity, theirs[name]?.capacity];
-    return one !== undefined && other !== undefined && !isSame(one, other);
+export function requireDivisible(variant: Config, base: Config, sections: Iterable<Section>): void {
+  const differing = [...sections].filter((section) => !isSame(variant.get(section), base.get(section)));
+  if (differing.length === 0 && hasSameStages(variant, base))
+    throw new VariantRefused('It is the same as the configuration in effect, so there is nothing to try.');
+  refuseDifferences(differing.filter(({ isPerRequest }) => isPerRequest !== true).map(({ name }) => name));
+  const [variantUpstreams, baseUpstreams] = [variant.get(upstreams), base.get(upstreams)];
+  const resized = Object.keys(variantUpstreams).filter((name) => {
+    const [capacity, baseCapacity] = [variantUpstreams[name]?.capacity, baseUpstreams[name]?.capacity];
+    return capacity !== undefined && baseCapacity !== undefined && !isSame(capacity, baseCapacity);
   });
-  refuse(sized.map((name) => `upstreams.${name}.capacity`));
+  refuseDifferences(resized.map((name) => `upstreams.${name}.capacity`));
 }
 
 interface Stages {
@@ -35,26 +34,28 @@ interface Stages {
 }
 
 /**
- * Rejects a variant whose stages would change state shared with the other configuration.
+ * Rejects a variant whose stages would change state that both configurations share.
  *
  * @throws VariantRefused naming the options, or the reason why accounts cannot be distinguished
  */
-export function requireDivisibleStages(next: Stages, base: Stages): void {
+export function requireDivisibleStages(variant: Stages, base: Stages): void {
   if (base.pipeline.accountOf === undefined)
     throw new VariantRefused(
-      'No stage tells which account a request is of: list the stage auth, or one with `accountOf`, in `pipeline`.',
+      'No stage identifies the account of a request. List the stage auth, or one with `accountOf`, in `pipeline`.',
     );
-  const names = new Set([...next.pipeline.activating, ...base.pipeline.activating]);
-  refuse([...names].flatMap((name) => sharedDifferences(name, next.config.stages, base.config.stages)));
+  const names = new Set([...variant.pipeline.activating, ...base.pipeline.activating]);
+  refuseDifferences([...names].flatMap((name) => sharedDifferences(name, variant.config.stages, base.config.stages)));
 }
 
-function sharedDifferences(name: string, next: readonly ListedStage[], base: readonly ListedStage[]): string[] {
-  const [its, theirs] = [next, base].map((stages) => stages.find(({ definition }) => definition.name === name));
-  if (its === undefined || theirs === undefined) return [`pipeline.${name}`];
-  const { shared } = its.definition;
-  if (shared === undefined) return isSame(its.options, theirs.options) ? [] : [`pipeline.${name}`];
+/** Returns the paths of a stage's differing options that affect state shared by both configurations. */
+function sharedDifferences(name: string, variant: readonly ListedStage[], base: readonly ListedStage[]): string[] {
+  const findStage = (stages: readonly ListedStage[]) => stages.find(({ definition }) => definition.name === name);
+  const [stage, baseStage] = [findStage(variant), findStage(base)];
+  if (stage === undefined || baseStage === undefined) return [`pipeline.${name}`];
+  const { shared } = stage.definition;
+  if (shared === undefined) return isSame(stage.options, baseStage.options) ? [] : [`pipeline.${name}`];
   return shared
-    .filter((option) => !isSame(valueOf(its, option), valueOf(theirs, option)))
+    .filter((option) => !isSame(valueOf(stage, option), valueOf(baseStage, option)))
     .map((option) => `pipeline.${name}.${option}`);
 }
 
@@ -62,28 +63,29 @@ function valueOf({ options }: ListedStage, name: string): unknown {
   return (options as Readonly<Record<string, unknown>>)[name];
 }
 
-function refuse(paths: readonly string[]): void {
+/** @throws VariantRefused if there are any paths */
+function refuseDifferences(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const names = new Intl.ListFormat('en-GB').format(paths.map((path) => `\`${path}\``));
   throw new VariantRefused(
-    `${names} ${paths.length === 1 ? 'differs' : 'differ'}, and the process has ${paths.length === 1 ? 'it' : 'them'} only once. Only upstreams, models, aliases and options of stages that share nothing can be tried: change the rest in gateway.yaml, first.`,
+    `${names} ${paths.length === 1 ? 'differs' : 'differ'}, and the process has ${paths.length === 1 ? 'it' : 'them'} only once. Only upstreams, models, aliases and options of stages that share nothing can be tried. Change the other settings in gateway.yaml first.`,
   );
 }
 
-/** Returns true if both configurations list the same stages with the same options. */
-export function hasSameStages(next: Config, base: Config): boolean {
-  return isSame(optionsOf(next), optionsOf(base));
+/** True if both configurations list the same stages with the same options. */
+export function hasSameStages(variant: Config, base: Config): boolean {
+  return isSame(listStages(variant), listStages(base));
 }
 
-function optionsOf({ stages }: Config): object[] {
+function listStages({ stages }: Config): object[] {
   return stages.map(({ definition: { name }, options }) => ({ name, options }));
 }
 
-/** Compares values as JSON: kept `fixed` members may be undefined, and the order of members is irrelevant. */
-function isSame(one: unknown, other: unknown): boolean {
-  return isDeepStrictEqual(plain(one), plain(other));
+/** Compares values as JSON, because `fixed` members may be undefined in one of them. The order of members is irrelevant. */
+function isSame(first: unknown, second: unknown): boolean {
+  return isDeepStrictEqual(toJsonValue(first), toJsonValue(second));
 }
 
-function plain(value: unknown): unknown {
+function toJsonValue(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

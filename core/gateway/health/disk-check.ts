@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
-import { gauge } from './gauge.ts';
 import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import { data } from '#core/config/sections/core-sections.ts';
+import { gauge } from './gauge.ts';
 import type { Host } from '../host/host.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';

@@ -1,6 +1,6 @@
-import type { Host } from '../host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
+import type { Host } from '../host/host.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
 const maxAgeMs = 1_000;

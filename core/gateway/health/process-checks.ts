@@ -1,10 +1,10 @@
 import { countFailures } from '#core/platform/background.ts';
 import { failingNames } from '#core/platform/names/install.ts';
 import { lostWrites } from '#core/platform/output.ts';
+import { type MemoryLevel, refusalReportMs } from '#core/platform/memory/budget.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
-import { type MemoryLevel, refusalReportMs } from '#core/platform/memory/budget.ts';
 
 /** Checks that host names in use can be resolved. Cached results hide a failure for an hour. */
 export const namesCheck: HealthCheck = {

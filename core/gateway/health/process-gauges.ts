@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import type { Host } from '../host/host.ts';
 import { version } from '#core/platform/version.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
+import type { Host } from '../host/host.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
 const resolutionMs = 20;

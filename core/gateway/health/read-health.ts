@@ -1,8 +1,8 @@
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { Host } from '../host/host.ts';
 import type { HealthCheck, HealthChecks, HealthVerdict } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
-import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
-import { withDeadline } from '#core/platform/timing/deadline.ts';
 
 /** Verdict of a check, with its name. */
 export type CheckedHealth = HealthVerdict & {

@@ -8,11 +8,11 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { Jobs } from '#core/platform/jobs/jobs.ts';
 import type { ProcessMemory } from '#core/platform/memory/budget.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { StageDocumentation } from './api-documentation.ts';
-import type { EventPublisher } from '../events/event-handler.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
 import type { Job } from '#core/platform/jobs/job.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import type { StageDocumentation } from './api-documentation.ts';
+import type { EventPublisher } from '../events/event-handler.ts';
 
 /** The gateway's public name and addresses; from `service` in gateway.yaml. */
 export interface Service {

@@ -3,33 +3,33 @@ import type { Server } from 'node:http';
 import net, { type AddressInfo, createServer, type Server as TcpServer } from 'node:net';
 
 /*
- * libuv accepts one connection of a listening socket in each turn of the event loop. Strangers who open some hundred
- * connections a second would fill the queue of a single socket, and the system would let all others wait for seconds: it
- * drops their packets, and they come again after 1, 3, 7 and 15 s. So several sockets share the port, each with a queue.
+ * libuv accepts one connection per listening socket in each turn of the event loop. A few hundred new connections a second would
+ * fill the accept queue of a single socket. The system then drops the packets of further clients, which retry after 1, 3, 7 and
+ * 15 s. Therefore several sockets share the port, each with its own queue.
  */
 
-/** Number of sockets, and of connections accepted per turn. */
+/** Number of sockets, and so of connections accepted per turn. */
 const socketCount = process.platform === 'linux' ? 8 : 1;
 const isShared = socketCount > 1;
 
-export interface ListenPlace {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Sockets bound by another process, from which several processes accept: their descriptors in this process. */
-export interface GivenSockets {
-  readonly descriptors: readonly number[];
+/** Sockets bound by another process and shared by several processes. */
+export interface InheritedSockets {
+  readonly descriptors: readonly number[]; // in this process
 }
 
-const withoutIpv6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']); // errors of `::`
+const noIpv6Errors = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']); // for `::`
 
 /**
- * Address to listen on. `::`, all addresses of both families, becomes `0.0.0.0` if the machine has no IPv6.
+ * Returns the address to listen on. `::`, all addresses of both families, becomes `0.0.0.0` if the machine has no IPv6.
  *
  * @param tryAddress rejects if no socket can be bound to the address
  */
-export async function usableAddress(
+export async function resolveListenAddress(
   host: string,
   tryAddress: (host: string) => Promise<void> = (address) => checkPort(0, address),
 ): Promise<string> {
@@ -38,76 +38,80 @@ export async function usableAddress(
     await tryAddress(host);
     return host;
   } catch (error) {
-    if (!withoutIpv6.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!noIpv6Errors.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     return '0.0.0.0';
   }
 }
 
 /**
- * Listens on a port with several sockets, if the system supports that, or on given sockets.
+ * Listens on a port, with several sockets if the system supports that, or on sockets of another process.
  *
  * @param onError called for later failures to accept a connection
  * @returns a function that stops accepting; unlike `close`, it leaves idle connections open
  * @throws Error if the port is in use or not permitted
  */
-export async function listenWidely(
+export async function listenOnSockets(
   listener: Server,
-  place: ListenPlace | GivenSockets,
+  place: ListenAddress | InheritedSockets,
   onError: (error: Error) => void,
 ): Promise<() => void> {
   const count = 'descriptors' in place ? place.descriptors.length : socketCount;
   // Same options as Node's HTTP server.
-  const others = Array.from({ length: count - 1 }, () =>
+  const siblings = Array.from({ length: count - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => listener.emit('connection', socket)),
   );
-  closeTogether(listener, others);
+  closeTogether(listener, siblings);
   try {
     if ('descriptors' in place) {
-      for (const [index, server] of [listener, ...others].entries())
+      for (const [index, server] of [listener, ...siblings].entries())
         await listenOn(server, { fd: place.descriptors[index] as number }, onError);
     } else {
       const { port } = place;
-      const host = await usableAddress(place.host);
+      const host = await resolveListenAddress(place.host);
       if (isShared && port !== 0) await checkPort(port, host);
       const options = { host, reusePort: isShared };
       await listenOn(listener, { ...options, port }, onError);
-      const own = { ...options, port: (listener.address() as AddressInfo).port };
-      for (const other of others) await listenOn(other, own, onError);
+      const siblingOptions = { ...options, port: (listener.address() as AddressInfo).port };
+      for (const sibling of siblings) await listenOn(sibling, siblingOptions, onError);
     }
   } catch (error) {
     listener.close();
     throw error;
   }
   return () => {
-    for (const server of [listener, ...others]) net.Server.prototype.close.call(server);
+    for (const server of [listener, ...siblings]) net.Server.prototype.close.call(server);
   };
 }
 
-/** A bound socket that does not listen; from Node.js 26.4 on, and in 24.21. */
+/** A bound socket that does not listen. Available in Node.js 24.21, and since 26.4. */
 export type BoundSocket = net.BoundSocket;
 
 /**
- * Binds the sockets of a port for processes that will listen on them. They exist while any process holds them open: connections queued
- * when a process ends are accepted by the others.
+ * Binds the sockets of a port for processes that will listen on them. The sockets stay open as long as any process has them open, so
+ * the other processes accept the connections that are queued when a process ends.
  *
  * @throws Error if the port is in use or not permitted
  */
-export async function bindWidely({ host: wanted, port }: ListenPlace): Promise<BoundSocket[]> {
-  const host = await usableAddress(wanted);
+export async function bindSockets(place: ListenAddress): Promise<BoundSocket[]> {
+  let { port } = place;
+  const host = await resolveListenAddress(place.host);
   if (isShared && port !== 0) await checkPort(port, host);
   const { address } = await lookup(host);
-  const bound: BoundSocket[] = [];
+  const sockets: BoundSocket[] = [];
   try {
-    for (let own = port; bound.length < socketCount; own = bound[0]?.address().port ?? port)
-      bound.push(new net.BoundSocket({ host: address, port: own, reusePort: isShared }));
-    return bound;
+    while (sockets.length < socketCount) {
+      const socket = new net.BoundSocket({ host: address, port, reusePort: isShared });
+      sockets.push(socket);
+      port = socket.address().port; // the port that the system chose for 0
+    }
+    return sockets;
   } catch (error) {
-    for (const socket of bound) socket.close();
+    for (const socket of sockets) socket.close();
     throw error;
   }
 }
 
-/** Binds an exclusive socket first, because sockets that share a port do not notice another process sharing it. */
+/** Checks that no other process uses the port, with an exclusive socket. Sockets that share a port would share it with that process. */
 async function checkPort(port: number, host: string): Promise<void> {
   const probe = createServer();
   await listenOn(probe, { port, host }, () => undefined);
@@ -125,17 +129,18 @@ async function listenOn(
   await promise;
 }
 
-/** Makes closing the first close all; its callback waits for the connections of all. */
-function closeTogether(listener: Server, others: readonly TcpServer[]): void {
+/** Makes `listener.close` close all servers. Its callback runs after the connections of all of them have ended. */
+function closeTogether(listener: Server, siblings: readonly TcpServer[]): void {
   const close = listener.close.bind(listener);
   listener.close = (done) => {
-    let open = others.length + 1;
+    let openCount = siblings.length + 1;
     let failure: Error | undefined;
     const onClosed = (error?: Error) => {
       failure ??= error;
-      if (--open === 0) done?.(failure);
+      openCount--;
+      if (openCount === 0) done?.(failure);
     };
-    for (const other of others) other.close(onClosed);
+    for (const sibling of siblings) sibling.close(onClosed);
     return close(onClosed);
   };
 }

@@ -14,22 +14,22 @@ const decoders = new Map<string, OpenDecoder>([
 ]);
 
 /**
- * Returns the decoder of a request body.
+ * Returns the decoder of a request body; undefined if the body is not encoded.
  *
- * @param encoding Content-Encoding of a request, in lower case
- * @param node version of Node.js, such as `26.12.1`
- * @returns undefined if the body is not encoded
+ * @param encoding Content-Encoding of the request, in lower case
+ * @param nodeVersion version of Node.js, such as `26.12.1`
  * @throws GatewayError `unsupported_media_type`
  */
-export function decoderFor(encoding: string, node: string = process.versions.node): OpenDecoder | undefined {
+export function findDecoder(encoding: string, nodeVersion: string = process.versions.node): OpenDecoder | undefined {
   if (encoding === 'identity') return undefined;
-  const isBrotliOff = !decodesBrotli(node);
-  const open = isBrotliOff && encoding === 'br' ? undefined : decoders.get(encoding);
-  if (open !== undefined) return open;
-  const why = isBrotliOff && encoding === 'br' ? 'is off until the operator updates Node.js' : 'is not supported';
-  const others = isBrotliOff ? 'gzip or zstd' : 'gzip, br or zstd';
+  const hasBrotli = decodesBrotli(nodeVersion);
+  const isBrotliOff = encoding === 'br' && !hasBrotli;
+  const open = decoders.get(encoding);
+  if (open !== undefined && !isBrotliOff) return open;
+  const reason = isBrotliOff ? 'is off until the operator updates Node.js' : 'is not supported';
+  const supported = hasBrotli ? 'gzip, br or zstd' : 'gzip or zstd';
   throw new GatewayError(
     'unsupported_media_type',
-    `Content-Encoding "${encoding}" ${why}. Send the body uncompressed, or as ${others}.`,
+    `Content-Encoding "${encoding}" ${reason}. Send the body uncompressed, or as ${supported}.`,
   );
 }

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { Request } from '@hapi/hapi';
 import { listen } from '#core/config/sections/core-sections.ts';
+import { plainAddress } from '#core/platform/names/loopback.ts';
 import type { Host } from '../host/host.ts';
 import { parseHop, readForwarded } from './forwarded.ts';
-import { plainAddress } from '#core/platform/names/loopback.ts';
 
 interface ClientConnection {
   readonly address: string;
@@ -12,7 +12,7 @@ interface ClientConnection {
   readonly host: string | undefined;
 }
 
-/** Determines the client's connection. Headers are used only as far as trusted proxies wrote them. */
+/** Determines the client's connection. Uses only header entries that were written by trusted proxies. */
 export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) => ClientConnection;
 
 /**
@@ -21,39 +21,39 @@ export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) 
  * @param proxies addresses or CIDR ranges whose headers are trusted, see `listen.trusted_proxies`
  */
 export function createConnectionReader(proxies: readonly string[]): ReadClientConnection {
-  const isTrusted = createTrust(proxies);
+  const isTrusted = createTrustCheck(proxies);
   return (peer, headers) => {
     const direct = { address: plainAddress(peer), isSecure: false, host: headers.host };
     if (!isTrusted(direct.address)) return direct;
     const { addresses, schemes, hosts } = readForwarded(headers);
-    const known = knownHops(addresses, isTrusted);
-    const hop = Math.max(1, known.length);
+    const hops = findHops(addresses, isTrusted);
+    const hopCount = Math.max(1, hops.length);
     return {
-      address: known.at(-1) ?? direct.address,
-      isSecure: entryOf(schemes, hop)?.toLowerCase() === 'https',
-      host: entryOf(hosts, hop) || direct.host,
+      address: hops.at(-1) ?? direct.address,
+      isSecure: outermostEntry(schemes, hopCount)?.toLowerCase() === 'https',
+      host: outermostEntry(hosts, hopCount) || direct.host,
     };
   };
 }
 
-/** Hops from the nearest up to the first that is not a trusted proxy. An unknown address ends the search. */
-function knownHops(addresses: readonly string[], isTrusted: (address: string) => boolean): string[] {
-  const known: string[] = [];
+/** Returns the hops from the nearest to the first one that is not a trusted proxy. An invalid address ends the list. */
+function findHops(addresses: readonly string[], isTrusted: (address: string) => boolean): string[] {
+  const hops: string[] = [];
   for (const entry of addresses.toReversed()) {
     const address = parseHop(entry);
     if (address === undefined) break;
-    known.push(address);
+    hops.push(address);
     if (!isTrusted(address)) break;
   }
-  return known;
+  return hops;
 }
 
-/** The entry written by the outermost proxy. Proxies that replace a header instead of appending leave one entry. */
-function entryOf(entries: readonly string[], hop: number): string | undefined {
-  return entries.at(-hop) ?? entries[0];
+/** Returns the entry written by the outermost trusted proxy. If proxies replace the header instead of appending to it, it has one entry. */
+function outermostEntry(entries: readonly string[], hopCount: number): string | undefined {
+  return entries.at(-hopCount) ?? entries[0];
 }
 
-function createTrust(proxies: readonly string[]): (address: string) => boolean {
+function createTrustCheck(proxies: readonly string[]): (address: string) => boolean {
   if (proxies.length === 0) return () => false;
   const trusted = new BlockList();
   for (const proxy of proxies) addRange(trusted, proxy);
@@ -72,7 +72,7 @@ function addRange(list: BlockList, range: string): void {
 
 const readers = new WeakMap<readonly string[], ReadClientConnection>();
 
-/** Returns the cached reader of a configuration. */
+/** Returns the reader for a configuration; cached by `listen.trusted_proxies`. */
 export function connectionReader({ section }: Pick<Host, 'section'>): ReadClientConnection {
   const { trusted_proxies: proxies } = section(listen);
   const reader = readers.get(proxies) ?? createConnectionReader(proxies);

@@ -9,62 +9,63 @@ import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 export interface BodyLimits {
   /** Bytes after decompression. */
   readonly maxBytes: number;
-  /** Seconds without a byte after which reading fails; also the allowance on top of the time for the body's size. */
+  /** Seconds without a byte after which reading fails. Also added to the time that the body's size allows. */
   readonly timeout: number;
-  /** Bytes per second that a body must reach on average. */
+  /** Minimum average rate of the body, bytes per second. */
   readonly minRate: number;
 }
 
-/** Returns the seconds that a body of the maximum size may take. */
-export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): number {
+/** Returns the maximum duration of an upload in seconds. */
+export function maxUploadSeconds({ maxBytes, timeout, minRate }: BodyLimits): number {
   return timeout + maxBytes / minRate;
 }
 
 /**
- * Takes a body that arrived with its head, as most do, without listeners or a timer.
+ * Reads a body that arrived together with its head, as most bodies do. This needs no listeners and no timer.
  *
  * @throws see `collect`
  */
-export function takeBuffered(
+export function readBuffered(
   request: IncomingMessage,
   { maxBytes }: BodyLimits,
   memory: MemoryShare,
-  perByte: number,
+  memoryPerByte: number,
 ): readonly Buffer[] {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
-  // One chunk per read: a body that waited for the lookup of its account has several.
-  for (let piece = request.read() as Buffer | null; piece !== null; piece = request.read() as Buffer | null) {
-    pieces.push(piece);
-    size += piece.length;
+  // Each call returns one chunk. A body that arrived during the lookup of its account has several.
+  for (let chunk = request.read() as Buffer | null; chunk !== null; chunk = request.read() as Buffer | null) {
+    chunks.push(chunk);
+    size += chunk.length;
   }
-  if (size > maxBytes) throw tooLarge(maxBytes);
-  if (!memory.grow(size * perByte)) throw tooMuch(memory);
-  return pieces;
+  if (size > maxBytes) throw tooLargeError(maxBytes);
+  if (!memory.grow(size * memoryPerByte)) throw refuseForMemory(memory);
+  return chunks;
 }
 
 /**
  * Collects a request body within its limits.
  *
+ * @param source stream of the decoded body, or the request itself
  * @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request`, `unavailable`
  */
-export function collect(
+export function collectRequestBody(
   request: IncomingMessage,
   source: Readable,
   { maxBytes, timeout, minRate }: BodyLimits,
   memory: MemoryShare,
-  { perByte, reserved }: { readonly perByte: number; readonly reserved: number },
+  { memoryPerByte, reserved }: { readonly memoryPerByte: number; readonly reserved: number },
 ): Promise<readonly Buffer[]> {
-  let held = reserved;
+  let reservedBytes = reserved;
   const { promise, resolve, reject } = Promise.withResolvers<readonly Buffer[]>();
   const collected = new CollectedBytes();
-  const began = performance.now() - stalledTime();
-  const silence = new LagTolerantTimer(() =>
+  const startedAt = performance.now() - stalledTime();
+  const idleTimer = new LagTolerantTimer(() =>
     fail(new GatewayError('request_timeout', `No data of the request body received for ${timeout} s.`)),
   );
-  silence.start(timeout * 1000);
+  idleTimer.start(timeout * 1000);
   const fail = (error: GatewayError) => {
-    silence.stop();
+    idleTimer.stop();
     source.removeAllListeners('data');
     if (source !== request) {
       request.unpipe();
@@ -74,41 +75,41 @@ export function collect(
     reject(error);
   };
   source.on('data', (chunk: Buffer) => {
-    silence.restart();
+    idleTimer.restart();
     collected.add(chunk);
     const { size } = collected;
-    const seconds = (performance.now() - stalledTime() - began) / 1000;
-    if (size > maxBytes) fail(tooLarge(maxBytes));
-    else if (!memory.grow(Math.max(0, size * perByte - held))) fail(tooMuch(memory));
-    else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
-    held = Math.max(held, size * perByte);
+    const seconds = (performance.now() - stalledTime() - startedAt) / 1000;
+    if (size > maxBytes) fail(tooLargeError(maxBytes));
+    else if (!memory.grow(Math.max(0, size * memoryPerByte - reservedBytes))) fail(refuseForMemory(memory));
+    else if (seconds > timeout + size / minRate) fail(tooSlowError(minRate));
+    reservedBytes = Math.max(reservedBytes, size * memoryPerByte);
   });
   source.once('end', () => {
-    silence.stop();
+    idleTimer.stop();
     resolve(collected.takePieces());
   });
-  source.once('error', () => fail(truncated()));
+  source.once('error', () => fail(truncatedError()));
   if (source !== request)
     request.once('error', () => fail(new GatewayError('invalid_request', 'The body is truncated.')));
   return promise;
 }
 
-export function truncated(): GatewayError {
+export function truncatedError(): GatewayError {
   return new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.');
 }
 
-/** Counts and creates the rejection of a body for which there is no memory. */
-export function tooMuch(memory: MemoryShare): GatewayError {
+/** Counts a refusal for lack of memory, and returns its error. */
+export function refuseForMemory(memory: MemoryShare): GatewayError {
   memory.refuse('body');
   return new GatewayError('unavailable', 'The gateway has too little memory for this body now. Try again.', {
     retryAfter: 1,
   });
 }
 
-function tooSlow(minRate: number): GatewayError {
+function tooSlowError(minRate: number): GatewayError {
   return new GatewayError('request_timeout', `The body arrived at less than ${minRate} bytes per second.`);
 }
 
-export function tooLarge(maxBytes: number): GatewayError {
+export function tooLargeError(maxBytes: number): GatewayError {
   return new GatewayError('request_too_large', `The body is larger than ${maxBytes} bytes, the limit of this gateway.`);
 }

@@ -14,15 +14,15 @@ interface ClientSocket extends Socket {
   [surplus]?: true;
 }
 
-/** Returns true for a connection over the limit, whose requests get 503. */
+/** True for a connection over the limit, whose requests get 503. */
 export function isSurplus(socket: Socket): boolean {
   return (socket as ClientSocket)[surplus] === true;
 }
 
 /**
- * Counts client connections. Over the limit, a few more are accepted and get 503, or the response of a health check; further ones get 503
- * without being read. Without a limit, file descriptors would run out for the database, the journal and upstreams too, and the system would
- * reset new connections.
+ * Limits client connections. A few connections over the limit are accepted, and their requests get 503, except health checks. Further
+ * connections get 503 without being read. Without a limit, the database, the journal and upstreams would run out of file descriptors, and
+ * the system would reset new connections.
  */
 export class ConnectionLimit {
   readonly #openFiles: number;
@@ -30,7 +30,7 @@ export class ConnectionLimit {
   #limit = Number.POSITIVE_INFINITY;
   #open = 0;
   #refusedAt = Number.NEGATIVE_INFINITY; // performance.now()
-  #since = 0; // epoch ms
+  #unhealthySince = 0; // epoch ms
 
   /** @param openFiles maximum open files of this process */
   constructor(refusals: ParserRefusals, openFiles = readOpenFilesLimit()) {
@@ -38,9 +38,9 @@ export class ConnectionLimit {
     this.#openFiles = openFiles;
   }
 
-  /** Applies `listen.max_connections`, limited by the open files. May be called while the server listens. */
+  /** Applies `listen.max_connections`, capped by the number of open files. May be called while the server listens. */
   apply(configured = Number.POSITIVE_INFINITY): void {
-    this.#limit = Math.min(configured, connectionsFor(this.#openFiles));
+    this.#limit = Math.min(configured, maxConnectionsFor(this.#openFiles));
   }
 
   /** Number of open connections. */
@@ -89,9 +89,9 @@ export class ConnectionLimit {
     socket.once('close', () => this.#open--);
     if (this.#open <= this.#limit) return;
     const now = performance.now();
-    if (now - this.#refusedAt > unhealthyForMs) this.#since = Date.now();
+    if (now - this.#refusedAt > unhealthyForMs) this.#unhealthySince = Date.now();
     this.#refusedAt = now;
-    if (this.#open > this.#limit + surplusFor(this.#openFiles)) return this.#refusals.refuseConnection(socket);
+    if (this.#open > this.#limit + maxSurplusFor(this.#openFiles)) return this.#refusals.refuseConnection(socket);
     socket[surplus] = true;
     const timer = setTimeout(() => socket.destroy(), bounds.surplusTime);
     socket.once('close', () => clearTimeout(timer));
@@ -100,19 +100,22 @@ export class ConnectionLimit {
   #check(): HealthVerdict {
     if (performance.now() - this.#refusedAt > unhealthyForMs) return { ok: true };
     const reason = healthReason('health.reason.connections', { limit: this.#limit, files: this.#openFiles });
-    return { ok: false, reason, since: this.#since };
+    return { ok: false, reason, since: this.#unhealthySince };
   }
 }
 
 /**
- * Connections for which the open files suffice: each may need another to an upstream, and the database, the journal and the operator need
- * some.
+ * Returns the maximum number of client connections for a number of open files. Each client connection may need another one to an upstream,
+ * and some files are reserved for the database, the journal and the operator.
  */
-export function connectionsFor(openFiles: number): number {
-  return Math.max(bounds.leastConnections, Math.floor((openFiles - bounds.reservedFiles - surplusFor(openFiles)) / 2));
+export function maxConnectionsFor(openFiles: number): number {
+  return Math.max(
+    bounds.leastConnections,
+    Math.floor((openFiles - bounds.reservedFiles - maxSurplusFor(openFiles)) / 2),
+  );
 }
 
-function surplusFor(openFiles: number): number {
+function maxSurplusFor(openFiles: number): number {
   return Math.min(bounds.surplusConnections, Math.floor(openFiles / 8));
 }
 
@@ -121,7 +124,7 @@ function isHealthCheck(url: string | undefined): boolean {
 }
 
 function readOpenFilesLimit(): number {
-  // Otherwise the report would look up the names of all peers.
+  // Otherwise the report would resolve the host names of all peers.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files: { soft: number | 'unlimited' } } };
   const soft = userLimits?.open_files.soft;

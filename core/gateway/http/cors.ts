@@ -7,23 +7,23 @@ const preflightMaxAgeSeconds = 7_200; // some browsers cap it lower
 
 const methods = 'GET, POST, DELETE';
 
-/** Allowed header lists: the browser's list is returned, because SDKs add headers. */
+/** Well-formed header lists. The browser's list is allowed as sent, because SDKs add headers of their own. */
 const headerNames = /^[\w-]+(?: *, *[\w-]+)*$/;
 
 /**
- * Allows pages of other origins to call the API from a browser (Fetch Standard, "CORS protocol"). Only a key in a header identifies the
- * caller, and browser credentials are never allowed, so that no page can act for a user who did not give it a key.
+ * Allows pages of other origins to call the API from a browser (Fetch Standard, "CORS protocol"). Browser credentials are never allowed, so
+ * a page can only act with a key that the user gave it.
  *
- * @returns true for a preflight, which is answered here because browsers send it without a key
+ * @returns true for a preflight, which gets its response here because browsers send it without a key
  */
 export function allowOrigin(request: IncomingMessage, response: ServerResponse, origins: CorsOrigins): boolean {
   const { origin, 'access-control-request-method': method } = request.headers;
   if (origin === undefined) return false;
   const isPreflight = request.method === 'OPTIONS' && method !== undefined;
-  const isAny = origins.has('*');
-  if (!isAny) response.setHeader('vary', 'origin');
-  if (isAny || origins.has(origin)) {
-    response.setHeader('access-control-allow-origin', isAny ? '*' : origin);
+  const allowsAny = origins.has('*');
+  if (!allowsAny) response.setHeader('vary', 'origin');
+  if (allowsAny || origins.has(origin)) {
+    response.setHeader('access-control-allow-origin', allowsAny ? '*' : origin);
     response.setHeader('access-control-expose-headers', '*');
     if (isPreflight) allowRequest(request, response);
   }

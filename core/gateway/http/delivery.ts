@@ -10,19 +10,19 @@ import type { Outcome } from '../pipeline/stage.ts';
 import type { Serving } from './open-exchange.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
-/** Time to read and discard the rest of a rejected body, ms, so that the client reads the response. */
+/** Maximum time to read and discard the rest of a refused body, so that the client reads the response. */
 const discardTimeMs = 5_000;
 
 /** Delivers a reply to the client. */
 export class ReplyDelivery implements ReplySender {
   /** Progress of sending; undefined if the client disconnected or nothing could be sent. */
-  sent: SendProgress | undefined;
+  progress: SendProgress | undefined;
   readonly #exchange: Exchange;
   readonly #response: ServerResponse;
   readonly #serving: Serving;
   readonly #isLast: () => boolean;
 
-  /** @param isLast returns whether the connection closes after the reply; called once per reply */
+  /** @param isLast called once per reply; returns true if the connection closes after it */
   constructor(exchange: Exchange, response: ServerResponse, serving: Serving, isLast: () => boolean) {
     this.#exchange = exchange;
     this.#response = response;
@@ -30,7 +30,7 @@ export class ReplyDelivery implements ReplySender {
     this.#isLast = isLast;
   }
 
-  /** Sending this does not end the exchange. */
+  /** Sends an early reply. The exchange continues. */
   async send(early: Reply): Promise<void> {
     await this.#serving.pipeline.hold(this.#exchange, early);
     this.reply(early, new Exchange(this.#exchange));
@@ -42,25 +42,21 @@ export class ReplyDelivery implements ReplySender {
       discard(reply);
       return;
     }
-    this.sent = sendReply(this.#response, exchange, reply, {
-      headers: this.#isLast() ? closing : none,
+    this.progress = sendReply(this.#response, exchange, reply, {
+      headers: this.#isLast() ? closeHeaders : noHeaders,
       writeTimeout,
       log: host.log,
-      onStalled: (seconds) => reportStalled(exchange, seconds, pipeline),
+      onStalled: (seconds) => reportStall(exchange, seconds, pipeline),
     });
   }
 }
 
-const none = {};
-const closing = { connection: 'close' };
+const noHeaders = {};
+const closeHeaders = { connection: 'close' };
 
-/**
- * Reports the stage whose body has stalled.
- *
- * @returns the error that ends the body
- */
-export function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
-  const { stalledStage: owner } = exchange.bodyLayers;
+/** Logs the stage whose body has stalled, and returns the error that ends the body. */
+export function reportStall(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
+  const { stalledOwner: owner } = exchange.bodyLayers;
   const fault = new StageFault({ owner, moment: 'body' }, `has sent no chunk for ${seconds} s`);
   pipeline.reportFailure(exchange, owner, fault);
   return toGatewayError(fault);
@@ -70,7 +66,7 @@ export function statusOf(response: ServerResponse): number | undefined {
   return response.headersSent ? response.statusCode : undefined;
 }
 
-export function outcomeOf(
+export function createOutcome(
   exchange: Exchange,
   status: number | undefined,
   sent: SendProgress | undefined,
@@ -94,8 +90,8 @@ function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['k
 }
 
 /**
- * Keeps reading for a while if the response was sent before the whole body arrived: closing a connection with unread bytes resets it, and
- * the reset can overtake the response.
+ * Keeps reading for a while after a response was sent before the complete body arrived. Closing a connection with unread bytes would reset
+ * it, and the reset could overtake the response.
  */
 export function discardBody(request: IncomingMessage): void {
   let bytes = 0;
@@ -103,7 +99,7 @@ export function discardBody(request: IncomingMessage): void {
   const timer = setTimeout(stop, discardTimeMs);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    // Not if a reader of the body still uses it.
+    // A reader of the body may still use its chunks.
     if (request.listenerCount('data') === 1) freeBytes([chunk]);
     if (bytes > bounds.refusedBody) stop();
   });

@@ -4,10 +4,10 @@ import type { Endpoint } from '../pipeline/exchange.ts';
 import { vendorSegment } from './paths.ts';
 
 /**
- * Returns the dialect of the caller's error bodies. The path decides; on shared paths, the vendor's name in the path, or else headers sent
- * only by one vendor's clients.
+ * Returns the dialect of the caller's error bodies. An endpoint usually determines it. On shared or unknown paths, it follows from the
+ * vendor's name in the path, or else from headers that only one vendor's clients send.
  *
- * @param path decides if there is no endpoint
+ * @param path path of the request, needed if the endpoint has no dialect
  */
 export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders, path = ''): Dialect {
   if (endpoint?.format !== undefined) return endpoint.format.dialect;
@@ -17,5 +17,5 @@ export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingH
   return callerOrder.find((name) => dialects[name].isCaller(headers, path)) ?? 'openai';
 }
 
-/** Google first: its SDK expects Google's errors even with a key for Claude. */
+/** Google comes first, because its SDK expects Google's errors even with a key for Claude. */
 const callerOrder = dialectNames.toReversed();

@@ -1,31 +1,31 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { noteFailure } from '#core/platform/background.ts';
-import { renderError } from '../pipeline/render-error.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { renderError } from '../pipeline/render-error.ts';
 import type { Host } from '../host/host.ts';
 import { type Link, LinkedList } from '../pipeline/linked-list.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { discard, type Reply } from '../pipeline/reply.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
-import { type Conversations, type Correspondent, type InboundMessage, openMessage } from './converse.ts';
+import { type MessageRunner, type MessageClient, type InboundMessage, openMessage } from './run-message.ts';
 import { openExchange, type Serving, type Variant } from './open-exchange.ts';
 import { allowOrigin } from './cors.ts';
-import { discardBody, outcomeOf, ReplyDelivery, reportStalled, statusOf } from './delivery.ts';
+import { discardBody, createOutcome, ReplyDelivery, reportStall, statusOf } from './delivery.ts';
 import type { EndpointTable } from './paths.ts';
 
 const settleTimeMs = 10_000; // for stages still running when their exchange ends
 
-/** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
-export class ExchangeHandler implements Conversations {
+/** Runs the pipeline for requests and messages, and tracks the exchanges in flight. */
+export class ExchangeHandler implements MessageRunner {
   readonly #endpoints: EndpointTable;
   readonly #running = new LinkedList<Exchange>();
   #serving: Serving | undefined;
   #variant: Variant | undefined;
   #isClosing = false;
-  #toClose = 0;
-  #refusesNew = false;
-  readonly #onDrain: (() => void)[] = [];
+  #closesLeft = 0;
+  #isRefusing = false;
+  readonly #drainListeners: (() => void)[] = [];
 
   constructor(endpoints: EndpointTable) {
     this.#endpoints = endpoints;
@@ -36,25 +36,26 @@ export class ExchangeHandler implements Conversations {
     return this.#serving;
   }
 
-  /** Makes new exchanges use this configuration. Returns the previous one. */
+  /** Makes new exchanges use this configuration, and returns the previous one. */
   serve(next: Serving): Serving | undefined {
     const previous = this.#serving;
     this.#serving = next;
     return previous;
   }
 
-  /** Makes new exchanges of the variant's accounts use it. */
+  /** Makes new exchanges of the variant's accounts use the variant. */
   serveVariant(variant: Variant | undefined): void {
     this.#variant = variant;
   }
 
-  /** True if the next response must close its connection. */
-  closesNext(): boolean {
-    if (this.#toClose === 0) return this.#isClosing;
-    this.#toClose--;
+  /** Returns true if the next response must close its connection, and counts that response, see `closeSome`. */
+  claimClose(): boolean {
+    if (this.#closesLeft === 0) return this.#isClosing;
+    this.#closesLeft--;
     return true;
   }
 
+  /** Number of exchanges in flight. */
   get running(): number {
     return this.#running.size;
   }
@@ -64,24 +65,24 @@ export class ExchangeHandler implements Conversations {
     this.#isClosing = true;
   }
 
-  /** Makes this many further responses close their connections, so that their clients reconnect to another process on the same port. */
-  closeSome(count: number): void {
-    this.#toClose = count;
+  /** Makes the next `count` responses close their connections, so that their clients reconnect to another process on the same port. */
+  closeNext(count: number): void {
+    this.#closesLeft = count;
   }
 
-  /** Rejects new exchanges. */
+  /** Refuses new exchanges. */
   refuseNew(): void {
-    this.#refusesNew = true;
-    this.drainConversations();
+    this.#isRefusing = true;
+    this.closeIdleConnections();
   }
 
-  /** Registers a listener for when connections that outlive their exchanges must close, once nothing runs on them. */
+  /** Registers a listener that closes connections which outlive their exchanges, as soon as no exchange runs on them. */
   onDrain(listener: () => void): void {
-    this.#onDrain.push(listener);
+    this.#drainListeners.push(listener);
   }
 
-  drainConversations(): void {
-    for (const listener of this.#onDrain) listener();
+  closeIdleConnections(): void {
+    for (const listener of this.#drainListeners) listener();
   }
 
   /** Ends every exchange in flight with this error. */
@@ -96,64 +97,67 @@ export class ExchangeHandler implements Conversations {
   };
 
   /**
-   * @param path without a query
-   * @param refusal why the request is rejected, if it is
-   * @throws the error that prevents an exchange; nothing was started then
+   * Starts the exchange of a request.
+   *
+   * @param path path without the query string
+   * @param refusal error for the client if the request is refused
+   * @throws Error if no exchange could be created; nothing was started then
    */
-  run(req: IncomingMessage, res: ServerResponse, path: string, refusal = this.refusal()): void {
+  run(req: IncomingMessage, res: ServerResponse, path: string, refusal = this.checkAdmission()): void {
     const { serving } = this;
     if (req.headers.origin !== undefined && allowOrigin(req, res, serving.corsOrigins)) return;
     const exchange = openExchange(req, path, serving, this.#endpoints, refusal);
-    this.#run(exchange, req, res).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
+    this.#run(exchange, req, res).catch((error: unknown) => this.#failResponse(exchange, res, serving.host, error));
   }
 
   async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const link = this.#running.add(exchange);
     try {
-      const closed = this.#untilClosed(exchange, req, res, link);
-      const serving = this.#variant === undefined ? this.serving : await this.#choose(exchange, this.#variant);
+      const closePromise = this.#waitForClose(exchange, req, res, link);
+      const serving = this.#variant === undefined ? this.serving : await this.#chooseServing(exchange, this.#variant);
       const { pipeline } = serving;
       pipeline.begin(exchange);
-      const delivery = new ReplyDelivery(exchange, res, serving, () => this.closesNext());
+      const delivery = new ReplyDelivery(exchange, res, serving, () => this.claimClose());
       exchange.sender = delivery;
-      // If the client already disconnected, there is only a record.
-      const answered = exchange.isClientGone ? undefined : this.#answer(exchange, req, res, serving, delivery);
-      const duration = await closed;
+      // The exchange of a client that already disconnected is only recorded.
+      const replyTask = exchange.isClientGone ? undefined : this.#reply(exchange, req, res, serving, delivery);
+      const duration = await closePromise;
       if (exchange.taker !== undefined) {
-        await answered;
+        await replyTask;
         this.#running.remove(link);
-        await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, exchange.elapsed));
+        await pipeline.finish(exchange, createOutcome(exchange, statusOf(res), delivery.progress, exchange.elapsed));
         return;
       }
-      // The stages got the abort signal; their reports belong in the record.
-      if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTimeMs);
-      await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, duration));
+      // The stages got the abort signal, and what they report while they stop belongs in the record.
+      if (delivery.progress === undefined && replyTask !== undefined) await firstOrTimeout([replyTask], settleTimeMs);
+      await pipeline.finish(exchange, createOutcome(exchange, statusOf(res), delivery.progress, duration));
     } finally {
       exchange.body.release?.();
       exchange.memory.release();
     }
   }
 
-  async converse(message: InboundMessage, client: Correspondent): Promise<void> {
-    const exchange = openMessage(message, this.serving, this.refusal());
+  async runMessage(message: InboundMessage, client: MessageClient): Promise<void> {
+    const exchange = openMessage(message, this.serving, this.checkAdmission());
     const link = this.#running.add(exchange);
-    client.began(exchange);
+    client.onStart(exchange);
     const { log } = this.serving.host;
     try {
-      const { pipeline } = this.#variant === undefined ? this.serving : await this.#choose(exchange, this.#variant);
+      const { pipeline } =
+        this.#variant === undefined ? this.serving : await this.#chooseServing(exchange, this.#variant);
       pipeline.begin(exchange);
       const reply = await pipeline.answer(exchange);
-      const onStalled = (seconds: number) => reportStalled(exchange, seconds, pipeline);
+      const onStalled = (seconds: number) => reportStall(exchange, seconds, pipeline);
       // A stage that detached the exchange from its client gets the reply, as for a POST.
       if (exchange.taker !== undefined) await exchange.taker(reply);
       const sent = await client.deliver(exchange, reply, onStalled).catch((error: unknown) => {
-        // The stages are still notified of the end.
+        // `finish` below still notifies the stages.
         noteFailure(log, 'answering a message', error, exchange.id);
         exchange.fail(toGatewayError(error));
         discard(reply);
       });
       this.#running.remove(link);
-      await pipeline.finish(exchange, outcomeOf(exchange, sent?.status, sent ?? undefined, exchange.elapsed));
+      await pipeline.finish(exchange, createOutcome(exchange, sent?.status, sent ?? undefined, exchange.elapsed));
     } catch (error) {
       noteFailure(log, 'running a message', error, exchange.id);
     } finally {
@@ -171,23 +175,23 @@ export class ExchangeHandler implements Conversations {
     return peer === undefined ? undefined : this.serving.readConnection(peer, headers).address;
   }
 
-  /** Selects the configuration that serves the whole exchange. Never rejects. */
-  async #choose(exchange: Exchange, variant: Variant): Promise<Serving> {
+  /** Chooses the configuration that serves the exchange. Never rejects. */
+  async #chooseServing(exchange: Exchange, variant: Variant): Promise<Serving> {
     try {
       const account = await this.serving.pipeline.accountOf?.(exchange);
       // The variant may have been replaced meanwhile.
-      if (account !== undefined && variant === this.#variant && variant.takes(account)) {
+      if (account !== undefined && variant === this.#variant && variant.includes(account)) {
         exchange.variant = variant.number;
         return variant.serving;
       }
     } catch {
-      // The stage will reject the request for the same reason.
+      // The stage will refuse the request for the same reason.
     }
     return this.serving;
   }
 
-  /** Resolves (ms) when the response is delivered or the connection is gone. */
-  #untilClosed(
+  /** Waits until the response is delivered or the connection is gone, and returns the duration of the exchange in ms. */
+  #waitForClose(
     exchange: Exchange,
     request: IncomingMessage,
     response: ServerResponse,
@@ -202,13 +206,13 @@ export class ExchangeHandler implements Conversations {
       }
       resolve(exchange.elapsed);
     };
-    if (hasLeft(request, response)) onClose();
+    if (isDisconnected(request, response)) onClose();
     else response.once('close', onClose);
     return promise;
   }
 
-  /** Runs the pipeline and starts sending the reply unless the client has disconnected. Never rejects. */
-  async #answer(
+  /** Runs the pipeline, and starts sending the reply unless the client has disconnected. Never rejects. */
+  async #reply(
     exchange: Exchange,
     request: IncomingMessage,
     response: ServerResponse,
@@ -221,16 +225,16 @@ export class ExchangeHandler implements Conversations {
       if (exchange.taker === undefined) delivery.reply(reply);
       else await exchange.taker(reply);
     } catch (error) {
-      // For example a header that HTTP does not allow. This is the only place that sees it.
+      // For example, `writeHead` rejects a header.
       if (reply !== undefined) discard(reply);
-      this.#contain(exchange, response, host, error);
+      this.#failResponse(exchange, response, host, error);
     } finally {
       if (!request.complete) discardBody(request);
     }
   }
 
-  /** Fails this exchange only, with an error response unless one has started. */
-  #contain(exchange: Exchange, response: ServerResponse, { log }: Host, thrown: unknown): void {
+  /** Fails the exchange, with an error response unless a response has started. */
+  #failResponse(exchange: Exchange, response: ServerResponse, { log }: Host, thrown: unknown): void {
     noteFailure(log, 'sending a response', thrown, exchange.id);
     const error = toGatewayError(thrown);
     exchange.fail(error);
@@ -242,14 +246,14 @@ export class ExchangeHandler implements Conversations {
       const { status, headers, body } = renderError(error, exchange);
       response.writeHead(status, { ...headers, 'x-request-id': exchange.id, connection: 'close' }).end(body);
     } catch {
-      // The format that renders errors failed too.
+      // Rendering the error failed, too.
       response.destroy();
     }
   }
 
-  /** Reason for rejecting new requests; undefined if accepting. */
-  refusal(): GatewayError | undefined {
-    if (this.#refusesNew)
+  /** Returns the error for a new request if the gateway refuses it now, and counts a refusal for lack of memory. */
+  checkAdmission(): GatewayError | undefined {
+    if (this.#isRefusing)
       return new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 });
     const { memory } = this.serving.host;
     if (!memory.isExhausted) return undefined;
@@ -258,7 +262,7 @@ export class ExchangeHandler implements Conversations {
   }
 }
 
-/** Returns true if the connection closed, or was reset before it was accepted, in which case the system knows no peer. */
-export function hasLeft({ socket }: IncomingMessage, response: ServerResponse): boolean {
+/** True if the connection is closed, or was reset before it was accepted, so that it has no peer address. */
+export function isDisconnected({ socket }: IncomingMessage, response: ServerResponse): boolean {
   return response.closed || socket.destroyed || socket.writableEnded || socket.remoteAddress === undefined;
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { plainAddress } from '#core/platform/names/loopback.ts';
 
-/** Reports of proxies about their previous connection, nearest proxy last. */
+/** Values that proxies reported about the connection in front of them, nearest proxy last. */
 interface ForwardedHops {
   readonly addresses: readonly string[];
   readonly schemes: readonly string[];
@@ -12,26 +12,26 @@ interface ForwardedHops {
 const maxHops = 32; // counted from the nearest one
 
 /**
- * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239) if there is no `X-Forwarded-For`: proxies that write one of the
- * two forward the other as sent by the client. The size of the headers is bounded by the request head.
+ * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239) if there is no `X-Forwarded-For`. It never mixes the two,
+ * because a proxy that writes one forwards the other as sent by the client. The limit of the request head bounds the headers' size.
  */
 export function readForwarded(headers: IncomingHttpHeaders): ForwardedHops {
   if (headers['x-forwarded-for'] === undefined && headers['forwarded'] !== undefined)
-    return readStandard(headers['forwarded']);
+    return parseForwarded(headers['forwarded']);
   return {
-    addresses: listOf(headers['x-forwarded-for']),
-    schemes: listOf(headers['x-forwarded-proto']),
-    hosts: listOf(headers['x-forwarded-host']),
+    addresses: splitList(headers['x-forwarded-for']),
+    schemes: splitList(headers['x-forwarded-proto']),
+    hosts: splitList(headers['x-forwarded-host']),
   };
 }
 
-/** Accepts `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` and `[2001:db8::7]:80`; undefined otherwise. */
+/** Parses `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` and `[2001:db8::7]:80`; returns undefined for anything else. */
 export function parseHop(entry: string): string | undefined {
-  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
-  return isIP(bare) === 0 ? undefined : plainAddress(bare);
+  const address = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
+  return isIP(address) === 0 ? undefined : plainAddress(address);
 }
 
-function listOf(header: string | string[] | undefined): string[] {
+function splitList(header: string | string[] | undefined): string[] {
   if (header === undefined) return [];
   return String(header)
     .split(',')
@@ -39,13 +39,13 @@ function listOf(header: string | string[] | undefined): string[] {
     .map((entry) => entry.trim());
 }
 
-function readStandard(header: string): ForwardedHops {
-  const elements = (header.match(/(?:[^,"]|"[^"]*")+/g) ?? []).slice(-maxHops).map(parametersOf);
-  const all = (name: string) => elements.map((parameters) => parameters.get(name) ?? '');
-  return { addresses: all('for'), schemes: all('proto'), hosts: all('host') };
+function parseForwarded(header: string): ForwardedHops {
+  const elements = (header.match(/(?:[^,"]|"[^"]*")+/g) ?? []).slice(-maxHops).map(parseParameters);
+  const valuesOf = (name: string) => elements.map((parameters) => parameters.get(name) ?? '');
+  return { addresses: valuesOf('for'), schemes: valuesOf('proto'), hosts: valuesOf('host') };
 }
 
-function parametersOf(element: string): Map<string, string> {
+function parseParameters(element: string): Map<string, string> {
   const pairs = (element.match(/(?:[^;"]|"[^"]*")+/g) ?? []).map((pair) => {
     const [name = '', ...value] = pair.split('=');
     return [name.trim().toLowerCase(), value.join('=').trim().replaceAll('"', '')] as const;

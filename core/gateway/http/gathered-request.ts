@@ -3,19 +3,19 @@ import { nextPacketTurn } from '#core/platform/timing/turn.ts';
 
 const { IncomingMessage } = process.getBuiltinModule('node:http'); // as in listener.ts
 
-/** Smaller chunks are gathered; the gathered bytes are passed on at `flushBytes`. */
+/** Smaller chunks are gathered until they have `flushBytes`. */
 const smallChunkBytes = 1_024;
 const flushBytes = 65_536;
 const maxUngathered = 16; // most bodies have one small chunk
-/** Small chunks after which a client waits for a turn: a packet of 64 KB may contain 10,000, which take about 10 ms. */
+/** Small chunks after which a client waits for a turn. A packet of 64 KB may contain 10,000 chunks, which take about 10 ms. */
 const maxChunksPerTurn = 4_096;
-/** Maximum wait of gathered bytes while a reader is active, so that it sees that the body is still arriving. */
-const maxWaitMs = 100;
+/** Maximum delay of gathered bytes for an active reader, which would otherwise consider the body stalled. */
+const maxDelayMs = 100;
 
 /**
  * A request whose body arrives in chunks of reasonable size, however the client splits it. Node allocates about 400 bytes per chunk, and
- * buffers 64 KB of payload before it pauses the client: 28 MB for one connection that sends single bytes, before anything reads the body.
- * Small chunks are joined here, the only place common to all readers of a body: ours, hapi's for forms, and none.
+ * buffers 64 KB of payload before it pauses the client. That is 28 MB for one connection that sends single bytes, even if the body is never
+ * read. This class joins small chunks, because it is common to our reader, to hapi's reader of forms, and to bodies without a reader.
  */
 export class GatheredRequest extends IncomingMessage {
   #smallChunks = 0;
@@ -24,49 +24,49 @@ export class GatheredRequest extends IncomingMessage {
   override push(chunk: Buffer | null): boolean {
     if (chunk !== null && chunk.length < smallChunkBytes && ++this.#smallChunks > maxUngathered)
       return this.#gather(chunk);
-    if (this.#gathering !== undefined) this.#pass(this.#gathering);
+    if (this.#gathering !== undefined) this.#flush(this.#gathering);
     return super.push(chunk);
   }
 
   override read(size?: number): unknown {
-    if (this.#gathering?.isResting === false) this.#pass(this.#gathering);
+    if (this.#gathering?.isPaused === false) this.#flush(this.#gathering);
     return super.read(size) as unknown;
   }
 
   override _read(size: number): void {
-    if (this.#gathering?.isResting === true) this.#gathering.isReadPending = true;
+    if (this.#gathering?.isPaused === true) this.#gathering.isReadPending = true;
     else super._read(size);
   }
 
   #gather(chunk: Buffer): boolean {
     const gathering = (this.#gathering ??= new Gathering());
     gathering.bytes.add(chunk);
-    if (this.#smallChunks % maxChunksPerTurn === 0 && !gathering.isResting) this.#pauseClient(gathering);
-    // Returning false pauses the client until a reader asks for more.
-    if (gathering.isResting) return false;
-    if (gathering.bytes.size >= flushBytes || this.#isAwaited(gathering)) return this.#pass(gathering);
+    if (this.#smallChunks % maxChunksPerTurn === 0 && !gathering.isPaused) this.#pauseClient(gathering);
+    // Returning false pauses the client until a reader requests more.
+    if (gathering.isPaused) return false;
+    if (gathering.bytes.size >= flushBytes || this.#isFlushDue(gathering)) return this.#flush(gathering);
     return this.#hasRoom(gathering);
   }
 
-  /** Pauses the client even without a reader; otherwise up to 32 packets per connection would be parsed in one turn. */
+  /** Pauses the client for a turn, even if there is no reader. Otherwise up to 32 packets per connection would be parsed in one turn. */
   #pauseClient(gathering: Gathering): void {
-    gathering.isResting = true;
+    gathering.isPaused = true;
     nextPacketTurn()
       .then(() => this.#resume(gathering))
       .catch((error: Error) => this.destroy(error));
   }
 
   #resume(gathering: Gathering): void {
-    gathering.isResting = false;
+    gathering.isPaused = false;
     const hasRoom = this.#hasRoom(gathering);
-    if (this.readableFlowing !== null) this.#pass(gathering);
+    if (this.readableFlowing !== null) this.#flush(gathering);
     if (!this.complete && (gathering.isReadPending || hasRoom)) this.socket.resume();
     gathering.isReadPending = false;
   }
 
-  #pass(gathering: Gathering): boolean {
+  #flush(gathering: Gathering): boolean {
     if (gathering.bytes.size === 0) return true;
-    gathering.passedAt = performance.now();
+    gathering.flushedAt = performance.now();
     return super.push(gathering.bytes.take());
   }
 
@@ -74,14 +74,14 @@ export class GatheredRequest extends IncomingMessage {
     return this.readableLength + bytes.size < this.readableHighWaterMark;
   }
 
-  #isAwaited({ passedAt }: Gathering): boolean {
-    return this.readableFlowing === true && performance.now() - passedAt > maxWaitMs;
+  #isFlushDue({ flushedAt }: Gathering): boolean {
+    return this.readableFlowing === true && performance.now() - flushedAt > maxDelayMs;
   }
 }
 
 class Gathering {
   readonly bytes = new CollectedBytes();
-  passedAt = 0; // on the clock of performance.now()
-  isResting = false;
+  flushedAt = 0; // performance.now()
+  isPaused = false;
   isReadPending = false;
 }

@@ -4,24 +4,25 @@ import { bounds } from '#core/platform/bounds.ts';
 import { GatheredRequest } from './gathered-request.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
 
-/** Not imported, because that reads every export of the module, one of which loads all of Node's built-in undici. */
+/** Not imported, because an import reads every export of the module, one of which loads all of Node's built-in undici. */
 const { createServer } = process.getBuiltinModule('node:http');
 
 interface ListenerLimits {
   readonly headerTimeout: number; // seconds for the request line and the headers
-  readonly keepAliveTimeout: number; // seconds an idle connection stays open
-  /** Seconds for a whole request, above the body reader's limit; default 600. */
+  readonly keepAliveTimeout: number; // seconds for which an idle connection stays open
+  /** Seconds for a complete request, higher than the body reader's limit; default 600. */
   readonly requestTimeout?: number;
 }
 
 const defaultRequestTimeout = 600;
 
-const waiting = new WeakMap<IncomingMessage, ServerResponse>();
+/** Responses of requests that expect `100 Continue` and have not got it yet. */
+const continueResponses = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
  * Creates the HTTP server under hapi, which has no options for these limits.
  *
- * @param shouldUpgrade decides which upgrade requests are accepted; ignored by a Node.js that does not ask, see `asksBeforeUpgrades`
+ * @param shouldUpgrade decides which upgrade requests are accepted; not supported by every Node.js, see `asksBeforeUpgrades`
  */
 export function createListener(shouldUpgrade: (request: IncomingMessage) => boolean = () => false): Server {
   const server = createServer({
@@ -30,20 +31,20 @@ export function createListener(shouldUpgrade: (request: IncomingMessage) => bool
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: bounds.requestHead,
     shouldUpgradeCallback: shouldUpgrade,
-    // Otherwise Node would answer such requests itself, unnoticed; `ParserRefusals` does it.
+    // `ParserRefusals` refuses such requests. Node would do so without a trace.
     requireHostHeader: false,
   });
-  server.on('connection', keepAddress);
+  server.on('connection', cacheAddress);
   return server;
 }
 
-/** Reads the peer's address so that Node caches it: after a reset, the system no longer knows it. */
-function keepAddress({ remoteAddress }: Socket): string | undefined {
+/** Reads the peer's address so that Node caches it, because the system no longer has it after a reset. */
+function cacheAddress({ remoteAddress }: Socket): string | undefined {
   return remoteAddress;
 }
 
 /**
- * Replaces hapi's listeners except the one for requests: hapi would handle a request that expects `100 Continue` twice, and answers every
+ * Replaces hapi's listeners except the one for requests. hapi would handle a request that expects `100 Continue` twice, and respond to every
  * parser error with 400.
  */
 export function replaceHapiListeners(server: Server, refusals: ParserRefusals): void {
@@ -51,7 +52,7 @@ export function replaceHapiListeners(server: Server, refusals: ParserRefusals): 
   server.removeAllListeners('clientError');
   // `100 Continue` is sent when a stage reads the body, not before.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    waiting.set(request, response);
+    continueResponses.set(request, response);
     server.emit('request', request, response);
   });
   refusals.attach(server);
@@ -69,8 +70,8 @@ export function limitListener(
 
 /** Sends `100 Continue` if the client expects it. */
 export function sendContinue(request: IncomingMessage): void {
-  const response = waiting.get(request);
+  const response = continueResponses.get(request);
   if (response === undefined) return;
-  waiting.delete(request);
+  continueResponses.delete(request);
   response.writeContinue();
 }

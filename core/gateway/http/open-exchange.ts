@@ -14,12 +14,12 @@ import type { BodyLimits } from './collect-body.ts';
 import { RequestBody } from './request-body.ts';
 import { explainUnserved } from './unserved.ts';
 
-/** Parts used by new exchanges; a reload replaces them as a whole. */
+/** The configuration that serves an exchange. A reload replaces it as a whole. */
 export interface Serving {
   readonly host: Host;
   readonly pipeline: Pipeline;
   readonly bodyLimits: BodyLimits;
-  readonly writeTimeout: number; // seconds without a byte read by the client
+  readonly writeTimeout: number; // seconds for which a client may read nothing
   readonly readConnection: ReadClientConnection;
   readonly corsOrigins: CorsOrigins;
 }
@@ -28,13 +28,13 @@ export interface Serving {
 export interface Variant {
   readonly number: number;
   readonly serving: Serving;
-  takes(accountId: string): boolean;
+  includes(accountId: string): boolean;
 }
 
 /**
  * Creates the exchange of a request.
  *
- * @param refusal why the request is rejected; it still passes through the pipeline, so that it is recorded
+ * @param refusal error for the client if the request is refused; it still passes through the pipeline, so that it is recorded
  */
 export function openExchange(
   req: IncomingMessage,
@@ -56,7 +56,7 @@ export function openExchange(
     dialect: callerDialect(match.endpoint, req.headers, path),
     method,
     path,
-    query: queryOf(req.url),
+    query: parseQuery(req.url),
     headers: req.headers,
     remoteAddress,
     receivedAt,
@@ -72,7 +72,7 @@ function matchEndpoint(
   req: IncomingMessage,
   refusal: GatewayError | undefined,
 ): Match {
-  const match = endpoints.find(method === 'HEAD' ? 'GET' : method, path);
+  const match = endpoints.findEndpoint(method === 'HEAD' ? 'GET' : method, path);
   if (match !== undefined && 'endpoint' in match)
     return refusal === undefined ? match : refuseWith(refusal, callerDialect(match.endpoint, req.headers, path));
   return refuseWith(refusal ?? explainMismatch(method, path, match, req));
@@ -82,7 +82,7 @@ function refuseWith(error: GatewayError, dialect?: Dialect): Match {
   return { endpoint: refusingEndpoint(error, dialect), params: {} };
 }
 
-/** Returns the endpoint for a request without one, which still passes through the pipeline, so that it is recorded. */
+/** Creates an endpoint that throws the error. A refused request passes through the pipeline with it, so that it is recorded. */
 export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoint {
   return {
     name: 'unknown',
@@ -90,7 +90,7 @@ export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoi
     method: 'GET',
     path: '/v1/',
     isMetered: false,
-    // Clients that try a WebSocket first treat any other status as a fault, and may send the key only later.
+    // Clients that try a WebSocket first may send no key yet, and treat any other status than 426 as a fault.
     isPublic: error.code === 'upgrade_required',
     answer: () => {
       throw error;
@@ -98,8 +98,8 @@ export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoi
   };
 }
 
-/** Parses the query of a URL here, because hapi's URL object costs more than the rest of its work for a request. */
-export function queryOf(url: string | undefined): URLSearchParams {
+/** Parses the query of a URL. hapi's URL object would cost more than the rest of hapi's work for a request. */
+export function parseQuery(url: string | undefined): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }
 
@@ -112,7 +112,7 @@ function explainMismatch(
   const unserved = explainUnserved(canonicalPath(path));
   if (unserved !== undefined) return new GatewayError('not_found', unserved);
   if (asksForWebSocket(req)) {
-    // Codex tries a WebSocket first, and falls back to HTTP immediately on this status, but only after seconds on others.
+    // Codex tries a WebSocket first. On this status it falls back to HTTP immediately, on others only after seconds.
     const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
     return new GatewayError('upgrade_required', 'WebSockets are not supported. Send a POST request.', { headers });
   }
@@ -122,7 +122,7 @@ function explainMismatch(
   return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
 }
 
-/** Proxies drop `Upgrade` (RFC 9110 §7.6.1), but forward the handshake headers (RFC 6455 §4.1). */
+/** Also recognizes a handshake behind a proxy, which drops `Upgrade` (RFC 9110 §7.6.1) but forwards the other headers (RFC 6455 §4.1). */
 function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   if (headers.upgrade?.toLowerCase() === 'websocket') return true;
   return method === 'GET' && headers['sec-websocket-key'] !== undefined;

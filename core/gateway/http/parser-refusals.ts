@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
-import { renderError } from '../pipeline/render-error.ts';
 import { type ErrorCode, GatewayError } from '#core/platform/errors/table.ts';
-import type { Gauge } from '../health/gauge.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { plainAddress } from '#core/platform/names/loopback.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
+import { renderError } from '../pipeline/render-error.ts';
+import type { Gauge } from '../health/gauge.ts';
 import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './pipelining.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // as in listener.ts
@@ -36,7 +36,7 @@ const malformed: Refusal = {
 };
 
 /** RFC 9112 §3.2. */
-const withoutHost: Refusal = { ...malformed, message: 'An HTTP/1.1 request needs a Host header.' };
+const missingHost: Refusal = { ...malformed, message: 'An HTTP/1.1 request needs a Host header.' };
 const severalHosts: Refusal = { ...malformed, message: 'A request has one Host header, not several.' };
 
 /** RFC 9112 §6.1. Node's parser decodes the chunks of any list that ends with `chunked`. */
@@ -55,7 +55,7 @@ const unknownExpectation: Refusal = {
   message: 'The only Expect header that is supported is 100-continue.',
 };
 
-const tooMany: Refusal = {
+const tooManyConnections: Refusal = {
   reason: 'connections',
   status: 503,
   code: 'unavailable',
@@ -63,7 +63,8 @@ const tooMany: Refusal = {
   retryAfter: 2,
 };
 
-const refusals: Readonly<Record<string, Refusal>> = {
+/** Refusals by the code of Node's error. */
+const refusalsByCode: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     reason: 'timeout',
     status: 408,
@@ -87,8 +88,8 @@ const refusals: Readonly<Record<string, Refusal>> = {
 const logIntervalMs = 60_000;
 
 /**
- * Answers requests that Node rejects before there is an exchange: no stage sees them, and no record is written. They are counted by reason,
- * and the log gets a line for the latest at most once a minute.
+ * Refuses requests that cannot become an exchange, such as those that Node cannot parse. No stage sees them, and they are not recorded. They
+ * are counted by reason, and at most once a minute the latest one is logged.
  */
 export class ParserRefusals {
   readonly #log: Logger;
@@ -116,19 +117,19 @@ export class ParserRefusals {
     const handlers = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
-      const hosts = countHosts(request.rawHeaders);
-      if (hosts === 0 && request.httpVersion === '1.1')
-        return this.#answer(withoutHost, 'no Host header', request, response);
-      if (hosts > 1) return this.#answer(severalHosts, 'several Host headers', request, response);
+      const hostCount = countHosts(request.rawHeaders);
+      if (hostCount === 0 && request.httpVersion === '1.1')
+        return this.#refuseRequest(missingHost, 'no Host header', request, response);
+      if (hostCount > 1) return this.#refuseRequest(severalHosts, 'several Host headers', request, response);
       const coding = request.headers['transfer-encoding'];
       if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-        return this.#answer(unknownCoding, 'unknown Transfer-Encoding', request, response);
+        return this.#refuseRequest(unknownCoding, 'unknown Transfer-Encoding', request, response);
       for (const handle of handlers) handle.call(server, request, response);
     });
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-      this.#answer(unknownExpectation, 'unknown Expect header', request, response),
+      this.#refuseRequest(unknownExpectation, 'unknown Expect header', request, response),
     );
-    server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
+    server.on('clientError', (error, socket) => this.#refuseMalformed(error, socket as Socket));
     serveInTurn(server, ({ remoteAddress }) =>
       this.#count(
         'pipelined',
@@ -137,84 +138,85 @@ export class ParserRefusals {
     );
   }
 
-  /** Answers a request on a connection over the limit. */
+  /** Refuses a request on a connection over the limit. */
   refuseSurplus(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     socket.destroySoon = () => closeGently(socket);
-    this.#answer(tooMany, 'too many connections', request, response);
+    this.#refuseRequest(tooManyConnections, 'too many connections', request, response);
   }
 
-  /** Rejects a connection without reading from it. */
+  /** Refuses a connection without reading from it. */
   refuseConnection(socket: Socket): void {
-    this.#countRefusal(tooMany, 'too many connections', socket.remoteAddress);
-    socket.end(write(tooMany), () => socket.destroy());
+    this.#countRefusal(tooManyConnections, 'too many connections', socket.remoteAddress);
+    socket.end(encodeResponse(tooManyConnections), () => socket.destroy());
   }
 
-  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  #refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     // The client disconnected.
     if (error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
-    // Already rejected: the client keeps sending.
+    // The connection was already refused, and the client keeps sending.
     if (!socket.writable) return;
-    const refusal = refusals[error.code ?? ''] ?? malformed;
+    const refusal = refusalsByCode[error.code ?? ''] ?? malformed;
     this.#countRefusal(refusal, error.code, socket.remoteAddress);
     const running = runningResponse(socket);
-    // The malformed request is not the running one, but one behind it.
+    // If the running request is complete, the malformed one comes after it.
     if (running?.req.complete === true) closeAfterRunning(socket);
     else if (running?.headersSent === true) socket.destroy();
-    else closeGently(socket, write(refusal));
+    else closeGently(socket, encodeResponse(refusal));
   }
 
-  #answer(refusal: Refusal, what: string, request: IncomingMessage, response: ServerResponse): void {
-    this.#countRefusal(refusal, what, request.socket.remoteAddress);
-    const { headers, text } = render(refusal);
+  #refuseRequest(refusal: Refusal, detail: string, request: IncomingMessage, response: ServerResponse): void {
+    this.#countRefusal(refusal, detail, request.socket.remoteAddress);
+    const { headers, text } = renderRefusal(refusal);
     response.writeHead(refusal.status, headers).end(text);
     request.resume();
   }
 
-  #countRefusal({ reason, status }: Refusal, code = 'unknown', address = 'unknown'): void {
-    this.#count(reason, `${plainAddress(address)} refused with ${status} before it could be read: ${code}`);
+  #countRefusal({ reason, status }: Refusal, detail = 'unknown', address = 'unknown'): void {
+    this.#count(reason, `${plainAddress(address)} refused with ${status} before it could be read: ${detail}`);
   }
 
-  #count(reason: Reason, what: string): void {
+  #count(reason: Reason, event: string): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     this.#sinceLastLine++;
     if (!this.#throttle.pass()) return;
     const total = this.#sinceLastLine > 1 ? `; ${this.#sinceLastLine} since the last such line` : '';
-    this.#log.warn(`request from ${what}${total}`);
+    this.#log.warn(`request from ${event}${total}`);
     this.#sinceLastLine = 0;
   }
 }
 
-/** @param raw alternating names and values as received; `headers` keeps only the first of several */
-function countHosts(raw: readonly string[]): number {
+/**
+ * Counts the Host headers of a request. Node's `headers` contains only the first one.
+ *
+ * @param rawHeaders alternating names and values as received
+ */
+export function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
-  for (let index = 0; index < raw.length; index += 2) {
-    const name = raw[index] as string;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
     if (name.length === 4 && name.toLowerCase() === 'host') count++;
   }
   return count;
 }
 
-/** Uses the shape of OpenAI's errors, because the client's format is unknown. */
-function render({ code, message, retryAfter }: Refusal): { headers: Record<string, string | number>; text: string } {
-  const { headers, body } = renderError(
-    new GatewayError(code, message, retryAfter === undefined ? {} : { retryAfter }),
-    {
-      id: '',
-      format: undefined,
-      dialect: 'openai',
-    },
-  );
+/** Renders the refusal as an error of OpenAI, because the client's format is unknown. */
+function renderRefusal({ code, message, retryAfter }: Refusal): {
+  headers: Record<string, string | number>;
+  text: string;
+} {
+  const error = new GatewayError(code, message, retryAfter === undefined ? {} : { retryAfter });
+  const { headers, body } = renderError(error, { id: '', format: undefined, dialect: 'openai' });
   const text = String(body);
   const length = { 'content-length': Buffer.byteLength(text) };
   return { text, headers: { ...headers, 'cache-control': 'no-store', ...length, connection: 'close' } };
 }
 
-function write(refusal: Refusal): string {
-  const { headers, text } = render(refusal);
+function encodeResponse(refusal: Refusal): string {
+  const { headers, text } = renderRefusal(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${text}`;
 }

@@ -7,14 +7,14 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The path has endpoints, but none for this method. */
+/** Result for a path that has endpoints, but none for the request's method. */
 export interface WrongMethod {
   readonly allowed: readonly string[];
 }
 
 /**
- * Finds the endpoint for a path. Also accepts paths of common misconfigurations: without a version, with two, below a vendor's name, with a
- * trailing or a double slash.
+ * Finds the endpoint for a path. It also accepts paths of common misconfigurations, such as a missing or repeated version, a vendor's name
+ * in front, and a trailing or double slash.
  */
 export class EndpointTable {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
@@ -24,7 +24,7 @@ export class EndpointTable {
   constructor(endpoints: Iterable<Endpoint>) {
     for (const endpoint of endpoints) {
       if (endpoint.isAliased === true) this.#firstSegments.add(endpoint.path.split('/')[2] as string);
-      if (endpoint.path.includes('{')) this.#patterns.push({ ...compile(endpoint.path), endpoint });
+      if (endpoint.path.includes('{')) this.#patterns.push({ ...compilePattern(endpoint.path), endpoint });
       else this.#add(endpoint);
     }
   }
@@ -39,7 +39,7 @@ export class EndpointTable {
     return this.#exact.has(path);
   }
 
-  find(method: string, rawPath: string): Match | WrongMethod | undefined {
+  findEndpoint(method: string, rawPath: string): Match | WrongMethod | undefined {
     const path = this.has(rawPath) ? rawPath : canonicalPath(rawPath);
     const byMethod = this.#exact.get(path);
     const endpoint = byMethod?.get(method);
@@ -53,13 +53,11 @@ export class EndpointTable {
     for (const { names, regex, endpoint } of this.#patterns) {
       const values = regex.exec(path);
       if (values === null) continue;
-      if (endpoint.method !== method) {
-        if (isMethodOf(path, endpoint)) allowed.push(endpoint.method);
-      } else
-        return {
-          endpoint,
-          params: Object.fromEntries(names.map((name, index) => [name, decodePercent(values[index + 1] as string)])),
-        };
+      if (endpoint.method === method) {
+        const params = names.map((name, index) => [name, decodePercent(values[index + 1] as string)]);
+        return { endpoint, params: Object.fromEntries(params) };
+      }
+      if (isMethodOf(path, endpoint)) allowed.push(endpoint.method);
     }
     return allowed.length > 0 ? { allowed } : undefined;
   }
@@ -80,35 +78,38 @@ export function pathOf(url = ''): string {
 export const vendorSegments = ['anthropic', 'openai'] as const;
 
 const version = '/v1(?:beta)?';
-/** Google's OpenAI-compatible API is at `/v1beta/openai`. */
-const belowVendor = new RegExp(`^(?:${version})?/(${vendorSegments.join('|')})(?=/)`);
-const misplaced = new RegExp(`${belowVendor.source}|^${version}(?=/v\\d)`);
+/** The version may come first, because Google's OpenAI-compatible API is at `/v1beta/openai`. */
+const vendorPrefix = new RegExp(`^(?:${version})?/(${vendorSegments.join('|')})(?=/)`);
+const misplacedPrefix = new RegExp(`${vendorPrefix.source}|^${version}(?=/v\\d)`);
 
 /** Returns the vendor's name in a path such as `/anthropic/v1/messages`. */
 export function vendorSegment(path: string): (typeof vendorSegments)[number] | undefined {
-  return belowVendor.exec(path)?.[1] as (typeof vendorSegments)[number] | undefined;
+  return vendorPrefix.exec(path)?.[1] as (typeof vendorSegments)[number] | undefined;
 }
 
 /**
  * Returns the canonical path: `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`,
- * `/anthropic/v1/messages` → `/v1/messages`. A double slash, from a base URL with a trailing slash, counts as one. Cohere's `/v2/rerank` is
- * compatible with its `/v1/rerank`.
+ * `/anthropic/v1/messages` → `/v1/messages`. A double slash, from a base URL with a trailing slash, counts as one slash. Cohere's
+ * `/v2/rerank` is compatible with its `/v1/rerank`.
  */
 export function canonicalPath(path: string): string {
-  const single = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
-  const trimmed = single.length > 1 && single.endsWith('/') ? single.slice(0, -1) : single;
+  const collapsed = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
+  const trimmed = collapsed.length > 1 && collapsed.endsWith('/') ? collapsed.slice(0, -1) : collapsed;
   // Applied twice, for a vendor's name and a second version after it.
-  const plain = trimmed.replace(misplaced, '').replace(misplaced, '');
-  if (plain === '/v2/rerank') return '/v1/rerank';
-  return /^\/v1(beta)?\//.test(plain) ? plain : `/v1${plain}`;
+  const canonical = trimmed.replace(misplacedPrefix, '').replace(misplacedPrefix, '');
+  if (canonical === '/v2/rerank') return '/v1/rerank';
+  return /^\/v1(beta)?\//.test(canonical) ? canonical : `/v1${canonical}`;
 }
 
-/** False for `…/models/x:verb` on `…/models/{id}`: that is an unknown method, not a model with the wrong HTTP method. */
+/**
+ * True if the path names a resource of the endpoint. `…/models/x:verb` on `…/models/{id}` is an unknown verb instead, and not a model with
+ * the wrong HTTP method.
+ */
 function isMethodOf(path: string, endpoint: Endpoint): boolean {
   return endpoint.path.includes(':') || !/:[^/]*$/.test(path);
 }
 
-function compile(path: string): { names: string[]; regex: RegExp } {
+function compilePattern(path: string): { names: string[]; regex: RegExp } {
   const names: string[] = [];
   const source = path.replace(/\{(\w+)(\*?)\}/g, (_, name: string, rest: string) => {
     names.push(name);

@@ -5,40 +5,40 @@ import { replyListener } from '../pipeline/reply.ts';
 import { abortGrace } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
-interface BodyReader {
-  /** @returns false to pause; the client then calls `resume` of the reading */
-  take(chunk: Buffer): boolean;
+interface BodySink {
+  /** Writes a chunk; returns false to pause the body until `resume` is called. */
+  write(chunk: Buffer): boolean;
   isFull(): boolean;
-  /**
-   * Called when the body stalls.
-   *
-   * @returns the error that ends it
-   */
+  /** Called when the body stalls. Returns the error that ends the body. */
   onStalled(seconds: number): GatewayError;
 }
 
-/** A streamed body on its way to a client without an HTTP response. */
+/** A streaming body that is being sent without an HTTP response, for example over a WebSocket. */
 export interface BodyReading {
-  /** Resolves with the cause of the end: undefined for a regular end, ClientGone if the client disconnected. Never rejects. */
+  /** Resolves to the error that ended the body, to ClientGone if the client disconnected, or to undefined. Never rejects. */
   readonly ended: Promise<GatewayError | ClientGone | undefined>;
   resume(): void;
 }
 
-/** Reads a streamed body like `sendReply`: at the client's speed, until it ends, breaks or stalls, or the exchange is aborted. */
-export function readReply(exchange: Exchange, body: Readable, { take, isFull, onStalled }: BodyReader): BodyReading {
+/** Reads a streaming body at the client's speed, until the body ends, fails or stalls, or the exchange is aborted. See `sendReply`. */
+export function readReply(
+  exchange: Exchange,
+  body: Readable,
+  { write: take, isFull, onStalled }: BodySink,
+): BodyReading {
   const { promise, resolve } = Promise.withResolvers<GatewayError | ClientGone | undefined>();
   const listener = exchange.find(replyListener);
   let isOver = false;
   const end = (reason: GatewayError | ClientGone | undefined) => {
     if (isOver) return;
     isOver = true;
-    stalled.stop();
+    stallWatch.stop();
     body.destroy();
     exchange.bodyLayers.close();
     resolve(reason);
   };
   const isUnread = () => body.isPaused() || isFull();
-  const stalled = new StallWatch(exchange.bodyLayers, isUnread, (seconds) => end(onStalled(seconds)));
+  const stallWatch = new StallWatch(exchange.bodyLayers, isUnread, (seconds) => end(onStalled(seconds)));
   const onAbort = (reason: ClientGone | GatewayError) => {
     if (reason instanceof ClientGone) end(reason);
     else setTimeout(() => end(reason), abortGrace).unref();
@@ -47,7 +47,7 @@ export function readReply(exchange: Exchange, body: Readable, { take, isFull, on
   else onAbort(exchange.abortReason);
   body.on('data', (chunk: Buffer) => {
     if (isOver) return;
-    stalled.progress();
+    stallWatch.progress();
     try {
       listener?.(chunk);
       if (!take(chunk)) body.pause();

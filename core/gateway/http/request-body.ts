@@ -10,12 +10,19 @@ import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
 import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
 import { longPiece, withoutSlack } from '#core/platform/memory/decoded-pieces.ts';
-import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
-import { decoderFor, type OpenDecoder } from './body-decoder.ts';
-import { type BodyLimits, collect, takeBuffered, tooLarge, tooMuch, truncated } from './collect-body.ts';
 import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
+import { findDecoder, type OpenDecoder } from './body-decoder.ts';
+import {
+  type BodyLimits,
+  collectRequestBody,
+  readBuffered,
+  tooLargeError,
+  refuseForMemory,
+  truncatedError,
+} from './collect-body.ts';
 
-/** Parsing a smaller body completely is as cheap as making its outline. */
+/** A smaller body is not outlined, because parsing it completely costs no more. */
 const shortBodyBytes = 16_384;
 
 interface ReadyBody {
@@ -26,7 +33,7 @@ interface ReadyBody {
 }
 
 /**
- * Reads a request's body from the socket when a stage first asks for it, within bounds of size and time. The body of a request rejected
+ * Reads a request's body from the socket when a stage first requests it, within limits of size and time. The body of a request refused
  * before that is never buffered.
  */
 export class RequestBody implements BodySource {
@@ -36,10 +43,10 @@ export class RequestBody implements BodySource {
   readonly #sendContinue: () => void;
   #reading: Promise<readonly Buffer[]> | undefined;
   #isReading = false;
-  #waitedMs = 0; // ms
-  /** The body as received, or in one piece once a caller asked for that. */
+  #waitedMs = 0;
+  /** The body as received, or joined into one buffer by `received`. */
   #pieces: readonly Buffer[] | undefined;
-  /** True if a caller got the bytes, and may keep them longer than the exchange. */
+  /** True if a caller got the bytes, which it may use after the exchange. */
   #isShared = false;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
@@ -130,72 +137,74 @@ export class RequestBody implements BodySource {
 
   async #decode(): Promise<string> {
     const isLong = sizeOf(this.#pieces ?? (await this.#read())) > bounds.stepwiseBody;
-    this.#isShared = true; // must not be freed while this waits
-    // In a later turn, because joining 30 MB of pieces takes 15 ms, and the caller may have outlined them in this turn.
+    this.#isShared = true; // must not be freed during the turns below
+    // In a later turn, because joining 30 MB takes 15 ms, and the caller may have outlined the body in this turn.
     if (isLong) await nextTurn();
     const bytes = this.received as Buffer;
     if (isLong) await nextTurn();
     const text = bytes.toString();
     const isWide = text.length < bytes.length;
-    if (isWide && !this.#memory.grow(text.length * footprint.wideText)) throw tooMuch(this.#memory);
+    if (isWide && !this.#memory.grow(text.length * footprint.wideText)) throw refuseForMemory(this.#memory);
     return text;
   }
 
-  #read(perByte: number = footprint.request): Promise<readonly Buffer[]> {
+  /** @param memoryPerByte bytes of memory to reserve for each byte of the body */
+  #read(memoryPerByte: number = footprint.request): Promise<readonly Buffer[]> {
     const request = this.#request;
-    this.#reading ??= 'pieces' in request ? this.#accept(request, perByte) : this.#readPieces(request, perByte);
+    this.#reading ??=
+      'pieces' in request ? this.#acceptReady(request, memoryPerByte) : this.#readPieces(request, memoryPerByte);
     return this.#reading;
   }
 
-  async #accept({ pieces, onRead }: ReadyBody, perByte: number): Promise<readonly Buffer[]> {
+  async #acceptReady({ pieces, onRead }: ReadyBody, memoryPerByte: number): Promise<readonly Buffer[]> {
     const size = sizeOf(pieces);
     const { maxBytes } = this.#limits;
-    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (size > maxBytes) throw tooLargeError(maxBytes);
     onRead?.();
-    if (!this.#memory.grow(size * perByte)) throw tooMuch(this.#memory);
+    if (!this.#memory.grow(size * memoryPerByte)) throw refuseForMemory(this.#memory);
     this.#pieces = pieces;
     return pieces;
   }
 
-  async #readPieces(request: IncomingMessage, perByte: number): Promise<readonly Buffer[]> {
+  async #readPieces(request: IncomingMessage, memoryPerByte: number): Promise<readonly Buffer[]> {
     const { maxBytes } = this.#limits;
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLargeError(maxBytes);
     const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-    const decode = decoderFor(encoding);
+    const decode = findDecoder(encoding);
     this.#sendContinue();
     this.#isReading = true;
-    // Node's parser called us with the head, and reads the rest of the packet, often the whole body, after we return.
+    // Node's parser called us after the head. It reads the rest of the packet, often the complete body, after we return.
     if (!request.complete) await new Promise<void>((resolve) => setImmediate(resolve));
     try {
-      // The events were emitted before there was a listener.
-      if (request.destroyed && !request.complete) throw truncated();
-      if (decode !== undefined) this.#pieces = await this.#decompress(request, decode, perByte);
-      else if (request.complete) this.#pieces = takeBuffered(request, this.#limits, this.#memory, perByte);
-      else this.#pieces = await this.#collect(request, request, perByte);
+      // The request was destroyed before there was a listener for its events.
+      if (request.destroyed && !request.complete) throw truncatedError();
+      if (decode !== undefined) this.#pieces = await this.#decompress(request, decode, memoryPerByte);
+      else if (request.complete) this.#pieces = readBuffered(request, this.#limits, this.#memory, memoryPerByte);
+      else this.#pieces = await this.#collect(request, request, memoryPerByte);
       return this.#pieces;
     } finally {
       this.#isReading = false;
     }
   }
 
-  /** Decompresses into long pieces if memory allows; their reservation is then replaced by the body's. */
-  async #decompress(request: IncomingMessage, open: OpenDecoder, perByte: number): Promise<readonly Buffer[]> {
+  /** Decompresses into long pieces if memory allows. The reservation for a long piece becomes part of the body's reservation. */
+  async #decompress(request: IncomingMessage, open: OpenDecoder, memoryPerByte: number): Promise<readonly Buffer[]> {
     const reserved = this.#memory.grow(longPiece) ? longPiece : 0;
     const source = request.pipe(open(reserved === 0 ? {} : { chunkSize: longPiece }));
-    const pieces = withoutSlack(await this.#collect(request, source, perByte, reserved));
-    this.#memory.shrink(Math.max(0, reserved - sizeOf(pieces) * perByte));
+    const pieces = withoutSlack(await this.#collect(request, source, memoryPerByte, reserved));
+    this.#memory.shrink(Math.max(0, reserved - sizeOf(pieces) * memoryPerByte));
     return pieces;
   }
 
   async #collect(
     request: IncomingMessage,
     source: Readable,
-    perByte: number,
+    memoryPerByte: number,
     reserved = 0,
   ): Promise<readonly Buffer[]> {
     const startedAt = performance.now();
     try {
-      return await collect(request, source, this.#limits, this.#memory, { perByte, reserved });
+      return await collectRequestBody(request, source, this.#limits, this.#memory, { memoryPerByte, reserved });
     } finally {
       this.#waitedMs = performance.now() - startedAt;
     }
@@ -212,7 +221,7 @@ function requireJsonType(contentType: string | undefined): void {
 }
 
 /**
- * Rejects invalid UTF-8, which decoding replaced: the model would get a different text than the client sent (RFC 8259 §8.1).
+ * Rejects invalid UTF-8 (RFC 8259 §8.1). Decoding has replaced it, so the model would get a different text from the one that was sent.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -221,7 +230,7 @@ function requireUtf8(bytes: Buffer, text: string): void {
   throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
 }
 
-/** Result of decoding invalid bytes. Valid text may contain it too. */
+/** Result of decoding invalid bytes. Valid text may also contain it. */
 const replacement = '\uFFFD';
 
 /** @throws GatewayError `request_too_large` if the text would take too long to parse */
@@ -249,10 +258,9 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The engine's message quotes the body; only the position is safe to show.
-    const place = error instanceof Error ? (/position \d+/.exec(error.message)?.[0] ?? '') : '';
-    throw new GatewayError('invalid_request', `The body is not valid JSON${place && ` (at ${place})`}.`, {
-      cause: error,
-    });
+    // The engine's message quotes the body, so only the position is safe to return.
+    const position = error instanceof Error ? (/position \d+/.exec(error.message)?.[0] ?? '') : '';
+    const message = `The body is not valid JSON${position && ` (at ${position})`}.`;
+    throw new GatewayError('invalid_request', message, { cause: error });
   }
 }

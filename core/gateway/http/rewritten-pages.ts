@@ -1,14 +1,14 @@
 import type { Request, Server } from '@hapi/hapi';
 
 /*
- * Apart from the server: what registers pages is loaded by commands too, which do without hapi.
+ * A module of its own, because commands load the modules that register pages, and must not load the server with hapi.
  */
 
 const rewriters = new WeakMap<Server, (request: Request) => void>();
 
 /**
- * Lets requests for pages be routed differently than by their path, with `request.setUrl`. Not a separate extension, because with a second
- * one API calls would no longer leave hapi early.
+ * Sets a function that may change the route of page requests with `request.setUrl`. It is not an extension of hapi, because API calls
+ * bypass hapi only while there is no second extension.
  */
 export function rewritePages(server: Server, rewrite: (request: Request) => void): void {
   rewriters.set(server, rewrite);

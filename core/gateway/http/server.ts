@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, Server as HttpServer, ServerResponse } from 'node:http';
 import { type Request, type ResponseToolkit, type Server, server as createHapi } from '@hapi/hapi';
-import { createRequestId } from '../records/request-id.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { renderError } from '../pipeline/render-error.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
+import { createRequestId } from '../records/request-id.ts';
+import { renderError } from '../pipeline/render-error.ts';
 import { callerDialect } from './dialect.ts';
-import { type ExchangeHandler, hasLeft } from './exchange-handler.ts';
+import { type ExchangeHandler, isDisconnected } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { ParserRefusals } from './parser-refusals.ts';
 import { canonicalPath, type EndpointTable, pathOf, vendorSegments } from './paths.ts';
@@ -15,7 +15,6 @@ import { Upgrades } from './upgrades.ts';
 import { rewritePage } from './rewritten-pages.ts';
 
 const reminderIntervalMs = 60_000; // per kind of page failure
-
 const extensionTimeoutMs = 5_000;
 
 /** Creates hapi on our own listener; the app decides when it listens. */
@@ -39,40 +38,37 @@ export function createServer(log: Logger): {
     // Compression would delay events until enough are buffered.
     mime: { override: { 'text/event-stream': { source: 'iana', compressible: false } } },
   });
-  shortcutHapi(listener);
+  addShortcut(listener);
   replaceHapiListeners(listener, refusals);
-  const lines = new LineThrottle(reminderIntervalMs);
+  const throttle = new LineThrottle(reminderIntervalMs);
   server.events.on(
     { name: 'request', channels: ['error', 'internal'] },
     ({ path, route, info }, { error, channel }) => {
-      const more = error !== undefined && channel === 'error' ? lines.pass(route.path, error) : undefined;
-      if (more !== undefined) log.error(`${path} failed, request ${info.id}${more}`, error);
+      if (error === undefined || channel !== 'error') return;
+      const suffix = throttle.pass(route.path, error);
+      if (suffix !== undefined) log.error(`${path} failed, request ${info.id}${suffix}`, error);
     },
   );
   return { server, listener, refusals, upgrades };
 }
 
-/**
- * Handles a request that does not need hapi.
- *
- * @returns false for other requests
- */
+/** Handles a request that does not need hapi; returns false for other requests. */
 type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();
 
-/** Bypasses hapi, whose work before the handler takes a tenth of a small call. */
-function shortcutHapi(listener: HttpServer): void {
-  const throughHapi = listener.listeners('request') as RequestListener[];
+/** Lets requests bypass hapi, whose work before the handler takes a tenth of the time of a small call. */
+function addShortcut(listener: HttpServer): void {
+  const hapiListeners = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');
   listener.on('request', (request, response) => {
     if (shortcuts.get(listener)?.(request, response) === true) return;
-    for (const listen of throughHapi) listen.call(listener, request, response);
+    for (const handle of hapiListeners) handle.call(listener, request, response);
   });
 }
 
 /** True while no plugin has an `onRequest` extension. hapi has no public API for this. */
-function hasOnlyOurs(server: Server): boolean {
+function hasOnlyOwnExtension(server: Server): boolean {
   const { _core: core } = server as Server & { _core?: { extensions?: { route?: { onRequest?: Extensions } } } };
   return core?.extensions?.route?.onRequest?.nodes?.length === 1;
 }
@@ -82,18 +78,19 @@ interface Extensions {
 }
 
 /**
- * Stops the server; hapi itself fails if the listener never listened.
+ * Stops the server. Does nothing if the listener never listened, because hapi would fail.
  *
- * @param timeout ms for connections in use
- * @throws the error or timeout of a plugin's `onPreStop`, after which hapi would leave the listener open
+ * @param timeoutMs time for connections in use
+ * @throws the error or timeout of a plugin's `onPreStop`
  */
-export async function stopServer(server: Server, timeout: number): Promise<void> {
+export async function stopServer(server: Server, timeoutMs: number): Promise<void> {
   const { listener } = server;
   if (!listener.listening) return;
   try {
-    const late = 'an extension of a plugin for the stop has not finished';
-    await withDeadline(server.stop({ timeout }), timeout + extensionTimeoutMs, late);
+    const timeoutMessage = 'an extension of a plugin for the stop has not finished';
+    await withDeadline(server.stop({ timeout: timeoutMs }), timeoutMs + extensionTimeoutMs, timeoutMessage);
   } finally {
+    // After an error of `onPreStop`, hapi leaves the listener open.
     if (listener.listening) listener.close().closeAllConnections();
   }
 }
@@ -134,31 +131,30 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
   }
   shortcuts.set(server.listener as HttpServer, (request, response) => {
     const path = pathOf(request.url);
-    if (!endpoints.has(path) || !hasOnlyOurs(server)) return false;
-    // Like hapi: an aborted request ends with the response.
+    if (!endpoints.has(path) || !hasOnlyOwnExtension(server)) return false;
+    // As in hapi, the end of the response covers an aborted request.
     request.on('error', ignore);
     try {
       handler.run(request, response, path);
       return true;
     } catch {
-      // Falls back to hapi, which runs it again, logs the error and answers.
+      // Falls back to hapi, which runs the request again, logs the error and sends a response.
       return false;
     }
   });
   server.ext('onRequest', (request, h) => {
-    // From a base URL with a trailing slash; hapi would interpret the first segment as a host.
+    // A base URL with a trailing slash causes a double slash. hapi would interpret the first segment as a host.
     if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
-    // hapi's router and body parser would cost as much as the rest of its work. Plugins' extensions have already run.
+    // Plugins' extensions have already run. hapi's router and body parser would double the cost of hapi.
     if (endpoints.has(request.path)) return handler.handle(request, h);
-    if (!isExchangePath(request.path, endpoints)) {
-      // hapi's ids contain the host name and the process id.
-      request.info.id = createRequestId(Date.now());
-      if (hasLeft(request.raw.req, request.raw.res)) return h.abandon;
-      sendContinue(request.raw.req);
-      const { cookie } = request.raw.req.headers;
-      if (cookie !== undefined) request.raw.req.headers.cookie = wellFormedCookies(cookie);
-      rewritePage(server, request);
-    }
+    if (isExchangePath(request.path, endpoints)) return h.continue;
+    // hapi's ids contain the host name and the process id.
+    request.info.id = createRequestId(Date.now());
+    if (isDisconnected(request.raw.req, request.raw.res)) return h.abandon;
+    sendContinue(request.raw.req);
+    const { cookie } = request.raw.req.headers;
+    if (cookie !== undefined) request.raw.req.headers.cookie = wellFormedCookies(cookie);
+    rewritePage(server, request);
     return h.continue;
   });
   server.ext('onPreResponse', (request, h) => renderHostError(request, h, endpoints));
@@ -166,7 +162,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
 
 function ignore(): void {}
 
-/** Renders hapi's own errors on these paths, such as a malformed URL, in the client's dialect. */
+/** Renders hapi's own errors on paths of the API, such as a malformed URL, in the client's dialect. */
 function renderHostError(
   request: Request,
   h: ResponseToolkit,
@@ -181,10 +177,10 @@ function renderHostError(
   );
   const dialect = callerDialect(undefined, request.raw.req.headers, request.path);
   const reply = renderError(error, { id: createRequestId(Date.now()), format: undefined, dialect });
-  const rendered = h.response(reply.body as string).code(statusCode);
-  for (const [name, value] of Object.entries(reply.headers)) rendered.header(name, value);
-  rendered.header('cache-control', 'no-store');
-  return rendered;
+  const errorResponse = h.response(reply.body as string).code(statusCode);
+  for (const [name, value] of Object.entries(reply.headers)) errorResponse.header(name, value);
+  errorResponse.header('cache-control', 'no-store');
+  return errorResponse;
 }
 
 const apiPath = new RegExp(`^/(?:v1(?:beta)?(?:/|$)|(?:v2|${vendorSegments.join('|')})/)`);
@@ -193,15 +189,15 @@ function isExchangePath(path: string, endpoints: EndpointTable): boolean {
   return apiPath.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
 }
 
-/** A cookie per RFC 6265 §4.1.1, quoted or not. */
-const cookie =
+/** A cookie as defined in RFC 6265 §4.1.1, quoted or not. */
+const cookiePair =
   /^[!#$%&'*+.^`|~\w-]+=(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/;
 
 /**
- * Keeps only cookies that hapi can parse. It drops all cookies if one is malformed, such as JSON set by another program on this host, and
- * the reader would be signed out for as long as that cookie lives.
+ * Removes the cookies that hapi cannot parse. hapi drops all cookies if one is malformed, such as JSON set by another program on this host,
+ * and the user would stay signed out for the lifetime of that cookie.
  */
 export function wellFormedCookies(header: string): string {
   const pairs = header.split(';').map((pair) => pair.trim());
-  return pairs.filter((pair) => cookie.test(pair) && !pair.startsWith('__proto__=')).join('; ');
+  return pairs.filter((pair) => cookiePair.test(pair) && !pair.startsWith('__proto__=')).join('; ');
 }

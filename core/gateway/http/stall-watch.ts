@@ -2,32 +2,30 @@ import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import type { BodyLayers } from '../pipeline/body-layers.ts';
 
 /**
- * Detects a body whose chunks stop arriving. The allowed time depends on the open layers, so it is checked at intervals of the shortest of
- * these times: when a stage's source has ended, the next allowance starts from then.
+ * Detects a body that stalls. The timeout depends on the open layers of the body, so it is checked at intervals of the smallest possible
+ * timeout. When the timeout has changed, because a stage's source has ended, the new timeout starts.
  */
 export class StallWatch {
   readonly #layers: BodyLayers;
   readonly #timer: LagTolerantTimer;
-  readonly #step: number; // ms
-  #patience: number; // seconds
-  #silentSince = performance.now();
+  #timeout: number; // seconds
+  #idleSince = performance.now();
 
-  /** @param isUnread true while the client does not read, which the write timeout covers */
+  /** @param isUnread returns true while the client does not read, which the write timeout covers */
   constructor(layers: BodyLayers, isUnread: () => boolean, onStalled: (seconds: number) => void) {
     this.#layers = layers;
-    this.#patience = layers.patience;
-    this.#step = layers.leastPatience * 1000;
+    this.#timeout = layers.stallTimeout;
     this.#timer = new LagTolerantTimer(() => {
-      if (isUnread() || this.#refreshPatience()) this.progress();
-      else if (performance.now() - this.#silentSince < this.#patience * 1000) this.#timer.restart();
-      else onStalled(this.#patience);
+      if (isUnread() || this.#updateTimeout()) this.progress();
+      else if (performance.now() - this.#idleSince < this.#timeout * 1000) this.#timer.restart();
+      else onStalled(this.#timeout);
     });
-    this.#timer.start(this.#step);
+    this.#timer.start(layers.minStallTimeout * 1000);
   }
 
-  /** A chunk arrived. */
+  /** Restarts the timeout. Called for each chunk. */
   progress(now: number = performance.now()): void {
-    this.#silentSince = now;
+    this.#idleSince = now;
     this.#timer.restart(now);
   }
 
@@ -35,10 +33,10 @@ export class StallWatch {
     this.#timer.stop();
   }
 
-  /** @returns true if it has changed */
-  #refreshPatience(): boolean {
-    const before = this.#patience;
-    this.#patience = this.#layers.patience;
-    return this.#patience !== before;
+  /** Updates the timeout; returns true if it has changed. */
+  #updateTimeout(): boolean {
+    const previous = this.#timeout;
+    this.#timeout = this.#layers.stallTimeout;
+    return this.#timeout !== previous;
   }
 }

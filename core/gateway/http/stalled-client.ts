@@ -3,34 +3,35 @@ import type { Socket } from 'node:net';
 
 const checksPerTimeout = 8;
 
-/** Node's view of bytes that the system has not accepted yet. Node's socket timeout uses the same value, but restarts with every write. */
-interface SystemQueue {
+/** Node's counters of bytes written to a socket. Node's socket timeout uses them as well, but restarts with every write. */
+interface WriteCounters {
   readonly bytesWritten: number; // includes queued bytes
-  readonly writeQueueSize: number;
+  readonly writeQueueSize: number; // bytes that the system has not accepted yet
 }
 
 /**
- * Calls `onStalled` once the system has accepted none of the bytes waiting for a client for this long. Writes are not progress, because a
- * stream and its keep-alives may fill buffers for hours; a single accepted byte is. Ends with the response.
+ * Calls `onStalled` when the system has accepted none of the bytes queued for a client for a while. A single accepted byte is progress, but
+ * a write is not, because a stream and its keep-alives may fill buffers for hours. Watching ends with the response.
  *
- * @param seconds without progress, up to an eighth more
+ * @param seconds time without progress; the call comes up to an eighth later
  */
 export function watchClient(response: ServerResponse, seconds: number, onStalled: () => void): void {
-  let taken = 0;
-  let idle = 0;
+  let acceptedBytes = 0;
+  let idleChecks = 0;
   const timer = setInterval(
     () => {
-      const now = bytesTaken(response.socket);
-      if (now === undefined || now !== taken) {
-        taken = now ?? 0;
-        idle = 0;
+      const current = countAcceptedBytes(response.socket);
+      if (current === undefined || current !== acceptedBytes) {
+        acceptedBytes = current ?? 0;
+        idleChecks = 0;
         return;
       }
-      if (++idle < checksPerTimeout) return;
-      // Reads by the client while the event loop was blocked are noticed in this turn.
+      idleChecks++;
+      if (idleChecks < checksPerTimeout) return;
+      // By then, Node has counted what the client read while the event loop was blocked.
       setImmediate(() => {
-        if (bytesTaken(response.socket) === taken) onStalled();
-        else idle = 0;
+        if (countAcceptedBytes(response.socket) === acceptedBytes) onStalled();
+        else idleChecks = 0;
       });
     },
     (seconds * 1000) / checksPerTimeout,
@@ -38,14 +39,14 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
   response.once('close', () => clearInterval(timer));
 }
 
-/** Returns true if the response has ended and the system accepted all of it. It accepts nothing of a response queued behind another one. */
+/** True if the response has ended and the system has accepted all of it; false for a response queued behind another response. */
 export function isTaken(response: ServerResponse): boolean {
-  return response.writableEnded && response.socket !== null && bytesTaken(response.socket) === undefined;
+  return response.writableEnded && response.socket !== null && countAcceptedBytes(response.socket) === undefined;
 }
 
-/** Returns the bytes that the system accepted from this connection so far; undefined if it accepted all of them. */
-export function bytesTaken(socket: Socket | null): number | undefined {
-  const { _handle: queue } = (socket ?? {}) as Socket & { _handle?: SystemQueue | null };
-  if (queue === undefined || queue === null || queue.writeQueueSize === 0) return undefined;
-  return queue.bytesWritten - queue.writeQueueSize;
+/** Returns the number of bytes that the system has accepted from this connection; undefined if it has accepted all bytes. */
+export function countAcceptedBytes(socket: Socket | null): number | undefined {
+  const { _handle: counters } = (socket ?? {}) as Socket & { _handle?: WriteCounters | null };
+  if (counters === undefined || counters === null || counters.writeQueueSize === 0) return undefined;
+  return counters.bytesWritten - counters.writeQueueSize;
 }

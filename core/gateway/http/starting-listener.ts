@@ -3,26 +3,27 @@ import { listenRefused } from '#core/platform/errors/start-refused.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import { createRequestId } from '../records/request-id.ts';
-import { type GivenSockets, type ListenPlace, listenWidely } from './accept.ts';
+import { type InheritedSockets, type ListenAddress, listenOnSockets } from './accept.ts';
 import { callerDialect } from './dialect.ts';
+import { pathOf } from './paths.ts';
 
 /**
- * Ms after which a starting gateway listens. Most starts are complete by then: a proxy without health checks, such as nginx, treats an open
- * port as a serving gateway.
+ * Time after which a starting gateway listens. Most starts are complete by then, which matters because a proxy without health checks, such as
+ * nginx, treats an open port as a serving gateway.
  */
-const defaultDelay = 1_000;
+const defaultDelayMs = 1_000;
 
 interface StartingListenerOptions {
   readonly listener: Server;
-  readonly place: ListenPlace | GivenSockets;
+  readonly place: ListenAddress | InheritedSockets;
   readonly onError: (error: Error) => void;
-  /** Ms; Infinity if other processes already accept from the same sockets. */
-  readonly delay?: number;
+  /** Delay in ms; Infinity if other processes already accept from the same sockets. */
+  readonly delayMs?: number;
 }
 
 /**
- * Listener of a starting gateway, which may migrate a large database for hours. `/livez` returns 200, so that no supervisor ends the
- * process; `/readyz` and everything else return 503.
+ * Listens while the gateway starts, which may take hours if it migrates a large database. `/livez` returns 200, so that a supervisor does
+ * not end the process. `/readyz` and all other paths return 503.
  */
 export class StartingListener implements AsyncDisposable {
   readonly #options: StartingListenerOptions;
@@ -33,18 +34,18 @@ export class StartingListener implements AsyncDisposable {
 
   constructor(options: StartingListenerOptions) {
     this.#options = options;
-    this.#openGate = answerWhileStarting(options.listener);
-    const { delay = defaultDelay } = options;
+    this.#openGate = refuseWhileStarting(options.listener);
+    const { delayMs: delay = defaultDelayMs } = options;
     if (delay !== Infinity) this.#timer = setTimeout(() => this.#listenEarly(), delay);
   }
 
   /** Aborted, with the error, if the port cannot be opened. */
-  get failed(): AbortSignal {
+  get failureSignal(): AbortSignal {
     return this.#failure.signal;
   }
 
   /**
-   * Starts serving.
+   * Listens, if it does not yet, and lets requests through to the gateway.
    *
    * @returns a function that stops accepting, see `listenWidely`
    * @throws StartRefused if the port is in use or not permitted
@@ -57,7 +58,7 @@ export class StartingListener implements AsyncDisposable {
     return stopAccepting;
   }
 
-  /** Call after a failed start. */
+  /** Closes the listener after a failed start. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     await this.#listening?.catch(() => undefined);
@@ -72,29 +73,30 @@ export class StartingListener implements AsyncDisposable {
 
   #listen(): Promise<() => void> {
     const { listener, place, onError } = this.#options;
-    return (this.#listening ??= listenWidely(listener, place, onError).catch((error: unknown) => {
+    return (this.#listening ??= listenOnSockets(listener, place, onError).catch((error: unknown) => {
       throw 'port' in place ? listenRefused(`${place.host}:${place.port}`, 'listen.port', error) : error;
     }));
   }
 }
 
-/** @returns a function that restores the previous listeners; may be called repeatedly */
-function answerWhileStarting(listener: Server): () => void {
+/** Replaces the request listeners. Returns a function that restores them, which may be called repeatedly. */
+function refuseWhileStarting(listener: Server): () => void {
   const handlers = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');
-  listener.on('request', answer);
+  listener.on('request', respondWhileStarting);
   return () => {
-    if (!listener.listeners('request').includes(answer)) return;
-    const later = listener.listeners('request').filter((handle) => handle !== answer) as RequestListener[];
+    const current = listener.listeners('request') as RequestListener[];
+    if (!current.includes(respondWhileStarting)) return;
+    const laterHandlers = current.filter((handle) => handle !== respondWhileStarting);
     listener.removeAllListeners('request');
-    for (const handle of [...handlers, ...later]) listener.on('request', handle);
+    for (const handle of [...handlers, ...laterHandlers]) listener.on('request', handle);
   };
 }
 
-function answer(request: IncomingMessage, response: ServerResponse): void {
-  const path = (request.url ?? '').split('?', 1)[0] ?? '';
-  if (path === '/livez') return send(response, 200, { status: 'ok' });
-  if (path === '/readyz') return send(response, 503, { status: 'starting' });
+function respondWhileStarting(request: IncomingMessage, response: ServerResponse): void {
+  const path = pathOf(request.url);
+  if (path === '/livez') return sendJson(response, 200, { status: 'ok' });
+  if (path === '/readyz') return sendJson(response, 503, { status: 'starting' });
   const error = new GatewayError('unavailable', 'The gateway is starting. Try again in a few seconds.', {
     retryAfter: 2,
   });
@@ -108,7 +110,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(status, { ...headers, 'cache-control': 'no-store', connection: 'close' }).end(body as string);
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object): void {
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-cache',

@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
 import type { Request } from '@hapi/hapi';
+import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
 import type { Host } from '../host/host.ts';
 import { clientConnection } from './client-connection.ts';
-import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
 
 const forwardedHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /**
- * Returns true for a browser on the gateway's machine that uses a local name. An untrusted proxy forwards for anyone, and a page whose name
- * resolves to this machine (DNS rebinding) sends its own name.
+ * True for a browser on the gateway's machine that uses a local host name. Requests of an untrusted local proxy do not count, because they
+ * may come from anyone. Neither do requests with another host name, which may come from a page that uses DNS rebinding.
  */
 export function isFromThisMachine(
   request: Pick<Request, 'info' | 'raw'>,
@@ -21,8 +21,8 @@ export function isFromThisMachine(
   return isLoopback(address) && isLocalName(name, host);
 }
 
-function isLocalName(header: string, { service }: Pick<Host, 'service'>): boolean {
-  const url = URL.parse(`http://${header}`);
+function isLocalName(hostHeader: string, { service }: Pick<Host, 'service'>): boolean {
+  const url = URL.parse(`http://${hostHeader}`);
   if (url === null) return false;
   const name = url.hostname.replace(/\.$/, '');
   return isLoopback(name) || name === hostname().toLowerCase() || url.host === URL.parse(service.baseUrl)?.host;

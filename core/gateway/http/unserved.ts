@@ -46,11 +46,11 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
 ];
 
 /**
- * Returns the message for the path of such an API; undefined for others.
+ * Returns the message for the path of a vendor API that is not offered; undefined for other paths.
  *
- * @param path starting with `/v1/` or `/v1beta/`
+ * @param path canonical path, which starts with `/v1/` or `/v1beta/`
  */
 export function explainUnserved(path: string): string | undefined {
-  const behind = path.replace(/^\/v1(?:beta)?(?=\/)/, '');
-  return unserved.find(([pattern]) => pattern.test(behind))?.[1];
+  const unversionedPath = path.replace(/^\/v1(?:beta)?(?=\/)/, '');
+  return unserved.find(([pattern]) => pattern.test(unversionedPath))?.[1];
 }

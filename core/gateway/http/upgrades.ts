@@ -5,9 +5,10 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { asksBeforeUpgrades } from '#core/platform/node-release.ts';
 import type { Host } from '../host/host.ts';
-import type { Conversations } from './converse.ts';
+import type { MessageRunner } from './run-message.ts';
 import { isSurplus } from './connection-limit.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
+import { countHosts } from './parser-refusals.ts';
 import { type EndpointTable, pathOf } from './paths.ts';
 import { closeGently, runningResponse } from './pipelining.ts';
 
@@ -21,26 +22,24 @@ export interface Upgrade {
   readonly head: Buffer;
   /** Path as received, without the query string. */
   readonly path: string;
-  /** Handles data on the socket. */
-  readonly conversations: Conversations;
-  /** Rejects over HTTP through the pipeline: the rejection is recorded, and authentication errors take precedence. */
+  /** Runs the messages received on the socket. */
+  readonly conversations: MessageRunner;
+  /** Refuses over HTTP. The request passes through the pipeline, so it is recorded, and authentication errors take precedence. */
   refuse(error: GatewayError): void;
 }
 
 /** An endpoint that is also served over WebSockets. */
 export interface SocketEndpoint {
-  /** Name of the endpoint at whose path WebSockets are accepted. */
+  /** Name of the endpoint; WebSockets are accepted at its path. */
   readonly endpoint: string;
   /** False if the configuration disables it. */
   isServed(host: Host): boolean;
   open(upgrade: Upgrade): Promise<void>;
-  /** The gateway is stopping: sockets close once nothing runs on them. */
+  /** Closes the sockets as soon as nothing runs on them, because the gateway is stopping. */
   drain(): void;
 }
 
-/**
- * Decides which requests become WebSockets. Other upgrade requests are served as if they had not asked, which HTTP allows (RFC 9110 §7.8).
- */
+/** Opens WebSockets. Other upgrade requests are served as plain HTTP requests, which RFC 9110 §7.8 allows. */
 export class Upgrades {
   readonly #log: Logger;
   #serving: { readonly handler: ExchangeHandler; readonly endpoints: EndpointTable } | undefined;
@@ -50,11 +49,11 @@ export class Upgrades {
     this.#log = log;
   }
 
-  /** `shouldUpgradeCallback` of the listener. Must not throw. */
+  /** Decides which requests become WebSockets, as the listener's `shouldUpgradeCallback`. Must not throw. */
   readonly accepts = (request: IncomingMessage): boolean => this.#find(request) !== undefined;
 
   attach(server: Server): void {
-    // With a listener, a Node.js without `shouldUpgradeCallback` would hand over every upgrade request.
+    // A Node.js without `shouldUpgradeCallback` would pass every upgrade request to the listener.
     if (!asksBeforeUpgrades()) return;
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#open(request, socket, head).catch((error: unknown) => {
@@ -76,16 +75,16 @@ export class Upgrades {
   #find(request: IncomingMessage): SocketEndpoint | undefined {
     if (this.#serving === undefined || !asksForWebSocket(request)) return undefined;
     const { handler, endpoints } = this.#serving;
-    const match = endpoints.find('POST', pathOf(request.url));
+    const match = endpoints.findEndpoint('POST', pathOf(request.url));
     if (match === undefined || !('endpoint' in match)) return undefined;
     const { name } = match.endpoint;
     return this.#sockets.find(({ endpoint, isServed }) => endpoint === name && isServed(handler.serving.host));
   }
 
   async #open(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const found = this.#find(request);
+    const endpoint = this.#find(request);
     const { handler } = this.#serving ?? {};
-    if (found === undefined || handler === undefined) {
+    if (endpoint === undefined || handler === undefined) {
       socket.destroy();
       return;
     }
@@ -93,28 +92,27 @@ export class Upgrades {
     socket.on('error', ignore);
     const path = pathOf(request.url);
     const refuse = (error: GatewayError) => {
-      handler.run(request, responseOn(request, socket), path, error);
+      handler.run(request, createResponse(request, socket), path, error);
     };
-    const refusal = handler.refusal();
+    const refusal = handler.checkAdmission();
     if (refusal !== undefined) refuse(refusal);
-    else await found.open({ request, socket, head, path, conversations: handler, refuse });
+    else await endpoint.open({ request, socket, head, path, conversations: handler, refuse });
   }
 }
 
 function ignore(): void {}
 
 /**
- * True for a valid WebSocket request. Requests that the listener rejects, or that wait behind another on their connection, stay HTTP
- * requests.
+ * True for a valid WebSocket request. Requests that the listener refuses, and requests queued behind another one on their connection, stay
+ * HTTP requests.
  */
 function asksForWebSocket({ method, headers, socket, rawHeaders }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) return false;
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
-  return hosts === 1 && !isSurplus(socket) && runningResponse(socket) === undefined;
+  return countHosts(rawHeaders) === 1 && !isSurplus(socket) && runningResponse(socket) === undefined;
 }
 
-function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
+function createResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new NodeResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);

@@ -1,7 +1,7 @@
+import type { Text, TextValues } from '#core/platform/sentences.ts';
 import type { EventName } from '../events/event-handler.ts';
 import type { EventTypes } from '../events/events.ts';
 import type { Host } from '../host/host.ts';
-import type { Text, TextValues } from '#core/platform/sentences.ts';
 
 /**
  * Defines how an event becomes a mail to a customer: the account in the payload's `accountId`. Registered where the event is recorded. It

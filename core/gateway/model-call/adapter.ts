@@ -3,26 +3,26 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 
 /**
- * Bridge between a client's request and the routes that may serve it. `format` creates one for each model call; `upstream` gets the request
- * for a route from it, and passes it the response. This decouples the two stages.
+ * Adapts a client's request to the routes that may serve it. The stage `format` creates an adapter for each model call. The stage `upstream`
+ * gets the request for a route from the adapter, and passes the response back to it. This decouples the two stages.
  */
 export interface Adapter extends RouteCalls {
   readonly model: Model;
-  /** Name of the model in answers and records: the public one, or the alias used by the client. */
+  /** Name of the model in replies and records, which is the public name or the alias used by the client. */
   readonly modelName: string;
   /** True if the client requested server-sent events. */
   readonly isStream: boolean;
-  /** The client's name for the conversation, whose requests go to the same route and key. */
+  /** The client's id for the conversation. Requests of a conversation go to the same route and key. */
   readonly session?: string | undefined;
-  /** First message of the user, truncated; the same in each turn of a conversation. */
+  /** First message of the user, truncated. It is the same in each turn of a conversation. */
   readonly opening: string;
-  /** True if later requests may start with this one, so that they should use its route and key. */
+  /** True if later requests may repeat this one as their start, so that they should use the same route and key. */
   readonly isConversation?: boolean;
-  /** True if only the route and key of its session can serve it. */
+  /** True if only the route and key of the session can serve the request. */
   readonly isBound?: boolean;
   /**
-   * Calls that ask another route to continue an answer truncated after its first content. Undefined if that is not wanted, or not possible
-   * at this point. Missing if it never is.
+   * Creates the calls that let another route continue a reply that was truncated after its first content. Returns undefined if that is not
+   * wanted, or not possible at this point. Missing if it is never possible.
    */
   resume?(broken: ReplyReader): RouteCalls | undefined;
 }
@@ -31,7 +31,7 @@ export interface Adapter extends RouteCalls {
 export interface RouteCalls {
   /** False if the request cannot be expressed in any format of the route. */
   canServe(route: Route): boolean;
-  /** False for a route that supports less of the request than others; missing if all are equal. */
+  /** False for a route that supports less of the request than others; missing if all routes are equal. */
   prefers?(route: Route): boolean;
   /** Encodes the request to send. Each call starts from the client's unmodified request. */
   encode(route: Route): UpstreamRequest;
@@ -41,13 +41,13 @@ export interface RouteCalls {
 
 /** Request of an attempt. */
 export interface UpstreamRequest {
-  /** Name of the body's wire format, one of the route's. */
+  /** Name of the body's wire format, which is one of the route's formats. */
   readonly format: string;
   /** Appended to the upstream's base URL; starts with a slash. */
   readonly path: string;
-  /** Lower-case names; without authentication, which the `upstream` stage adds. */
+  /** Headers with lower-case names. The stage `upstream` adds authentication. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Pieces are sent in order. */
+  /** The body, or its pieces in order. */
   readonly body: Buffer | string | readonly Buffer[];
   /** Features of the client's request that were omitted or approximated; reported to the client and recorded. */
   readonly notes?: readonly string[] | undefined;
@@ -56,72 +56,68 @@ export interface UpstreamRequest {
 /** Reads one reply. Each attempt needs its own. */
 export interface ReplyReader {
   /**
-   * Converts a whole 2xx body to the client's format.
+   * Converts a non-streaming 2xx body to the client's format.
    *
-   * @throws GatewayError `upstream_failed` if it contains an error or no answer despite its status
+   * @throws GatewayError `upstream_failed` if the body contains an error or no content despite its status
    */
   whole(body: Buffer, contentType: string): WholeReply;
   /**
-   * Converts a body to the kind requested by the client: a whole reply to events, or a stream of events to a whole reply. Missing if that
-   * is not possible.
+   * Converts a body to the kind that the client requested, which is events for a non-streaming body, or a non-streaming reply for events.
+   * Missing if that is not possible.
    *
    * @throws GatewayError see `whole`
    */
   convert?(body: Buffer, isEventStream: boolean): WholeReply;
   /**
-   * Like `whole` or `convert`, in steps between which others get their turn, for bodies so long that processing them would block others.
+   * Runs `whole` or `convert` in steps, so that processing a long body does not block other requests.
    *
-   * @param kind of the body and of the request, which differ if it must be converted
+   * @param kind kinds of the body and of the request; the body is converted if they differ
    * @throws GatewayError see `whole`
    */
   steps?(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply>;
   /**
-   * True for content types that are passed through as bytes, such as audio: `push` receives the chunks, and the answer is complete when the
-   * upstream closes it. Missing if every answer is JSON or events.
+   * True for content types that are passed through as bytes, such as audio. `push` receives the chunks, and the reply is complete when the
+   * upstream closes it. Missing if every reply is JSON or events.
    */
   isBytes?(contentType: string): boolean;
   /** Reads the next bytes of an event stream, and returns the complete events for the client. */
   push(chunk: Buffer): Buffer;
-  /**
-   * The upstream closed the stream.
-   *
-   * @returns the remaining events for the client
-   */
+  /** Ends the stream when the upstream has closed it, and returns the remaining events for the client. */
   end(): Buffer;
-  /** True once content of the answer was passed on: then no other route can take over. */
+  /** True after content has been passed on to the client, so that no other route can take over. */
   readonly hasContent: boolean;
-  /** Grows with every event that carries data, but not with pings, comments or partial events. */
+  /** Count that grows with every event that carries data, but not with pings, comments or partial events. */
   readonly progress: number;
-  /** Characters of the answer that the reader holds until its end; missing if none. */
+  /** Number of characters that the reader buffers until the end of the reply; missing if it buffers none. */
   readonly held?: number;
-  /** True once the answer is complete. A stream that ends before was truncated. */
+  /** True if the reply is complete. A stream that ends earlier was truncated. */
   readonly isComplete: boolean;
   /**
-   * True if only usage and an end marker can follow, for which the upstream gets a short timeout. Becomes false if more of the response
-   * follows nevertheless; the usual timeouts then apply again.
+   * True if only usage and an end marker can follow, for which the upstream gets a short timeout. Becomes false if more content follows
+   * nevertheless; the usual timeouts then apply again.
    */
   readonly isFinished: boolean;
   /** Error reported by the upstream inside the stream. */
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
-  /** True if the vendor withheld or truncated the answer under its policy. */
+  /** True if the vendor withheld or truncated the reply under its policy. */
   readonly isPolicyRefusal?: boolean;
-  /** Digests of the content, undefined in formats without conversations. Computed on each call. */
+  /** Digests of the content; undefined in formats without conversations. Computed on each access. */
   readonly digests?: AnswerDigests | undefined;
-  /** Model named in the upstream's answer. */
+  /** Model named in the upstream's reply. */
   readonly answeredModel?: string | undefined;
-  /** Features of the answer that could not be passed on; recorded, and reported to the client if the headers were not sent yet. */
+  /** Features of the reply that could not be passed on. They are recorded, and reported to the client if the headers were not sent yet. */
   readonly notes?: readonly string[] | undefined;
   /**
-   * The answer as one object in the client's format, exactly as the client receives it. Undefined until it is complete, and in formats
-   * whose answers are not stored.
+   * Returns the reply as one object in the client's format, exactly as the client receives it. Returns undefined until the reply is complete,
+   * and in formats whose replies are not stored.
    */
   finished?(): JsonObject | undefined;
   /** Renders the error that ends the client's stream at this point. */
   renderFailure(error: GatewayError): string;
 }
 
-/** SHA-256 of an answer's content in hexadecimal, undefined without content; see docs/honesty.md. */
+/** SHA-256 digests of a reply's content in hexadecimal; undefined if it has no content. See docs/honesty.md. */
 export interface AnswerDigests {
   readonly received: string | undefined; // of the content sent by the upstream
   readonly sent: string | undefined; // of the content sent to the client
@@ -129,13 +125,13 @@ export interface AnswerDigests {
   readonly changes?: readonly string[];
 }
 
-/** Received and requested kind of answer. */
+/** Received and requested kinds of a reply. */
 export interface AnswerKind {
   readonly isEventStream: boolean;
   readonly isStreamRequested: boolean;
 }
 
-/** A complete answer in the client's format. */
+/** A complete reply in the client's format. */
 export interface WholeReply {
   readonly contentType: string;
   readonly body: Buffer;
@@ -151,6 +147,6 @@ export interface Usage {
   readonly reasoning?: number | undefined;
   /** Images generated by the Images API. */
   readonly images?: number | undefined;
-  /** True if the upstream did not count, and the gateway estimated. */
+  /** True if the gateway estimated the usage, because the upstream did not report it. */
   readonly isEstimated?: boolean | undefined;
 }

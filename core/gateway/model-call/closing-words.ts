@@ -1,31 +1,31 @@
 import type { ReportedError } from './upstream-error.ts';
 
-/** Scope of a closure by a vendor: one key, or the account with all its keys. */
+/** Whether a vendor closed one key, or the account with all its keys. */
 type ClosedPart = 'key' | 'account';
 
 /** A documented way in which a vendor reports that a key or account is closed. */
-export interface Closing {
+export interface ClosureRule {
   /** Display name of the vendor. */
   readonly vendor: string;
-  /** Presets of the upstreams to which this applies. */
+  /** Presets of the upstreams that the rule applies to. */
   readonly presets: readonly string[];
   readonly part: ClosedPart;
   readonly codes?: ReadonlySet<string>;
-  /** Reasons of Google's `ErrorInfo`. */
+  /** Reasons in Google's `ErrorInfo`. */
   readonly reasons?: ReadonlySet<string>;
-  /** Matches the whole message, because messages may contain names chosen by the client, even at the start. */
+  /** Pattern that matches the complete message, because messages may contain names chosen by the client, even at the start. */
   readonly words?: RegExp;
-  /** Vendor's page that documents it. */
+  /** URL of the vendor's documentation. */
   readonly source: string;
   /** Day on which the page was read. */
   readonly seen: string;
 }
 
 /**
- * Wordings and codes with which vendors report that waiting is useless and only they can reopen the key. Invalid keys, unpaid bills and
- * used-up credit are not included: those keys cool down.
+ * Messages and codes of vendors for a closed key that only the vendor can reopen. Invalid keys, unpaid bills and used-up credit are not
+ * included, because those keys only cool down.
  */
-export const closings: readonly Closing[] = [
+export const closureRules: readonly ClosureRule[] = [
   {
     vendor: 'OpenAI',
     presets: ['openai'],
@@ -59,7 +59,7 @@ export const closings: readonly Closing[] = [
     seen: '2026-11-29',
   },
   {
-    // 1110: not active; 1111: does not exist; 1112: locked, support unlocks it; 1121: locked for a violation. Sent with 401 or 429.
+    // 1110: not active; 1111: does not exist; 1112: locked until support unlocks it; 1121: locked for a violation. Sent with 401 or 429.
     vendor: 'Z.AI',
     presets: ['zhipu', 'zhipu-anthropic'],
     part: 'account',
@@ -70,16 +70,16 @@ export const closings: readonly Closing[] = [
 ];
 
 /**
- * Returns the closing reported by an error; undefined for other errors, such as an unexplained 401.
+ * Finds the closure that an error reports; undefined for other errors, such as an unexplained 401.
  *
  * @param preset name of the upstream's preset
  */
-export function closingOf(
+export function findClosureRule(
   { code, message = '', reason }: Pick<ReportedError, 'code' | 'message' | 'reason'>,
   preset: string | undefined,
-): Closing | undefined {
+): ClosureRule | undefined {
   if (preset === undefined) return undefined;
-  return closings.find(
+  return closureRules.find(
     ({ presets, codes, reasons, words }) =>
       presets.includes(preset) &&
       ((code !== undefined && codes?.has(code) === true) ||

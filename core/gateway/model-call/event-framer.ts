@@ -2,82 +2,82 @@ import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
 
-/** Length of data above which parsing once is faster than searching twice. */
+/** Length of data above which one parse is faster than two searches. */
 const parsedLength = 65_536;
 
-/** Piece of an answer: text, reasoning, or arguments of a call. */
-export interface SaidPiece {
+/** New content in an event: text, reasoning, or arguments of a tool call. */
+export interface ContentDelta {
   readonly text: string;
   readonly reasoning: string;
   readonly input?: { readonly key: string | number; readonly text: string };
 }
 
-/** One event of a streamed reply. */
+/** One event of a streaming reply. */
 export class StreamEvent {
   /** The `event:` field, if any. */
   readonly name: string | undefined;
-  /** Undefined if the event has no data, such as a keep-alive comment. */
+  /** Undefined if the event has no data, as in a keep-alive comment. */
   readonly data: string | undefined;
   /** The event as received, including its terminator. */
   readonly text: string;
-  /** The event's piece of the answer, if it is known to contain nothing else. Fast-path decoders use it instead of reading the event. */
-  said: SaidPiece | undefined;
-  /** True once it is known to differ from an earlier event of the stream only in a piece of the answer. */
+  /** The event's new content, if it is known to contain nothing else. Fast-path decoders use it instead of parsing the event. */
+  contentDelta: ContentDelta | undefined;
+  /** True if the event is known to differ from an earlier event of the stream only in its new content. */
   isPlain = false;
   readonly #bytes: Buffer;
-  readonly #begin: number;
+  readonly #start: number;
   readonly #end: number;
-  #object: JsonObject | undefined | null = null;
+  #object: JsonObject | undefined | null = null; // null before the first `parse`
 
-  /** @param bytes contain the event from `begin` to `end` */
+  /** @param bytes buffer that contains the event from `start` to `end` */
   constructor(
     fields: Pick<StreamEvent, 'name' | 'data'>,
     text: string,
     bytes: Buffer,
-    begin = 0,
+    start = 0,
     end: number = bytes.length,
   ) {
     this.name = fields.name;
     this.data = fields.data;
     this.text = text;
     this.#bytes = bytes;
-    this.#begin = begin;
+    this.#start = start;
     this.#end = end;
   }
 
-  /** True for a long event, such as an image: readers parse it instead of searching it. */
+  /** True for a long event, such as an image, which is cheaper to parse than to search. */
   get isLong(): boolean {
     return this.data !== undefined && this.data.length > parsedLength;
   }
 
   /** The bytes of `text`, exactly as received. */
   get raw(): Buffer {
-    const isAll = this.#begin === 0 && this.#end === this.#bytes.length;
-    return isAll ? this.#bytes : this.#bytes.subarray(this.#begin, this.#end);
+    const isWholeBuffer = this.#start === 0 && this.#end === this.#bytes.length;
+    return isWholeBuffer ? this.#bytes : this.#bytes.subarray(this.#start, this.#end);
   }
 
-  /** The object in `data`, parsed on the first call; undefined if `data` is not an object. */
+  /** Returns the object in `data`, parsed on the first call; undefined if `data` is not an object. */
   parse(): JsonObject | undefined {
     if (this.#object === null) this.#object = this.data === undefined ? undefined : parseObject(this.data);
     return this.#object;
   }
 }
 
-/** Returns the events before the first one that would take too long to parse. */
-export function readableOf(events: readonly StreamEvent[]): readonly StreamEvent[] {
-  const at = events.findIndex(({ data = '' }) => findExcess(data, bounds.eventValues) !== undefined);
-  return at === -1 ? events : events.slice(0, at);
+/** Returns the events before the first event that would take too long to parse. */
+export function takeReadable(events: readonly StreamEvent[]): readonly StreamEvent[] {
+  const index = events.findIndex(({ data = '' }) => findExcess(data, bounds.eventValues) !== undefined);
+  return index === -1 ? events : events.slice(0, index);
 }
 
 /**
- * Splits a stream of bytes into events, however it is chunked. The concatenated `raw` bytes of all events are the bytes of the stream
- * (without a byte order mark).
+ * Splits a stream of bytes into events, regardless of chunk boundaries. The concatenated `raw` bytes of all events are the bytes of the
+ * stream, without a byte order mark.
  */
 export interface EventFramer {
   /** Reads the next bytes, and returns the events that they complete. */
   push(chunk: Buffer): readonly StreamEvent[];
-  /** The stream ended: returns the last event if its terminator is missing. */
+  /** Ends the stream, and returns the last event if its terminator is missing. */
   end(): readonly StreamEvent[];
-  /** True if an event is larger than `bounds.event`, or has too many values to be parsed; no events are returned from then on. */
-  readonly isOverfull: boolean;
+  /** True if an event is larger than `bounds.event`, or has too many values to parse. No further events are returned. */
+  readonly isOverLimit: boolean;
 }

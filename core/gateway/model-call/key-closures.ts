@@ -1,24 +1,24 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '../host/host.ts';
-import type { Closing } from './closing-words.ts';
+import type { ClosureRule } from './closing-words.ts';
 import { keyDigest } from './key-digest.ts';
 
-/** Whether a vendor closed a key, as checked by requests on this instance. */
+/** Whether a vendor has closed a key, as known to this instance. Times are ms of `Host.monotonic`. */
 export interface KeyClosure {
   readonly id: string;
-  /** Monotonic ms until which requests do not use the key; 0 while it is open. */
+  /** Time until which requests do not use the key; 0 while it is open. */
   until: number;
-  /** Monotonic ms when this instance learned that it was closed. */
+  /** Time of the last closure on this instance. */
   since?: number;
 }
 
-/** Time in which responses to requests sent before a closure may arrive. */
+/** Maximum time in which responses to requests sent before a closure may arrive. */
 const inFlightMs = 60_000;
 
-/** A rejection that closes a key. */
+/** A vendor's error that closes a key. */
 export interface ReportedClosure {
   readonly upstream: string; // name
-  readonly closing: Closing;
+  readonly closing: ClosureRule;
   /** The vendor's message, without secrets. */
   readonly words: string;
   /** Id of the request. */
@@ -26,60 +26,59 @@ export interface ReportedClosure {
 }
 
 /** Stores closed keys for all instances. Must not throw. */
-interface ClosureKeeper {
-  /** @returns ms until requests may try the key again */
-  closed(closure: KeyClosure, report: ReportedClosure): number;
-  /** The vendor served a request with the key. */
-  opened(closure: KeyClosure): void;
+interface ClosureStore {
+  /** Stores a closure; returns the ms until requests may try the key again. */
+  storeClosed(closure: KeyClosure, report: ReportedClosure): number;
+  /** Called when the vendor has served a request with the key. */
+  storeOpened(closure: KeyClosure): void;
 }
 
-/** Keys closed by their vendors. Without a keeper, no key counts as closed: it cools down like any rejected key. */
+/** Keys closed by their vendors. Without a store, keys are never closed, and cool down like any rejected key. */
 export class KeyClosures {
-  keeper: ClosureKeeper | undefined;
-  readonly #known = new Map<string, KeyClosure>();
+  store: ClosureStore | undefined;
+  readonly #closures = new Map<string, KeyClosure>();
   readonly #monotonic: () => number;
 
   constructor({ monotonic }: Pick<Host, 'monotonic'>) {
     this.#monotonic = monotonic;
   }
 
-  /** Closure of a key. Always the same object for the same key and host, even across upstreams. */
-  of(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): KeyClosure {
-    return this.named(keyDigest(upstream, key));
+  /** Returns the closure of a key, which is the same object for all upstreams that share the key and the host. */
+  getByKey(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): KeyClosure {
+    return this.getById(keyDigest(upstream, key));
   }
 
-  named(id: string): KeyClosure {
-    const known = this.#known.get(id) ?? { id, until: 0 };
-    this.#known.set(id, known);
-    return known;
+  getById(id: string): KeyClosure {
+    const closure = this.#closures.get(id) ?? { id, until: 0 };
+    this.#closures.set(id, closure);
+    return closure;
   }
 
-  /** All closures known to this process, including open ones. */
+  /** Returns the closures of all keys known to this process, including open keys. */
   all(): Iterable<KeyClosure> {
-    return this.#known.values();
+    return this.#closures.values();
   }
 
-  /** @returns false without a keeper: the key cools down instead */
+  /** Closes a key. Returns false if there is no store, so that the key must cool down instead. */
   report(closure: KeyClosure, report: ReportedClosure): boolean {
-    if (this.keeper === undefined) return false;
+    if (this.store === undefined) return false;
     const now = this.#monotonic();
-    // Further requests in flight may report it again.
+    // Further requests in flight may report the same closure.
     if (closure.until <= now) {
       closure.since = now;
-      closure.until = now + this.keeper.closed(closure, report);
+      closure.until = now + this.store.storeClosed(closure, report);
     }
     return true;
   }
 
-  /** The vendor accepted the key. */
-  accepted(closure: KeyClosure): void {
-    // Responses to requests sent before the closure may still arrive.
+  /** Opens a key that the vendor has accepted. Ignored soon after a closure, because the request may have been sent before it. */
+  recordAccepted(closure: KeyClosure): void {
     if (this.#monotonic() - (closure.since ?? -Infinity) < inFlightMs) return;
     closure.until = 0;
-    this.keeper?.opened(closure);
+    this.store?.storeOpened(closure);
   }
 }
 
-export function keyClosures(host: Pick<Host, 'keep' | 'monotonic'>): KeyClosures {
+export function getKeyClosures(host: Pick<Host, 'keep' | 'monotonic'>): KeyClosures {
   return host.keep('key-closures', () => new KeyClosures(host));
 }

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 
-/** Parsed once: a moved session asks for the digests of its route in each call. */
+/** Hosts of base URLs, cached because a moved session computes the digests of its route in each call. */
 const hosts = new WeakMap<object, string>();
 
 /**
- * Returns the digest of a key and its host, which identifies the key in tables and between instances: the same for all upstreams that share
- * it. Without a key, as with cloud credentials, it identifies the upstream.
+ * Returns the digest of a key and its host, which identifies the key in tables and between instances. It is the same for all upstreams that
+ * share the key. Without a key, as with cloud credentials, it identifies the upstream.
  */
 export function keyDigest(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): string {
   const host = hosts.get(upstream) ?? new URL(upstream.baseUrl).host;

@@ -1,57 +1,64 @@
-interface Wording {
-  readonly words: RegExp;
-  room(first: number, second: number): number;
+interface LimitMessage {
+  readonly pattern: RegExp;
+  /** Returns the maximum output tokens, from the numbers that the pattern captures. */
+  toLimit(first: number, second: number): number;
 }
 
-const most = (limit: number): number => limit;
-/** The remaining context. NaN if too little remains for a useful response. */
-const windowLess = (window: number, prompt: number): number => {
-  const room = window - prompt;
-  return room >= minRoomTokens ? room : Number.NaN;
+const minOutputTokens = 256;
+
+const statedLimit = (limit: number): number => limit;
+/** Returns the remaining context; NaN if too little remains for a useful response. */
+const remainingContext = (contextTokens: number, promptTokens: number): number => {
+  const remainingTokens = contextTokens - promptTokens;
+  return remainingTokens >= minOutputTokens ? remainingTokens : Number.NaN;
 };
-const minRoomTokens = 256;
 
 /**
  * Messages that reject the requested number of output tokens, not the prompt. The first match counts, because later patterns are shorter.
  * Sources: vLLM 0.32 (observed) and earlier, SGLang, TGI, OpenAI, Anthropic, DeepSeek, DashScope, Groq, Gemini (public reports).
  */
-const wordings: readonly Wording[] = [
-  { words: /cannot be greater than max_model_len=(?:max_total_tokens=)?(\d+)/, room: most },
-  { words: /maximum context length is (\d+) tokens and your request has (\d+) input tokens/, room: windowLess },
+const limitMessages: readonly LimitMessage[] = [
+  { pattern: /cannot be greater than max_model_len=(?:max_total_tokens=)?(\d+)/, toLimit: statedLimit },
   {
-    words:
+    pattern: /maximum context length is (\d+) tokens and your request has (\d+) input tokens/,
+    toLimit: remainingContext,
+  },
+  {
+    pattern:
       /maximum context length (?:is|of) (\d+) tokens.{0,200}?\b(\d+) (?:tokens )?(?:in|from) (?:the|your) (?:input )?(?:messages|prompt)\b.{0,20}?\b\d+ (?:tokens )?(?:in|for) the completion/s,
-    room: windowLess,
+    toLimit: remainingContext,
   },
   {
-    words: /`inputs` tokens \+ `max_new_tokens` must be <= (\d+)\. Given: (\d+) `inputs` tokens/,
-    room: windowLess,
+    pattern: /`inputs` tokens \+ `max_new_tokens` must be <= (\d+)\. Given: (\d+) `inputs` tokens/,
+    toLimit: remainingContext,
   },
   {
-    words: /input length and `?max_tokens`? exceed context limit: (\d+) \+ \d+ > (\d+)/,
-    room: (prompt, window) => windowLess(window, prompt),
+    pattern: /input length and `?max_tokens`? exceed context limit: (\d+) \+ \d+ > (\d+)/,
+    toLimit: (promptTokens, contextTokens) => remainingContext(contextTokens, promptTokens),
   },
-  { words: /max_tokens: \d+ > (\d+), which is the maximum allowed/, room: most },
-  { words: /max_(?:completion_|output_)?tokens is too large: \d+\. This model supports at most (\d+)/, room: most },
-  { words: /range of max_(?:completion_|output_)?tokens (?:is|should be) \[\d+, ?(\d+)\]/i, room: most },
-  { words: /`?max_(?:completion_)?tokens`? must be less than or equal to `?(\d+)/, room: most },
+  { pattern: /max_tokens: \d+ > (\d+), which is the maximum allowed/, toLimit: statedLimit },
   {
-    words: /maxOutputTokens value of \d+ but the supported range is from \d+ \(inclusive\) to (\d+) \(exclusive\)/,
-    room: (end) => end - 1,
+    pattern: /max_(?:completion_|output_)?tokens is too large: \d+\. This model supports at most (\d+)/,
+    toLimit: statedLimit,
+  },
+  { pattern: /range of max_(?:completion_|output_)?tokens (?:is|should be) \[\d+, ?(\d+)\]/i, toLimit: statedLimit },
+  { pattern: /`?max_(?:completion_)?tokens`? must be less than or equal to `?(\d+)/, toLimit: statedLimit },
+  {
+    pattern: /maxOutputTokens value of \d+ but the supported range is from \d+ \(inclusive\) to (\d+) \(exclusive\)/,
+    toLimit: (exclusiveEnd) => exclusiveEnd - 1,
   },
 ];
 
 /**
- * Returns the maximum output tokens, according to a message that rejects a larger limit.
- *
- * @returns undefined for other messages, and if the prompt leaves no room
+ * Reads the maximum output tokens from a message that rejects a larger limit. Returns undefined for other messages, and if the prompt
+ * leaves too little context.
  */
-export function outputLimitOf(message: string | undefined): number | undefined {
+export function parseOutputLimit(message: string | undefined): number | undefined {
   if (message === undefined) return undefined;
-  for (const { words, room } of wordings) {
-    const found = words.exec(message);
-    if (found === null) continue;
-    const tokens = room(Number(found[1]), Number(found[2]));
+  for (const { pattern, toLimit } of limitMessages) {
+    const match = pattern.exec(message);
+    if (match === null) continue;
+    const tokens = toLimit(Number(match[1]), Number(match[2]));
     return tokens > 0 ? tokens : undefined;
   }
   return undefined;

@@ -1,24 +1,24 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
-import { outputLimitOf } from './output-limit.ts';
+import { parseOutputLimit } from './output-limit.ts';
 import {
-  contextWindowOf,
+  parseContextWindow,
   isClientObjectMissing,
   isModeration,
   isUnknownModel,
-  keyRefused,
-  meaningOf,
-  notSetUp,
+  createKeyRefusedError,
+  findErrorMeaning,
+  createNotSetUpError,
   type ReportedError,
-  throttled,
-  withoutSecrets,
+  createThrottledError,
+  removeSecrets,
 } from './upstream-error.ts';
 import { upstreamReason } from './upstream-reason.ts';
 
 /**
- * Types and codes of errors inside a 200 that a repeated request always gets: of Anthropic, OpenAI and Google, and statuses. Source for
- * those about images: openai 7.59, `ResponseError`.
+ * Types and codes of errors inside a 200 that a retry would get again. They come from Anthropic, OpenAI and Google, or are HTTP statuses.
+ * Source of the codes about images: openai 7.59, `ResponseError`.
  */
-const permanentWords = new Set([
+const permanentCodes = new Set([
   'invalid_request_error',
   'request_too_large',
   'invalid_prompt',
@@ -41,57 +41,58 @@ const permanentWords = new Set([
   'empty_image_file',
   'failed_to_download_image',
 ]);
-const missingWords = new Set(['not_found_error', 'NOT_FOUND', '404']);
-const accountWords = new Set(['permission_error', 'PERMISSION_DENIED', 'UNAUTHENTICATED', '401', '402', '403']);
+const missingCodes = new Set(['not_found_error', 'NOT_FOUND', '404']);
+const accountCodes = new Set(['permission_error', 'PERMISSION_DENIED', 'UNAUTHENTICATED', '401', '402', '403']);
 
 /**
- * Meaning of an error inside a 200: the same as with its proper status. SDKs show its type like the class of a status, and do not repeat
- * the request. Undefined for a failure of the upstream.
+ * Finds the meaning of an error inside a 200, which is the same as with the proper status. Returns undefined for a failure of the upstream.
+ * SDKs treat the error's type like the corresponding status, and do not retry the request.
  */
-function meaningInside(reported: ReportedError): ErrorMeaning | undefined {
-  const meaning = meaningOf(reported);
+function findMeaning(reported: ReportedError): ErrorMeaning | undefined {
+  const meaning = findErrorMeaning(reported);
   if (meaning !== undefined) return meaning;
-  const words = [reported.type, reported.code].filter((word) => word !== undefined);
-  const isOneOf = (known: ReadonlySet<string>) => words.some((word) => known.has(word));
-  if (words.some((word) => /^5\d\d$/.test(word))) return undefined;
-  if (reported.isRejection === true || isModeration(reported) || isOneOf(permanentWords)) return 'rejected';
-  if (isOneOf(accountWords)) return 'key';
-  if (!isOneOf(missingWords)) return undefined;
-  const isOfModel = isUnknownModel(reported) || /\bmodels?\b/i.test(reported.message ?? '');
-  return isOfModel && !isClientObjectMissing(reported) ? 'model' : 'rejected';
+  const codes = [reported.type, reported.code].filter((code) => code !== undefined);
+  const isIn = (set: ReadonlySet<string>) => codes.some((code) => set.has(code));
+  if (codes.some((code) => /^5\d\d$/.test(code))) return undefined;
+  if (reported.isRejection === true || isModeration(reported) || isIn(permanentCodes)) return 'rejected';
+  if (isIn(accountCodes)) return 'key';
+  if (!isIn(missingCodes)) return undefined;
+  const isAboutModel = isUnknownModel(reported) || /\bmodels?\b/i.test(reported.message ?? '');
+  return isAboutModel && !isClientObjectMissing(reported) ? 'model' : 'rejected';
 }
 
 function statusOf({ type, code }: ReportedError): number {
-  if ([type, code].some((word) => missingWords.has(word ?? ''))) return 404;
-  return [type, code].some((word) => word === 'request_too_large' || word === '413') ? 413 : 400;
+  const codes = [type, code];
+  if (codes.some((word) => missingCodes.has(word ?? ''))) return 404;
+  return codes.some((word) => word === 'request_too_large' || word === '413') ? 413 : 400;
 }
 
-/** Converts an error inside a 200: for the client, the upstream failed, unless the request was invalid. */
-export function reportedFailure(reported: ReportedError | undefined): GatewayError {
-  const message = withoutSecrets(reported?.message ?? upstreamReason('upstream.reason.no_message'), 500);
-  const meaning = reported && meaningInside(reported);
+/** Converts an error inside a 200. The client gets a failure of the upstream, unless the request or the setup caused the error. */
+export function createReportedFailure(reported: ReportedError | undefined): GatewayError {
+  const message = removeSecrets(reported?.message ?? upstreamReason('upstream.reason.no_message'), 500);
+  const meaning = reported && findMeaning(reported);
   switch (meaning) {
     case 'overflow':
-      // Clients shorten the conversation on this code; without it, they retry the same request.
+      // On this code, clients shorten the conversation. Without it, they would retry the same request.
       return new GatewayError('upstream_rejected', message, {
         upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
-        contextWindow: reported && contextWindowOf(reported),
+        contextWindow: reported && parseContextWindow(reported),
         meaning,
       });
     case 'limit':
       return new GatewayError('upstream_rejected', message, {
         upstream: { status: 400 },
-        outputLimit: outputLimitOf(reported?.message),
+        outputLimit: parseOutputLimit(reported?.message),
         meaning,
       });
     case 'unsupported':
       return new GatewayError('upstream_rejected', message, { upstream: { status: 400 }, meaning });
     case 'setup':
-      return notSetUp(message);
+      return createNotSetUpError(message);
     case 'key':
-      return keyRefused(message);
+      return createKeyRefusedError(message);
     case 'throttled':
-      return throttled(reported?.retryAfter, message);
+      return createThrottledError(reported?.retryAfter, message);
     case 'rejected':
       return new GatewayError('upstream_rejected', message, {
         upstream: {
@@ -111,7 +112,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
   }
 }
 
-/** Returns the code of a failure not caused by the request, by the meaning of the error. */
+/** Returns the code for a failure that was not caused by the request. */
 export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
   if (meaning === 'capacity') return 'unavailable';
   return meaning === 'timeout' ? 'upstream_timeout' : 'upstream_failed';

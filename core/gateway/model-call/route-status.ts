@@ -1,33 +1,33 @@
 import type { Host } from '../host/host.ts';
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
 
-/** A route as shown to operators: at `/readyz?verbose`, in `daypass routes` and on the front page. Times are RFC 3339. */
+/** A route as shown to operators at `/readyz?verbose`, in `daypass routes` and on their front page. Times are RFC 3339. */
 export interface RouteStatus {
   readonly route: string; // upstream/model
-  /** State of the breaker; `no_model` while a route without the model is tried last. */
+  /** State of the breaker; `no_model` while the route is tried last because it does not have the model. */
   readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
   readonly open_until: string | null;
-  /** Time when its breaker opened, regardless of failed probes since; omitted while it is closed. */
+  /** Time when the breaker first opened, regardless of failed probes since; omitted while it is closed. */
   readonly open_since?: string;
   readonly reason: string | null;
-  /** API keys of its upstream in a cooldown: throttled, rejected or out of credit. */
+  /** Number of the upstream's API keys in a cooldown, because they are throttled, rejected or out of credit. */
   readonly keys_cooling_down?: number;
-  /** Number of those keys closed by their vendor; omitted if none. */
+  /** Number of the upstream's API keys closed by the vendor; omitted if none. */
   readonly keys_closed?: number;
 }
 
-/** Status report about routes, provided by the plugin that sends requests to them. */
+/** Creates the status report about routes, for the plugin that sends requests to them. */
 export function routesReport(report: (host: Host) => RouteStatus[]): StatusReport {
   return { name: 'routes', report };
 }
 
-/** Reads the reported status of routes by route id; empty if no plugin provides it. */
+/** Returns the reported status of routes, by route id; empty if no plugin reports it. */
 export function readRouteStatus({ statusReports }: StatusReports, host: Host): Map<string, RouteStatus> {
   const statuses = (statusReports.get('routes')?.report(host) ?? []) as RouteStatus[];
   return new Map(statuses.map((status) => [status.route, status]));
 }
 
-/** True if the breaker is not closed, or keys are in cooldown. */
+/** True if resetting the route has an effect, because its breaker is not closed or keys are in cooldown. */
 export function canReset(status: RouteStatus | undefined): boolean {
   return (status?.keys_cooling_down ?? 0) > 0 || (status?.state ?? 'closed') !== 'closed';
 }

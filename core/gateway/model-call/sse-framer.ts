@@ -1,36 +1,36 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { type EventFramer, readableOf, StreamEvent } from './event-framer.ts';
+import { type EventFramer, takeReadable, StreamEvent } from './event-framer.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
-const none: readonly StreamEvent[] = [];
+const noEvents: readonly StreamEvent[] = [];
 const longEventBytes = 65_536;
-/** A line end followed by an empty line, in any of the three spellings. */
+/** A line end followed by an empty line. Lines end with LF, CR LF or CR. */
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
-const otherLineEnds = /\r\n?/g;
-/** End mark of OpenAI's streams, which some vendors send without a blank line: nothing can follow it. */
+const crLineEnds = /\r\n?/g;
+/** End mark of OpenAI's streams. Some vendors send it without a blank line, which does not matter because it is the last event. */
 const endMark = /^\s*data: ?\[DONE\]\s*$/;
-const endMarkBytes = { least: 'data:[DONE]'.length, most: 'data: [DONE]\r\n'.length };
+const endMarkBytes = { min: 'data:[DONE]'.length, max: 'data: [DONE]\r\n'.length };
 
 /**
- * Splits a stream of server-sent events. A chunk is searched for blank lines on its bytes, from its end, and decoded once
- * its events are complete, so that the cost stays linear however the stream is cut.
+ * Splits a stream of server-sent events. It searches the bytes of a chunk backwards for a blank line, and decodes events only when they
+ * are complete, so that the cost stays linear regardless of chunk boundaries.
  *
  * Source: HTML Living Standard, section 9.2.6 "Interpreting an event stream".
  */
 export class SseFramer implements EventFramer {
   readonly #pending = new CollectedBytes();
-  #hasBegun = false;
+  #hasStarted = false;
   #hasExcess = false;
-  /** The last event ended with a CR; an LF at the start of the next chunk belongs to it. */
+  /** True if the last event ended with a CR, so that an LF at the start of the next chunk belongs to it. */
   #endedWithCr = false;
-  /** Up to the data of the last event, which the next one repeats as a rule. */
-  #head = headOf();
+  /** Text before the data of the last event, which the next event usually repeats. */
+  #head = createHead();
 
-  get isOverfull(): boolean {
+  get isOverLimit(): boolean {
     return this.#pending.size > bounds.event || this.#hasExcess;
   }
 
@@ -39,13 +39,13 @@ export class SseFramer implements EventFramer {
     const end = endOfLastEvent(chunk, this.#pending.last(3));
     if (end === 0) {
       this.#pending.add(chunk);
-      return this.#hasEndMark() ? this.end() : none;
+      return this.#hasEndMark() ? this.end() : noEvents;
     }
     const head = end === chunk.length ? chunk : chunk.subarray(0, end);
     const events = this.#pending.size === 0 ? head : this.#complete(head);
     if (end < chunk.length) this.#pending.add(chunk.subarray(end));
     else this.#endedWithCr = chunk[end - 1] === CR;
-    const complete = this.#split(this.#withoutMark(events));
+    const complete = this.#readEvents(this.#removeByteOrderMark(events));
     return this.#hasEndMark() ? [...complete, ...this.end()] : complete;
   }
 
@@ -55,58 +55,65 @@ export class SseFramer implements EventFramer {
   }
 
   end(): readonly StreamEvent[] {
-    return this.#pending.size === 0 ? none : this.#split(this.#withoutMark(this.#pending.take()));
+    if (this.#pending.size === 0) return noEvents;
+    return this.#readEvents(this.#removeByteOrderMark(this.#pending.take()));
   }
 
-  #split(bytes: Buffer): readonly StreamEvent[] {
-    if (this.#hasExcess) return none;
-    const events = this.#events(bytes);
-    const readable = readableOf(events);
-    this.#hasExcess = readable.length < events.length;
-    return readable;
+  #readEvents(bytes: Buffer): readonly StreamEvent[] {
+    if (this.#hasExcess) return noEvents;
+    const events = this.#splitEvents(bytes);
+    const readableEvents = takeReadable(events);
+    this.#hasExcess = readableEvents.length < events.length;
+    return readableEvents;
   }
 
-  #events(bytes: Buffer): readonly StreamEvent[] {
+  #splitEvents(bytes: Buffer): readonly StreamEvent[] {
     const text = bytes.toString();
-    const scanned = text.length === bytes.length ? text : searchable(bytes);
-    const hasOtherLineEnds = typeof scanned === 'string' && scanned.includes('\r');
+    const searched = text.length === bytes.length ? text : toSearchable(bytes);
+    const hasCr = typeof searched === 'string' && searched.includes('\r');
     const events: StreamEvent[] = [];
-    for (let begin = 0, end = 0; begin < scanned.length; begin = end) {
-      end = hasOtherLineEnds ? behindBlankLine(scanned, begin) : behindLineFeeds(scanned, begin);
-      const isAll = end - begin === scanned.length;
-      const own = isAll ? text : scanned === text ? text.slice(begin, end) : bytes.toString('utf8', begin, end);
-      const fields = hasOtherLineEnds ? fieldsOf(own.replaceAll(otherLineEnds, '\n')) : this.#fields(own);
-      events.push(new StreamEvent(fields, own, bytes, begin, end));
+    for (let start = 0, end = 0; start < searched.length; start = end) {
+      end = hasCr ? endOfBlankLine(searched, start) : endOfLineFeeds(searched, start);
+      const isOnlyEvent = end - start === searched.length;
+      const eventText = isOnlyEvent
+        ? text
+        : searched === text
+          ? text.slice(start, end)
+          : bytes.toString('utf8', start, end);
+      const fields = hasCr ? parseFields(eventText.replaceAll(crLineEnds, '\n')) : this.#readFields(eventText);
+      events.push(new StreamEvent(fields, eventText, bytes, start, end));
     }
     return events;
   }
 
-  #fields(event: string): EventFields {
+  /** Reads the fields of an event. The fast path is for an event that differs from the last one only in one line of data. */
+  #readFields(event: string): EventFields {
     const { text, name } = this.#head;
     const end = event.length - 2;
-    const isAlike = event.slice(0, text.length) === text && event.indexOf('\n', text.length) === end;
-    if (isAlike && event.charCodeAt(end + 1) === LF) return { name, data: event.slice(text.length, end) };
-    const fields = fieldsOf(event);
-    if (fields.name !== name) this.#head = headOf(fields.name);
+    const isOneLine = event.slice(0, text.length) === text && event.indexOf('\n', text.length) === end;
+    if (isOneLine && event.charCodeAt(end + 1) === LF) return { name, data: event.slice(text.length, end) };
+    const fields = parseFields(event);
+    if (fields.name !== name) this.#head = createHead(fields.name);
     return fields;
   }
 
   #pushAfterCr(chunk: Buffer): readonly StreamEvent[] {
     this.#endedWithCr = false;
     return chunk[0] === LF
-      ? [...this.#events(chunk.subarray(0, 1)), ...this.push(chunk.subarray(1))]
+      ? [...this.#splitEvents(chunk.subarray(0, 1)), ...this.push(chunk.subarray(1))]
       : this.push(chunk);
   }
 
   #hasEndMark(): boolean {
     const { size } = this.#pending;
-    if (size < endMarkBytes.least || size > endMarkBytes.most) return false;
+    if (size < endMarkBytes.min || size > endMarkBytes.max) return false;
     return endMark.test(this.#pending.bytes().toString('latin1'));
   }
 
-  #withoutMark(events: Buffer): Buffer {
-    if (this.#hasBegun) return events;
-    this.#hasBegun = true;
+  /** Removes a byte order mark from the first events of the stream. */
+  #removeByteOrderMark(events: Buffer): Buffer {
+    if (this.#hasStarted) return events;
+    this.#hasStarted = true;
     return withoutByteOrderMark(events);
   }
 }
@@ -116,82 +123,85 @@ interface EventHead {
   readonly name: string | undefined;
 }
 
-function headOf(name?: string): EventHead {
+function createHead(name?: string): EventHead {
   return { name, text: name === undefined ? 'data: ' : `event: ${name}\ndata: ` };
 }
 
-/** Index in `chunk` after its last blank line, which may have begun in `tail`; 0 if there is none. */
+/** Returns the index in `chunk` after its last blank line, which may have started in `tail`; 0 if there is none. */
 function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
-  // Most chunks: one event, or several.
+  // Most chunks end with an event.
   if (chunk.length > 1 && chunk[chunk.length - 1] === LF && chunk[chunk.length - 2] === LF) return chunk.length;
-  let lf = lastBefore(chunk, LF, chunk.length);
-  let cr = lastBefore(chunk, CR, chunk.length);
+  let lf = lastIndexBefore(chunk, LF, chunk.length);
+  let cr = lastIndexBefore(chunk, CR, chunk.length);
   while (lf !== -1 || cr !== -1) {
     const end = Math.max(lf, cr) + 1;
-    if (isBlankBefore(chunk, end, tail)) return end;
-    if (lf > cr) lf = lastBefore(chunk, LF, lf);
-    else cr = lastBefore(chunk, CR, cr);
+    if (endsBlankLine(chunk, end, tail)) return end;
+    if (lf > cr) lf = lastIndexBefore(chunk, LF, lf);
+    else cr = lastIndexBefore(chunk, CR, cr);
   }
   return 0;
 }
 
-function lastBefore(chunk: Buffer, byte: number, end: number): number {
+function lastIndexBefore(chunk: Buffer, byte: number, end: number): number {
   return end > 0 ? chunk.lastIndexOf(byte, end - 1) : -1;
 }
 
-function isBlankBefore(chunk: Buffer, end: number, tail: Buffer): boolean {
-  const at = (index: number) => (index >= 0 ? chunk[index] : tail[tail.length + index]);
-  const isCrLf = at(end - 1) === LF && at(end - 2) === CR;
-  const before = at(end - (isCrLf ? 3 : 2));
-  return before === LF || before === CR;
+function endsBlankLine(chunk: Buffer, end: number, tail: Buffer): boolean {
+  const byteAt = (index: number) => (index >= 0 ? chunk[index] : tail[tail.length + index]);
+  const isCrLf = byteAt(end - 1) === LF && byteAt(end - 2) === CR;
+  const previousByte = byteAt(end - (isCrLf ? 3 : 2));
+  return previousByte === LF || previousByte === CR;
 }
 
-/** One character per byte, so that positions are byte offsets; long events stay buffers, as a copy takes longer than the search. */
-function searchable(bytes: Buffer): string | Buffer {
+/**
+ * Returns the bytes in a form whose indexes are byte offsets, which is usually a string with one character per byte. Long events stay
+ * buffers, because copying them would take longer than the search.
+ */
+function toSearchable(bytes: Buffer): string | Buffer {
   return bytes.length > longEventBytes && !bytes.includes(CR) ? bytes : bytes.toString('latin1');
 }
 
-/** Index after the next blank line of a text without CR; the text's length if there is none. */
-function behindLineFeeds(text: string | Buffer, begin: number): number {
-  const at = text.indexOf('\n\n', begin);
-  return at === -1 ? text.length : at + 2;
+/** Returns the index after the next blank line of a text without CR; the text's length if there is none. */
+function endOfLineFeeds(text: string | Buffer, start: number): number {
+  const index = text.indexOf('\n\n', start);
+  return index === -1 ? text.length : index + 2;
 }
 
-function behindBlankLine(text: string, begin: number): number {
-  blankLine.lastIndex = begin;
+function endOfBlankLine(text: string, start: number): number {
+  blankLine.lastIndex = start;
   return blankLine.test(text) ? blankLine.lastIndex : text.length;
 }
 
 type EventFields = Pick<StreamEvent, 'name' | 'data'>;
 
-/** @param lines that end with LF */
-function fieldsOf(lines: string): EventFields {
+/** @param lines lines that end with LF */
+function parseFields(lines: string): EventFields {
   let name: string | undefined;
   let data: string | undefined;
-  // Joined at the end: a text that grows by a line takes twice as long once it is read.
-  let all: string[] | undefined;
-  for (let begin = 0, end = 0; begin < lines.length; begin = end + 1) {
-    end = lines.indexOf('\n', begin);
+  // Joined at the end, because reading a text that was appended line by line takes twice as long.
+  let dataLines: string[] | undefined;
+  for (let start = 0, end = 0; start < lines.length; start = end + 1) {
+    end = lines.indexOf('\n', start);
     if (end === -1) end = lines.length;
-    const value = valueOf(lines, 'data', begin, end);
-    if (value === undefined) name = valueOf(lines, 'event', begin, end) ?? name;
+    const value = readField(lines, 'data', start, end);
+    if (value === undefined) name = readField(lines, 'event', start, end) ?? name;
     else if (data === undefined) data = value;
-    else (all ??= [data]).push(value);
+    else (dataLines ??= [data]).push(value);
   }
-  return { name: name === '' ? undefined : name, data: all?.join('\n') ?? data };
+  return { name: name === '' ? undefined : name, data: dataLines?.join('\n') ?? data };
 }
 
-function valueOf(lines: string, field: string, begin: number, end: number): string | undefined {
-  if (!lines.startsWith(field, begin)) return undefined;
-  const at = begin + field.length;
-  if (at === end) return '';
-  if (lines.charCodeAt(at) !== COLON) return undefined;
-  return lines.slice(lines.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1, end);
+function readField(lines: string, field: string, start: number, end: number): string | undefined {
+  if (!lines.startsWith(field, start)) return undefined;
+  const nameEnd = start + field.length;
+  if (nameEnd === end) return '';
+  if (lines.charCodeAt(nameEnd) !== COLON) return undefined;
+  return lines.slice(lines.charCodeAt(nameEnd + 1) === SPACE ? nameEnd + 2 : nameEnd + 1, end);
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Returns the bytes without the byte order mark that some servers put before them: JSON has none (RFC 8259 §8.1). */
+/** Removes the byte order mark that some servers send, although JSON must not have one (RFC 8259 §8.1). */
 export function withoutByteOrderMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
 }

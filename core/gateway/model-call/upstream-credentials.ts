@@ -3,13 +3,13 @@ import type { AuthScheme, Upstream } from '#core/config/catalog/catalog.ts';
 const minLength = 6; // shorter values would match inside other words
 const secretHeaders = /auth|key|token|secret|cookie/i;
 
-/** Returns the header that carries a key to an upstream. Empty keys are not sent. */
+/** Returns the header that sends a key to an upstream; none for an empty key. */
 export function authHeaders(scheme: AuthScheme, key: string): Record<string, string> {
   if (key === '' || scheme === 'none') return {};
   return scheme === 'bearer' ? { authorization: `Bearer ${key}` } : { [scheme]: key };
 }
 
-/** Returns the keys and hosts of an upstream, which no message may show, longest first. */
+/** Returns the keys and hosts of an upstream, longest first. No message may contain them. */
 export function secretsOf({
   apiKeys,
   baseUrl,

@@ -4,12 +4,12 @@ import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { isJsonObject, type JsonObject, parseJson, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { authHeaders, secretsOf } from './upstream-credentials.ts';
-import { readRefusal, withoutSecrets } from './upstream-error.ts';
+import { readRefusal, removeSecrets } from './upstream-error.ts';
 
 const lookupTimeoutMs = 10_000;
 const maxMessageLength = 200;
 
-/** A vendor did not provide the requested data. The message contains no secrets. */
+/** Thrown if a vendor did not provide the requested data. The message contains no secrets. */
 export class LookupFailed extends Error {
   override readonly name = 'LookupFailed';
   readonly status: number | undefined;
@@ -20,17 +20,22 @@ export class LookupFailed extends Error {
   }
 }
 
-type Asked = Pick<Upstream, 'baseUrl' | 'apiKeys' | 'headers' | 'auth' | 'formats'>;
+type QueriedUpstream = Pick<Upstream, 'baseUrl' | 'apiKeys' | 'headers' | 'auth' | 'formats'>;
 
 /**
- * Queries a vendor about its models or an account with the upstream's key, which is sent only to the upstream's host: redirects are not
- * followed. Has no effect on the health of routes.
+ * Queries a vendor about its models or an account. Redirects are not followed, so that the key is sent only to the upstream's host. The
+ * result has no effect on the health of routes.
  *
- * @param path from the base URL, or from the host if it starts with `//`: `/models`, `//user/balance`
- * @param maxBytes of the response
+ * @param path path below the base URL, such as `/models`, or below the host if it starts with `//`, such as `//user/balance`
+ * @param maxBytes maximum size of the response
  * @throws LookupFailed
  */
-export async function lookUp(upstream: Asked, key: string, path: string, maxBytes: number): Promise<JsonObject> {
+export async function queryVendor(
+  upstream: QueriedUpstream,
+  key: string,
+  path: string,
+  maxBytes: number,
+): Promise<JsonObject> {
   const { baseUrl, auth, headers, formats } = upstream;
   const version = formats.includes('messages') ? { 'anthropic-version': '2023-06-01' } : {};
   const url = path.startsWith('//') ? new URL(baseUrl).origin + path.slice(1) : baseUrl + path;
@@ -42,7 +47,7 @@ export async function lookUp(upstream: Asked, key: string, path: string, maxByte
       signal: AbortSignal.timeout(lookupTimeoutMs),
     });
     const text = await answerText(response.body, maxBytes);
-    if (!response.ok) throw refusal(response.status, text, secrets);
+    if (!response.ok) throw createRefusal(response.status, text, secrets);
     const value = parseJson(text);
     if (isJsonObject(value)) return value;
     if (Array.isArray(value)) return { data: value };
@@ -50,17 +55,17 @@ export async function lookUp(upstream: Asked, key: string, path: string, maxByte
   } catch (error) {
     if (error instanceof LookupFailed) throw error;
     const reason = describeFailure(reasonOf(error));
-    throw new LookupFailed(withoutSecrets(reason, maxMessageLength, secrets), undefined, { cause: error });
+    throw new LookupFailed(removeSecrets(reason, maxMessageLength, secrets), undefined, { cause: error });
   }
 }
 
-function refusal(status: number, text: string, secrets: readonly string[]): LookupFailed {
+function createRefusal(status: number, text: string, secrets: readonly string[]): LookupFailed {
   const { message = '' } = readRefusal(parseObject(text));
-  const words = withoutSecrets(message.replace(/[\s\0]+/g, ' ').trim(), maxMessageLength, secrets);
-  return new LookupFailed(words === '' ? `status ${status}` : `status ${status}: ${words}`, status);
+  const safeMessage = removeSecrets(message.replace(/[\s\0]+/g, ' ').trim(), maxMessageLength, secrets);
+  return new LookupFailed(safeMessage === '' ? `status ${status}` : `status ${status}: ${safeMessage}`, status);
 }
 
-/** `fetch` hides the reason in the cause. */
+/** Returns the reason of an error of `fetch`, which is in the error's cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${lookupTimeoutMs / 1000} s`;

@@ -3,8 +3,8 @@ import type { Lifecycle, Request, ResponseToolkit, Server, ServerRoute } from '@
 import { noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
-import type { Host } from '../host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import type { Host } from '../host/host.ts';
 import { createRequestId } from '../records/request-id.ts';
 import { limitListener } from '../http/listener.ts';
 import { createServer, stopServer } from '../http/server.ts';

@@ -3,9 +3,9 @@ import { lstat, unlink, utimes } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { listenRefused } from '#core/platform/errors/start-refused.ts';
-import { usableAddress } from '../http/accept.ts';
 import { hungWork } from '#core/platform/hung-work.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { resolveListenAddress } from '../http/accept.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 
 /** Permissions removed from a new socket: only the gateway's user may connect. */
@@ -20,7 +20,7 @@ const diskTimeoutMs = 500;
  */
 export async function openListener(server: Server, address: OperatorAddress): Promise<void> {
   try {
-    const usable = 'path' in address ? address : { ...address, host: await usableAddress(address.host) };
+    const usable = 'path' in address ? address : { ...address, host: await resolveListenAddress(address.host) };
     await tryToListen(server, usable).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE' || !('path' in address) || !(await isAbandoned(address.path))) throw error;
       await unlink(address.path);

@@ -8,46 +8,46 @@ interface BodyLayer {
 }
 
 /**
- * Streams that form a body, innermost first: the one created by a stage or an endpoint, then each wrapper by another stage. A layer may be
- * silent as long as its owner may wait, or the owner of an inner layer that is still open.
+ * The streams that form a body, innermost first: the stream created by a stage or an endpoint, then the wrappers added by other stages. A
+ * layer may be idle for its owner's timeout, or for that of the owner of an inner layer that is still open.
  */
 export class BodyLayers {
   readonly #layers: BodyLayer[] = [];
 
-  /** @param timeout seconds that the owner may wait */
+  /** @param timeout seconds for which the owner may be idle */
   add(body: Readable, owner: string, timeout: number): void {
     this.#layers.push({ body, owner, timeout });
   }
 
   /** Seconds without a chunk after which the body has stalled, given its currently open layers. */
-  get patience(): number {
-    return this.#longest(this.#layers.filter(isOpen));
+  get stallTimeout(): number {
+    return maxTimeout(this.#layers.filter(isOpen));
   }
 
-  /** Lower bound of `patience`. */
-  get leastPatience(): number {
-    return this.#longest(this.#layers.slice(-1));
+  /** Lower bound of `stallTimeout`. */
+  get minStallTimeout(): number {
+    return maxTimeout(this.#layers.slice(-1));
   }
 
-  /** Owner of the innermost open layer without unread data: all outer layers wait for its next chunk. */
-  get stalledStage(): string {
-    const stalled = this.#layers.find((layer) => isOpen(layer) && layer.body.readableLength === 0);
-    return (stalled ?? this.#layers.at(-1))?.owner ?? 'the pipeline';
+  /** Owner of the innermost open layer without unread data. All outer layers wait for the next chunk of this layer. */
+  get stalledOwner(): string {
+    const stalledLayer = this.#layers.find((layer) => isOpen(layer) && layer.body.readableLength === 0);
+    return (stalledLayer ?? this.#layers.at(-1))?.owner ?? 'the pipeline';
   }
 
-  /** Owner of the stream that broke first. */
-  get broken(): string | undefined {
+  /** Owner of the innermost stream that failed; undefined if none did. */
+  get failedOwner(): string | undefined {
     return this.#layers.find(({ body }) => body.errored !== null)?.owner;
   }
 
-  /** Closes every layer. A stage that pipes a body by hand does not close its source. */
+  /** Closes every layer, because a stage that pipes a body by hand does not close its source. */
   close(): void {
     for (const { body } of this.#layers.toReversed()) body.destroy();
   }
+}
 
-  #longest(layers: readonly BodyLayer[]): number {
-    return layers.length === 0 ? defaultStageTimeout : Math.max(...layers.map(({ timeout }) => timeout));
-  }
+function maxTimeout(layers: readonly BodyLayer[]): number {
+  return layers.length === 0 ? defaultStageTimeout : Math.max(...layers.map(({ timeout }) => timeout));
 }
 
 function isOpen({ body }: BodyLayer): boolean {

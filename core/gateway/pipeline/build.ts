@@ -1,10 +1,10 @@
-import type { Host } from '../host/host.ts';
 import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
-import { type NamedStage, Pipeline } from './pipeline.ts';
-import { timed } from './stage-times.ts';
-import type { AnyStageDefinition, Observer, Stage } from './stage.ts';
 import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
+import type { Host } from '../host/host.ts';
+import { type NamedStage, Pipeline } from './pipeline.ts';
+import { timeStage } from './stage-times.ts';
+import type { AnyStageDefinition, Observer, Stage } from './stage.ts';
 
 export interface ConfiguredStage {
   readonly definition: AnyStageDefinition;
@@ -14,7 +14,7 @@ export interface ConfiguredStage {
 const createTimeoutMs = 30_000;
 
 /**
- * Creates the stages of a configuration in order. If one fails, those before it are released.
+ * Creates the stages of a configuration in order. If a stage fails, the stages before it are released.
  *
  * @throws Error naming the stage
  */
@@ -24,35 +24,33 @@ export async function buildPipeline(
   observers: Iterable<Observer> = [],
   stageTimeout?: number,
 ): Promise<Pipeline> {
-  const created: NamedStage[] = [];
+  const namedStages: NamedStage[] = [];
   for (const { definition, options } of stages) {
-    // A stage may prepare data for thousands of models.
+    // Lets other work run first, because a stage may prepare data for thousands of models.
     await nextTurn();
     try {
-      created.push({ name: definition.name, stage: await create(definition, options, host) });
+      namedStages.push({ name: definition.name, stage: await createInTime(definition, options, host) });
     } catch (error) {
-      await new Pipeline(created, host.log).retire();
+      await new Pipeline(namedStages, host.log).retire();
       throw new Error(`stage "${definition.name}" could not be created`, { cause: error });
     }
   }
-  const wanted = [...observers].filter((observer) => observer.isWanted?.(host) ?? true);
+  const wantedObservers = [...observers].filter((observer) => observer.isWanted?.(host) ?? true);
   const telemetry = host.section(telemetrySection);
   const isTimed = telemetry.stages && isSent(telemetry, 'traces');
-  return new Pipeline(isTimed ? created.map(timed) : created, host.log, wanted, stageTimeout);
+  return new Pipeline(isTimed ? namedStages.map(timeStage) : namedStages, host.log, wantedObservers, stageTimeout);
 }
 
-async function create(definition: AnyStageDefinition, options: unknown, host: Host): Promise<Stage> {
-  const creating = Promise.resolve(definition.create(options, host));
+/** Creates a stage. If this takes too long, the stage is released as soon as it exists. */
+async function createInTime(definition: AnyStageDefinition, options: unknown, host: Host): Promise<Stage> {
+  const stage = Promise.resolve(definition.create(options, host));
+  const timeoutMessage = `\`create\` has not finished after ${createTimeoutMs / 1000} s`;
   try {
-    return await withDeadline(
-      creating,
-      createTimeoutMs,
-      `\`create\` has not finished after ${createTimeoutMs / 1000} s`,
-    );
+    return await withDeadline(stage, createTimeoutMs, timeoutMessage);
   } catch (error) {
     if (error instanceof DeadlineExceeded) {
-      const release = (stage: Stage) => new Pipeline([{ name: definition.name, stage }], host.log).retire();
-      creating.then(release).catch(() => undefined);
+      const release = (late: Stage) => new Pipeline([{ name: definition.name, stage: late }], host.log).retire();
+      stage.then(release).catch(() => undefined);
     }
     throw error;
   }

@@ -3,11 +3,11 @@ import type { Exchange } from './exchange.ts';
 import { defineFact } from './fact.ts';
 import { type Reply, replyListener } from './reply.ts';
 
-/** Reads the answer as sent to the client, if a stage changed or created it. */
+/** Reader of the content as sent to the client. Set if a stage changed or created the content. */
 export const changedContent = defineFact<SentReader>('changed_content');
 
-/** Starts reading the content of a reply as it is sent, because it differs from the one reported by the serving route. */
-export function readChangedBody(exchange: Exchange, reply: Reply): void {
+/** Starts reading the content of a reply as it is sent, because it differs from the content reported by the serving route. */
+export function readChangedContent(exchange: Exchange, reply: Reply): void {
   if (reply.status >= 300 || exchange.find(changedContent) !== undefined) return;
   const reader = exchange.format?.readContent?.(reply.headers['content-type'] ?? '');
   if (reader === undefined) return;

@@ -2,38 +2,38 @@ import { Readable } from 'node:stream';
 import type { Reply } from './reply.ts';
 import { StageFault, type StageMoment } from './stage-fault.ts';
 
-/** Like Node's check of header names and values: a token, and no control characters except tab (RFC 9110 §5). */
-const isPlainName = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
-const isPlainValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Same as in Node: a header name is a token, and a value has no control characters except tab (RFC 9110 §5). */
+const headerName = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Checks a reply returned by a stage, so that an invalid one becomes an error with a status, not a dropped connection.
+ * Checks a reply returned by a stage, so that an invalid reply becomes an error with a status instead of a dropped connection.
  *
- * @param known a reply already checked, whose shared parts are not checked again
+ * @param checked a reply already checked; parts that `value` shares with it are not checked again
  * @throws StageFault
  */
-export function checkReply(value: unknown, moment: StageMoment, known?: Reply): Reply {
-  const wrong = value === known ? undefined : findMistake(value, known);
-  if (wrong !== undefined) throw new StageFault(moment, `returned ${wrong}`);
+export function checkReply(value: unknown, moment: StageMoment, checked?: Reply): Reply {
+  const mistake = value === checked ? undefined : findMistake(value, checked);
+  if (mistake !== undefined) throw new StageFault(moment, `returned ${mistake}`);
   return value as Reply;
 }
 
-function findMistake(value: unknown, known: Reply | undefined): string | undefined {
+function findMistake(value: unknown, checked: Reply | undefined): string | undefined {
   if (typeof value !== 'object' || value === null) return `${describeValue(value)}; a reply is an object`;
   const { status, headers, body } = value as Partial<Record<keyof Reply, unknown>>;
   if (!Number.isInteger(status) || (status as number) < 200 || (status as number) > 599)
     return `the status ${describeValue(status)}; it must be an integer from 200 to 599`;
   if (typeof headers !== 'object' || headers === null)
     return `the headers ${describeValue(headers)}; they must be an object`;
-  return (headers === known?.headers ? undefined : findBadHeader(headers, known?.headers)) ?? findBadBody(body);
+  return (headers === checked?.headers ? undefined : findBadHeader(headers, checked?.headers)) ?? findBadBody(body);
 }
 
-function findBadHeader(headers: object, known: Reply['headers'] | undefined): string | undefined {
+function findBadHeader(headers: object, checked: Reply['headers'] | undefined): string | undefined {
   for (const name in headers) {
     const value = (headers as Readonly<Record<string, unknown>>)[name];
-    if (value === known?.[name]) continue;
+    if (value === checked?.[name]) continue;
     if (typeof value !== 'string') return `the header "${name}" as ${describeValue(value)}; it must be a string`;
-    if (!isPlainName.test(name) || !isPlainValue.test(value)) return `a header "${name}" that HTTP does not allow`;
+    if (!headerName.test(name) || !headerValue.test(value)) return `a header "${name}" that HTTP does not allow`;
   }
   return undefined;
 }
@@ -45,7 +45,7 @@ function findBadBody(body: unknown): string | undefined {
   return body.readableObjectMode ? 'a body in object mode; it must be a stream of bytes' : undefined;
 }
 
-/** Describes a value briefly, for messages. */
+/** Describes a value in a few words, for messages. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value !== 'object' || value === null) return String(value);

@@ -10,41 +10,39 @@ import type { AnyFact, Fact } from './fact.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * A path served by the pipeline.
- *
- * A model call is answered by a stage (`upstream`, or `cache` before it). An endpoint with its own `answer` is answered by that, after
- * every stage has entered and its facts are known.
+ * A path served by the pipeline. A stage (`upstream`, or `cache` before it) replies to model calls. Other endpoints have their own
+ * `answer`, which runs after all stages have entered and set their facts.
  */
 export interface Endpoint {
-  /** Snake_case; identifies the kind of request to stages and records: `chat`, `count_tokens`, `list_models`. */
+  /** Kind of request for stages and records, in snake_case: `chat`, `count_tokens`, `list_models`. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Starts with `/v1/` or `/v1beta/`; `{name}` is one segment, `{name*}` the remaining path. */
   readonly path: string;
   /** Wire format of the body; undefined if no model is called. */
   readonly format?: WireFormat | undefined;
-  /** Error format of its clients; omitted if the request's headers decide. */
+  /** Error format of the endpoint's clients; omitted if the request's headers decide. */
   readonly dialect?: Dialect | undefined;
   /**
-   * True for a model call: it counts against the rate limits of model calls, and its reply may be cached. Like every POST in a format,
-   * metered or not, it requires an active period. Other requests have a separate rate limit.
+   * True for a model call, which counts against the rate limits of model calls and whose reply may be cached. Other requests have a
+   * separate rate limit. Every POST in a format requires an active period, metered or not.
    */
   readonly isMetered: boolean;
-  /** True if no key is needed: `auth` skips it, and stages find no principal. */
+  /** True if no key is needed, so that `auth` skips the request and stages find no principal. */
   readonly isPublic?: boolean;
-  /** True if it is also served without the `/v1` prefix, which misconfigured tools omit. */
+  /** True if the path is also served without the `/v1` prefix, which misconfigured tools omit. */
   readonly isAliased?: boolean;
   readonly answer?: ((exchange: Exchange) => Reply | Promise<Reply>) | undefined;
-  /** Lists the endpoint in the API documentation. */
+  /** Entry in the API documentation; the endpoint is not listed without it. */
   readonly documentation?: EndpointDocumentation;
 }
 
-/** A body without the middle of its long strings, see core/platform/json-outline. */
+/** A body without the middle parts of its long strings, see core/platform/json-outline. */
 export interface BodyOutline {
   readonly body: JsonObject;
   /** JSON text of the outline. */
   readonly text: string;
-  /** Bytes of the whole body, valid until the exchange ends. */
+  /** Bytes of the complete body, valid until the exchange ends. */
   readonly pieces: readonly Buffer[];
   /** Number of bytes at the end of the JSON that equal the end of the body. */
   readonly uncut: number;
@@ -55,20 +53,20 @@ export interface BodySource {
   /** @throws GatewayError `request_too_large`, `request_timeout` */
   bytes(): Promise<Buffer>;
   text(): Promise<string>;
-  /** Returns the bytes without decoding them to text, which takes less memory. */
+  /** Reads the bytes of a form. They are not decoded to text, which saves memory. */
   form?(): Promise<Buffer>;
-  /** @throws GatewayError also `invalid_request`, `unsupported_media_type` */
+  /** @throws GatewayError see `bytes`, and `invalid_request`, `unsupported_media_type` */
   json(): Promise<JsonObject>;
   /**
-   * Structure of a long body without its long strings, at a fraction of the cost of parsing it. Undefined for a short body, or if the whole
-   * body must be read.
+   * Outlines a long body at a fraction of the cost of parsing it. Returns undefined for a short body, or if the complete body must be
+   * parsed.
    *
    * @throws GatewayError see `bytes`, and `unsupported_media_type`
    */
   outline?(): Promise<BodyOutline | undefined> | undefined;
-  /** The complete body, once a stage read it. */
+  /** The complete body, after a stage has read it. */
   readonly received?: Buffer | undefined;
-  /** Call when the exchange ends. */
+  /** Releases the body. Called when the exchange ends. */
   release?(): void;
   /** True while the body is being read. */
   readonly isReading?: boolean;
@@ -97,11 +95,11 @@ export interface ExchangeInit {
 type AbortListener = (reason: ClientGone | GatewayError) => void;
 
 export interface ReplySender {
-  /** Sends a reply before the pipeline has one, on behalf of an exchange that continues without its client. */
+  /** Sends the client a reply before the pipeline has one. The exchange then continues without its client. */
   send(early: Reply): Promise<void>;
 }
 
-/** Takes the reply of an exchange that continues without its client. Must read or discard the body. */
+/** Receives the reply of an exchange that continues without its client. It must read or discard the body. */
 type ReplyTaker = (reply: Reply) => Promise<void>;
 
 /** Request and reply together, as they pass through the pipeline. */
@@ -119,24 +117,22 @@ export class Exchange {
   readonly receivedAt: number;
   /** Number of the serving variant; undefined for the main configuration. */
   variant: number | undefined = undefined;
-  /** Reads the request body, once. Nothing is read before a stage asks. */
+  /** The request body. It is read once, when a stage first requests it. */
   readonly body: BodySource;
   /** Memory reserved for the exchange's buffers. */
   readonly memory: MemoryShare;
   /** Owners of the layers of a streamed reply. */
   readonly bodyLayers = new BodyLayers();
-  /**
-   * True while a stage keeps it in a queue with a deadline: that time is not counted as the stage's. Reset when the stage's moment ends.
-   */
+  /** True while a stage keeps the exchange in a queue with its own deadline, which stops the stage's timeout. Reset after each moment. */
   isQueued = false;
-  readonly #began = performance.now();
+  readonly #startedAt = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();
   #controller: AbortController | undefined;
   #abortReason: ClientGone | GatewayError | undefined;
   #abortListeners: AbortListener[] | undefined;
   #failure: GatewayError | undefined;
   #taker: ReplyTaker | undefined;
-  /** Sends the client its answer when the exchange is detached; set by the host. */
+  /** Sends the early reply of a detached exchange; set by the host. */
   sender: ReplySender | undefined;
 
   constructor(init: ExchangeInit) {
@@ -155,13 +151,13 @@ export class Exchange {
     this.memory = init.memory ?? unlimitedMemory.share('');
   }
 
-  /** Value of a fact that the stage declared to read. */
+  /** Returns the value of a fact that the stage declares in `reads`. */
   get<T>(fact: Fact<T>): T {
     if (!this.#facts.has(fact)) throw new Error(`fact ${fact.name} is read before any stage has written it`);
     return this.#facts.get(fact) as T;
   }
 
-  /** Value of a fact that may be missing, because its stage is not listed or was not reached. */
+  /** Returns the value of a fact; undefined if the stage that writes it is not listed or was not reached. */
   find<T>(fact: Fact<T>): T | undefined {
     return this.#facts.get(fact) as T | undefined;
   }
@@ -172,12 +168,12 @@ export class Exchange {
 
   /** Ms since the request arrived. */
   get elapsed(): number {
-    return performance.now() - this.#began;
+    return performance.now() - this.#startedAt;
   }
 
   /**
-   * Aborted if the client disconnected (the reason is a ClientGone) or the gateway ends the exchange (the reason is the GatewayError sent
-   * to the client). Created on first use, because most exchanges need only `isAborted`.
+   * Aborted when the client disconnects (the reason is a ClientGone) or the gateway ends the exchange (the reason is the GatewayError sent
+   * to the client). Created on first use, because most exchanges only need `isAborted`.
    */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -191,12 +187,12 @@ export class Exchange {
     return this.#abortReason !== undefined;
   }
 
-  /** Reason of the abort; undefined until then. */
+  /** Reason of the abort; undefined unless aborted. */
   get abortReason(): ClientGone | GatewayError | undefined {
     return this.#abortReason;
   }
 
-  /** Calls a listener, which must not throw, when the exchange is aborted. Cheaper than the signal. */
+  /** Calls the listener, which must not throw, when the exchange is aborted. This is cheaper than using `signal`. */
   onAbort(listener: AbortListener): void {
     this.#abortListeners ??= [];
     this.#abortListeners.push(listener);
@@ -211,15 +207,15 @@ export class Exchange {
   }
 
   /**
-   * Answers the client now, and lets the exchange continue without it, with its limits and its record: the pipeline's reply goes to
-   * `taker`, and a client disconnect no longer ends the exchange.
+   * Sends the client a reply now, and continues the exchange without the client. The exchange keeps its limits and its record, the
+   * pipeline's reply goes to `taker`, and a disconnect no longer ends the exchange.
    */
   async detach(early: Reply, taker: ReplyTaker): Promise<void> {
     this.#taker = taker;
     await this.sender?.send(early);
   }
 
-  /** Undefined while the client waits for the reply. */
+  /** Receiver of the reply; undefined unless the exchange is detached. */
   get taker(): ReplyTaker | undefined {
     return this.#taker;
   }

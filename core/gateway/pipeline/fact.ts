@@ -4,15 +4,15 @@ export interface AnyFact {
 }
 
 /**
- * A typed key under which one stage leaves a value for later stages. Stages declare the facts that they read and write, so that loading a
- * gateway.yaml with an impossible order fails.
+ * A typed key under which a stage stores a value for later stages. Stages declare the facts that they read and write, so that the gateway
+ * can reject a gateway.yaml with an impossible order.
  */
 export interface Fact<T> extends AnyFact {
-  /** Exists only for the type checker: ties the key to the type of its value. */
+  /** Ties the key to the type of its value, for the type checker only. */
   readonly _value?: (value: T) => T;
 }
 
-/** Defines a fact. The name is for messages about gateway.yaml; the object itself is the identity. */
+/** Defines a fact. Its identity is the returned object; the name is only for messages about gateway.yaml. */
 export function defineFact<T>(name: string): Fact<T> {
   return Object.freeze({ name });
 }

@@ -7,8 +7,8 @@ export interface Link<T> {
 }
 
 /**
- * Items in order of insertion, removable in constant time. With thousands of insertions per second, a Set or Map rehashes repeatedly, and
- * an old table keeps its items alive until the next full collection.
+ * Items in order of insertion, removable in constant time. With thousands of insertions per second, a Set or Map would rehash repeatedly,
+ * and its old tables would keep items alive until the next full garbage collection.
  */
 export class LinkedList<T> {
   #first: Link<T> | undefined;
@@ -48,7 +48,7 @@ export class LinkedList<T> {
     this.#size--;
   }
 
-  /** A snapshot of all items. */
+  /** Returns a snapshot of all items, oldest first. */
   items(): T[] {
     const items: T[] = [];
     for (let link = this.#first; link !== undefined; link = link.next) items.push(link.item);

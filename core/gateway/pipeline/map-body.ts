@@ -3,46 +3,52 @@ import { Readable } from 'node:stream';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { replyStreamOf } from './reply-stream.ts';
+import { createReplyStream } from './reply-stream.ts';
 import type { Reply } from './reply.ts';
 
 /** Reads the chunks of a body in order, and yields their replacements. */
 export type BodyTransform = (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer | string>;
 
 /**
- * Changes the body of a reply; for `leave`. A whole body stays whole and reaches the transform as one chunk, a stream
- * stays a stream. Backpressure, errors and the end pass through in both directions: a client that leaves closes the
- * original body, and an original body that breaks off ends the new one with the same error, after what it has yielded.
+ * Changes the body of a reply; for `leave`. A stream stays a stream, and a non-streaming body reaches the transform as one
+ * chunk. Backpressure, errors and the end are propagated in both directions: a client that disconnects closes the original
+ * body, and an error of the original body ends the new one, after the chunks yielded before.
  *
- * An event stream delivers whole events in each chunk, and so must the transform.
+ * Each chunk of an event stream contains whole events, and so must each chunk that the transform yields.
  *
- * @throws GatewayError `internal_error` when a whole body becomes larger than 64 MB; errors of the transform
+ * @throws GatewayError `internal_error` if a non-streaming body becomes larger than 64 MB
+ * @throws errors of the transform
  */
 export function mapBody(reply: Reply, transform: BodyTransform): Reply | Promise<Reply> {
   const { body } = reply;
   if (body === null) return reply;
   if (body instanceof Readable) return { ...reply, body: mapStream(body, transform) };
-  return mapWhole(Buffer.from(body), transform).then((mapped) => ({ ...reply, body: mapped }));
+  return collectBody(transform(singleChunk(Buffer.from(body)))).then((mappedBody) => ({ ...reply, body: mappedBody }));
 }
 
 function mapStream(body: Readable, transform: BodyTransform): Readable {
-  return replyStreamOf(transform(toBuffers(body)), () => body.destroy());
+  return createReplyStream(transform(toBuffers(body)), () => body.destroy());
 }
 
-/** Streams of text yield strings; transforms see bytes only. */
+/** Converts the strings of text streams, because transforms receive only bytes. */
 async function* toBuffers(body: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
   for await (const chunk of body) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-async function mapWhole(body: Buffer, transform: BodyTransform): Promise<Buffer> {
+/**
+ * Reads all chunks of a non-streaming body.
+ *
+ * @throws GatewayError `internal_error` if the body is larger than 64 MB
+ */
+export async function collectBody(chunks: AsyncIterable<Buffer | string>): Promise<Buffer> {
   const collected = new CollectedBytes();
-  for await (const chunk of transform(only(body))) {
+  for await (const chunk of chunks) {
     collected.add(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
     if (collected.size > bounds.wholeReply) throw new GatewayError('internal_error', 'The response is too large.');
   }
   return collected.take();
 }
 
-async function* only(body: Buffer): AsyncGenerator<Buffer> {
+async function* singleChunk(body: Buffer): AsyncGenerator<Buffer> {
   yield body;
 }

@@ -1,21 +1,18 @@
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { bounds } from '#core/platform/bounds.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import type { EntryFramer, ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { parseExact } from '../model-call/exact-json.ts';
 import { SseFramer } from '../model-call/sse-framer.ts';
 import type { Exchange } from './exchange.ts';
-import { type BodyTransform, mapBody } from './map-body.ts';
+import { type BodyTransform, collectBody, mapBody } from './map-body.ts';
 import type { Reply } from './reply.ts';
-import type { EntryFramer, ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { MappedBlocks, type TextMap } from './text-mapper.ts';
 
 /**
- * Changes the text of an answer in the client's format, streamed or whole; for `leave`. A function gets whole words; for a stream, it is
- * called whenever more words are complete. For longer matches pass `{ create }`, which returns a `TextMapper` for each text and may hold
- * back as much as needed.
+ * Changes the text of a reply in the client's format, streaming or not; for `leave`. A function gets whole words; for a stream, it is
+ * called whenever more words are complete. To match across words, pass `{ create }`, which returns a `TextMapper` for each text. A
+ * mapper may buffer as much text as it needs.
  *
  * Reasoning, tool calls, errors, and replies of endpoints that call no model are not changed.
  */
@@ -35,32 +32,28 @@ export function mapText(exchange: Exchange, reply: Reply, map: TextMap): Reply |
 type Chunks = Parameters<BodyTransform>[0];
 
 async function* mapWhole(chunks: Chunks, texts: ReplyText, blocks: TextBlocks): AsyncGenerator<string> {
-  const collected = new CollectedBytes();
-  for await (const chunk of chunks) {
-    collected.add(chunk);
-    if (collected.size > bounds.wholeReply) throw new GatewayError('internal_error', 'The response is too large.');
-  }
-  const value = parseExact(collected.take().toString());
-  const map = texts.mapEvents(blocks);
+  const value = parseExact((await collectBody(chunks)).toString());
   // Without `alt=sse`, Gemini streams one JSON array.
-  if (Array.isArray(value)) yield `[${value.map((entry) => mapEntry(entry as JsonObject, map)).join(',')}]`;
-  else {
-    if (isJsonObject(value)) texts.mapReply(value, blocks);
-    yield JSON.stringify(value);
+  if (Array.isArray(value)) {
+    const map = texts.mapEvents(blocks);
+    yield `[${value.map((entry) => mapEntry(entry as JsonObject, map)).join(',')}]`;
+    return;
   }
+  if (isJsonObject(value)) texts.mapReply(value, blocks);
+  yield JSON.stringify(value);
 }
 
 async function* mapEvents(chunks: Chunks, texts: ReplyText, blocks: TextBlocks): AsyncGenerator<Buffer | string> {
   const framer = new SseFramer();
   const map = texts.mapEvents(blocks);
   for await (const chunk of chunks) {
-    let written = '';
+    let output = '';
     for (const event of framer.push(chunk)) {
       const data = event.data?.startsWith('{') === true ? parseExact(event.data) : undefined;
-      const mapped = isJsonObject(data) ? map({ name: event.name, data }) : undefined;
-      written += mapped === undefined ? event.text : mapped.map(writeEvent).join('');
+      const mappedEvents = isJsonObject(data) ? map({ name: event.name, data }) : undefined;
+      output += mappedEvents === undefined ? event.text : mappedEvents.map(encodeEvent).join('');
     }
-    if (written !== '') yield written;
+    if (output !== '') yield output;
   }
   for (const event of framer.end()) yield event.text;
 }
@@ -80,10 +73,10 @@ async function* mapEntries(
 }
 
 function mapEntry(entry: JsonObject, map: ReturnType<ReplyText['mapEvents']>): string {
-  const mapped = map({ name: undefined, data: entry }) ?? [{ data: entry }];
-  return mapped.map(({ data }) => JSON.stringify(data)).join(',\r\n');
+  const mappedEvents = map({ name: undefined, data: entry }) ?? [{ data: entry }];
+  return mappedEvents.map(({ data }) => JSON.stringify(data)).join(',\r\n');
 }
 
-function writeEvent({ name, data }: ObjectEvent): string {
+function encodeEvent({ name, data }: ObjectEvent): string {
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,22 +1,20 @@
 import { Readable } from 'node:stream';
 import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
-import { renderError } from './render-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
+import { firstOrTimeout, timedOut, withDeadline } from '#core/platform/timing/deadline.ts';
+import { LineThrottle } from '#core/platform/timing/throttle.ts';
+import { renderError } from './render-error.ts';
 import type { Exchange } from './exchange.ts';
-import { readChangedBody } from './changed-body.ts';
+import { readChangedContent } from './changed-body.ts';
 import { checkReply, describeValue } from './check-reply.ts';
 import { bodyErrorOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
-import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
-import { firstOrTimeout, timedOut, withDeadline } from '#core/platform/timing/deadline.ts';
-import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { Watchdog } from './watchdog.ts';
 
 const reminderIntervalMs = 60_000; // per kind of stage failure
-
-const giveUpTimeoutMs = 1_000;
-
+const abandonTimeoutMs = 1_000;
 const releaseTimeoutMs = 5_000;
 
 /** A stage with its name in gateway.yaml. */
@@ -25,53 +23,52 @@ export interface NamedStage {
   readonly stage: Stage;
 }
 
-interface Watched {
+interface Owner {
   readonly owner: string; // `stage "cache"`
   readonly timeout: number; // seconds
 }
 
-interface WatchedStage extends Watched, NamedStage {}
+interface StageEntry extends Owner, NamedStage {}
 
-interface Deferral {
+interface Deferral extends Owner {
   readonly answer: (exchange: Exchange) => Reply | Promise<Reply>;
-  readonly watched: Watched;
 }
 
 /**
- * An ordered, immutable list of stages, created from one configuration. A reload creates a new one; exchanges in flight finish on the one
- * that they started with, and `retire` releases it after the last of them.
+ * An ordered, immutable list of stages, created from one configuration. A reload creates a new pipeline. Exchanges in flight finish on the
+ * pipeline that they started with, and `retire` releases the old pipeline after the last of them.
  *
  * Every exchange goes through `begin`, `answer` and `finish`, once each, in this order.
  */
 export class Pipeline {
-  readonly #stages: readonly WatchedStage[];
+  readonly #stages: readonly StageEntry[];
   readonly #log: Logger;
-  readonly #starting: readonly WatchedStage[];
-  readonly #holding: readonly WatchedStage[];
-  readonly #ending: readonly WatchedStage[];
+  readonly #startEntries: readonly StageEntry[];
+  readonly #holdEntries: readonly StageEntry[];
+  readonly #doneEntries: readonly StageEntry[];
   readonly #stageTimeout: number;
   readonly #watchdog = new Watchdog();
-  readonly #lines = new LineThrottle(reminderIntervalMs);
+  readonly #failureThrottle = new LineThrottle(reminderIntervalMs);
   #running = 0;
-  #retired: PromiseWithResolvers<void> | undefined;
+  #lastExchange: PromiseWithResolvers<void> | undefined; // created by `retire`
 
-  /** @param stageTimeout seconds allowed for a moment of a stage, unless the stage states a longer time */
+  /** @param stageTimeout seconds allowed for a moment of a stage, unless the stage states a longer timeout */
   constructor(
     stages: readonly NamedStage[],
     log: Logger,
     observers: Iterable<Observer> = [],
     stageTimeout = defaultStageTimeout,
   ) {
-    this.#stages = stages.map(({ name, stage }) => watchStage(name, stage, stageTimeout));
+    this.#stages = stages.map(({ name, stage }) => toEntry(name, stage, stageTimeout));
     this.#log = log;
     this.#stageTimeout = stageTimeout;
-    this.#holding = this.#stages.filter(({ stage }) => stage.hold !== undefined);
-    const observing = [
+    this.#holdEntries = this.#stages.filter(({ stage }) => stage.hold !== undefined);
+    const entries = [
       ...this.#stages,
-      ...[...observers].map((observer) => watchStage(observer.name, observer as Stage, stageTimeout)),
+      ...[...observers].map((observer) => toEntry(observer.name, observer as Stage, stageTimeout)),
     ];
-    this.#starting = observing.filter(({ stage }) => stage.start !== undefined);
-    this.#ending = observing.filter(({ stage }) => stage.done !== undefined);
+    this.#startEntries = entries.filter(({ stage }) => stage.start !== undefined);
+    this.#doneEntries = entries.filter(({ stage }) => stage.done !== undefined);
   }
 
   get names(): string[] {
@@ -83,17 +80,17 @@ export class Pipeline {
     return this.#running;
   }
 
-  /** Names of the stages that change state outliving this pipeline. */
+  /** Names of the stages that change state that outlives this pipeline. */
   get activating(): string[] {
     return this.#stages.filter(({ stage }) => stage.activate !== undefined).map(({ name }) => name);
   }
 
-  /** Finds the account of a request, see `Stage.accountOf`. Undefined if no stage provides it. */
+  /** Finds the account of a request, see `Stage.accountOf`; undefined if no stage provides it. */
   get accountOf(): Stage['accountOf'] {
     return this.#stages.find(({ stage }) => stage.accountOf !== undefined)?.stage.accountOf;
   }
 
-  /** Lets stages change state outliving this pipeline. Called once, when the pipeline starts serving. */
+  /** Lets stages change state that outlives this pipeline. Called once, when the pipeline starts serving. */
   activate(): void {
     for (const { name, stage } of this.#stages) {
       try {
@@ -106,7 +103,7 @@ export class Pipeline {
 
   begin(exchange: Exchange): void {
     this.#running++;
-    for (const { name, stage } of this.#starting) {
+    for (const { name, stage } of this.#startEntries) {
       try {
         stage.start?.(exchange);
       } catch (error) {
@@ -115,63 +112,62 @@ export class Pipeline {
     }
   }
 
-  /** Runs `enter` in order and `leave` in reverse. Never throws: rejections and failures are replies too. */
+  /** Runs `enter` in order and `leave` in reverse. Never rejects, because refusals and failures become replies. */
   async answer(exchange: Exchange): Promise<Reply> {
-    let entered = 0;
+    let enteredCount = 0;
     let reply: Reply | undefined;
-    let deferred: Deferral | undefined;
+    let deferral: Deferral | undefined;
     try {
-      while (entered < this.#stages.length && reply === undefined) {
-        const watched = this.#stages[entered] as WatchedStage;
-        const result = watched.stage.enter?.(exchange);
-        const settled = result instanceof Promise ? await this.#wait(result, watched, 'enter', exchange) : result;
-        entered++;
+      while (enteredCount < this.#stages.length && reply === undefined) {
+        const entry = this.#stages[enteredCount] as StageEntry;
+        const pending = entry.stage.enter?.(exchange);
+        const result = pending instanceof Promise ? await this.#wait(pending, entry, 'enter', exchange) : pending;
+        enteredCount++;
         if (exchange.isAborted) {
-          if (typeof settled === 'object') discard(settled);
+          if (typeof result === 'object') discard(result);
           throw exchange.abortReason;
         }
-        if (typeof settled === 'function') deferred ??= { answer: settled, watched };
-        else if (settled !== undefined && settled !== null) {
-          reply = this.#accept(exchange, settled, watched, 'enter');
-          if (watched.stage.keepsContent !== true) readChangedBody(exchange, reply);
+        if (typeof result === 'function') deferral ??= { answer: result, owner: entry.owner, timeout: entry.timeout };
+        else if (result !== undefined && result !== null) {
+          reply = this.#accept(exchange, result, entry, 'enter');
+          if (entry.stage.keepsContent !== true) readChangedContent(exchange, reply);
         }
       }
       if (reply === undefined) {
-        deferred ??= this.#endpointAnswer(exchange);
-        reply = await this.#deferred(exchange, deferred);
+        deferral ??= this.#deferToEndpoint(exchange);
+        reply = await this.#runDeferred(exchange, deferral);
       }
     } catch (error) {
-      const { owner = 'the pipeline' } = this.#stages[entered] ?? deferred?.watched ?? {};
+      const { owner = 'the pipeline' } = this.#stages[enteredCount] ?? deferral ?? {};
       reply = this.#refuse(exchange, error, owner);
     }
-    return this.#leave(exchange, reply, entered);
+    return this.#leave(exchange, reply, enteredCount);
   }
 
-  /** Runs `done` for every stage. Exceptions are logged. */
+  /** Runs `done` of every stage and observer, and logs their exceptions. */
   async finish(exchange: Exchange, outcome: Outcome): Promise<void> {
-    for (const watched of this.#ending) {
+    for (const entry of this.#doneEntries) {
       try {
-        const result = watched.stage.done?.(exchange, outcome);
-        if (result instanceof Promise) await this.#wait(result, watched, 'done', exchange);
+        const pending = entry.stage.done?.(exchange, outcome);
+        if (pending instanceof Promise) await this.#wait(pending, entry, 'done', exchange);
       } catch (error) {
-        this.#logFailure(`${watched.owner} failed in done`, error);
+        this.#logFailure(`${entry.owner} failed in done`, error);
       }
     }
     this.#running--;
-    if (this.#running === 0) this.#retired?.resolve();
+    if (this.#running === 0) this.#lastExchange?.resolve();
   }
 
   /**
-   * Waits for the exchanges in flight, then releases the stages' resources.
-   *
-   * @param within ms for the exchanges; then their stages are abandoned, so that at least the others are notified of the end
+   * Waits for the exchanges in flight, then releases the stages' resources. After the timeout, running stages are abandoned, so that at
+   * least the exchange's other stages run `done`.
    */
-  async retire(within = Infinity): Promise<void> {
-    this.#retired ??= Promise.withResolvers();
-    if (this.#running > 0 && (await firstOrTimeout([this.#retired.promise], within)) === timedOut) {
+  async retire(timeoutMs = Infinity): Promise<void> {
+    this.#lastExchange ??= Promise.withResolvers();
+    if (this.#running > 0 && (await firstOrTimeout([this.#lastExchange.promise], timeoutMs)) === timedOut) {
       this.#log.error(`${this.#running} requests have not ended; their stages are given up`);
-      this.#watchdog.giveUpAll();
-      await firstOrTimeout([this.#retired.promise], giveUpTimeoutMs);
+      this.#watchdog.abandonAll();
+      await firstOrTimeout([this.#lastExchange.promise], abandonTimeoutMs);
     }
     for (const { name, stage } of this.#stages.toReversed()) {
       try {
@@ -185,87 +181,79 @@ export class Pipeline {
 
   /** Logs a failure inside the gateway with its stack, at most once a minute per owner and throwing line. */
   reportFailure({ id }: Exchange, owner: string, thrown: unknown): void {
-    const more = this.#lines.pass(owner, thrown);
-    if (more === undefined) return;
-    const what = `request ${id} failed inside the gateway${more}`;
-    if (thrown instanceof Error) this.#log.error(what, thrown);
-    else this.#log.error(`${what}: ${owner} threw ${describeValue(thrown)}, which is not an Error`);
+    const suffix = this.#failureThrottle.pass(owner, thrown);
+    if (suffix === undefined) return;
+    const message = `request ${id} failed inside the gateway${suffix}`;
+    if (thrown instanceof Error) this.#log.error(message, thrown);
+    else this.#log.error(`${message}: ${owner} threw ${describeValue(thrown)}, which is not an Error`);
   }
 
-  #logFailure(what: string, error: unknown): void {
-    const more = this.#lines.pass(what, error);
-    if (more !== undefined) this.#log.error(what + more, error);
+  #logFailure(message: string, error: unknown): void {
+    const suffix = this.#failureThrottle.pass(message, error);
+    if (suffix !== undefined) this.#log.error(message + suffix, error);
   }
 
-  #endpointAnswer({ endpoint }: Exchange): Deferral {
+  /** @throws GatewayError `not_supported` if the endpoint has no answer of its own */
+  #deferToEndpoint({ endpoint }: Exchange): Deferral {
     const { name, method, path, answer } = endpoint;
-    const watched = { owner: `endpoint "${name}"`, timeout: this.#stageTimeout };
-    if (answer !== undefined) return { answer, watched };
+    if (answer !== undefined) return { answer, owner: `endpoint "${name}"`, timeout: this.#stageTimeout };
     throw new GatewayError('not_supported', `This gateway does not serve ${method} ${path}.`);
   }
 
-  async #deferred(exchange: Exchange, { answer, watched }: Deferral): Promise<Reply> {
-    const result = answer(exchange);
-    const reply = result instanceof Promise ? await this.#wait(result, watched, 'answer', exchange) : result;
-    return this.#accept(exchange, reply, watched, 'answer');
+  async #runDeferred(exchange: Exchange, deferral: Deferral): Promise<Reply> {
+    const pending = deferral.answer(exchange);
+    const reply = pending instanceof Promise ? await this.#wait(pending, deferral, 'answer', exchange) : pending;
+    return this.#accept(exchange, reply, deferral, 'answer');
   }
 
   /** Runs `hold` of a stage. Never rejects. */
-  #runHold(exchange: Exchange, watched: WatchedStage): Promise<void> | undefined {
+  #runHold(exchange: Exchange, entry: StageEntry): Promise<void> | undefined {
     const onFailure = (error: unknown) => {
-      if (!exchange.isAborted) this.#logFailure(`${watched.owner} failed in hold`, error);
+      if (!exchange.isAborted) this.#logFailure(`${entry.owner} failed in hold`, error);
     };
     try {
-      const held = watched.stage.hold?.(exchange);
-      return held && this.#wait(held, watched, 'hold', exchange).catch(onFailure);
+      const pending = entry.stage.hold?.(exchange);
+      return pending && this.#wait(pending, entry, 'hold', exchange).catch(onFailure);
     } catch (error) {
       onFailure(error);
       return undefined;
     }
   }
 
-  /** Runs `hold` of all stages for a reply that is sent before the reply of `answer`. Never rejects. */
+  /** Runs `hold` of all stages for an early reply, which is sent before the reply of `answer`. Never rejects. */
   async hold(exchange: Exchange, early: Reply): Promise<void> {
     tolerateErrors(early);
-    for (const watched of this.#holding) await this.#runHold(exchange, watched);
+    for (const entry of this.#holdEntries) await this.#runHold(exchange, entry);
   }
 
-  async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
-    for (const watched of this.#holding) {
-      const held = this.#runHold(exchange, watched);
-      if (held === undefined) continue;
-      // The stream may break before it is read.
+  async #leave(exchange: Exchange, first: Reply, enteredCount: number): Promise<Reply> {
+    for (const entry of this.#holdEntries) {
+      const hold = this.#runHold(exchange, entry);
+      if (hold === undefined) continue;
+      // The stream may fail before it is read.
       tolerateErrors(first);
-      await held;
+      await hold;
     }
-    let reply = this.#unbroken(exchange, first);
-    for (let index = entered - 1; index >= 0; index--) {
-      const watched = this.#stages[index] as WatchedStage;
-      if (watched.stage.leave === undefined) continue;
+    let reply = this.#replaceFailed(exchange, first);
+    for (let index = enteredCount - 1; index >= 0; index--) {
+      const entry = this.#stages[index] as StageEntry;
+      if (entry.stage.leave === undefined) continue;
       const previous = reply;
       try {
-        const result = watched.stage.leave(exchange, previous);
-        const settled = result instanceof Promise ? await this.#wait(result, watched, 'leave', exchange) : result;
-        reply = this.#unbroken(
-          exchange,
-          this.#accept(exchange, settled ?? previous, watched, 'leave', previous),
-          previous,
-        );
-        if (reply.body !== previous.body && watched.stage.keepsContent !== true) readChangedBody(exchange, reply);
+        const pending = entry.stage.leave(exchange, previous);
+        const result = pending instanceof Promise ? await this.#wait(pending, entry, 'leave', exchange) : pending;
+        const changed = this.#accept(exchange, result ?? previous, entry, 'leave', previous);
+        reply = this.#replaceFailed(exchange, changed, previous);
+        if (reply.body !== previous.body && entry.stage.keepsContent !== true) readChangedContent(exchange, reply);
       } catch (error) {
         discard(previous);
-        reply = this.#refuse(exchange, error, watched.owner);
+        reply = this.#refuse(exchange, error, entry.owner);
       }
     }
     return reply;
   }
 
-  #wait<T>(
-    work: Promise<T>,
-    { owner, timeout }: Watched,
-    moment: StageMoment['moment'],
-    exchange: Exchange,
-  ): Promise<T> {
+  #wait<T>(work: Promise<T>, { owner, timeout }: Owner, moment: StageMoment['moment'], exchange: Exchange): Promise<T> {
     if (timeout === Infinity) return work;
     return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
@@ -278,40 +266,44 @@ export class Pipeline {
   #accept(
     exchange: Exchange,
     value: unknown,
-    { owner, timeout }: Watched,
+    { owner, timeout }: Owner,
     moment: StageMoment['moment'],
     previous?: Reply,
   ): Reply {
     const reply = checkReply(value, { owner, moment }, previous);
     const { body } = reply;
-    // Bodies are watched even if their stage is not.
+    // A body has a timeout even if its stage has none.
     if (body instanceof Readable && body !== previous?.body)
       exchange.bodyLayers.add(body, owner, Number.isFinite(timeout) ? timeout : this.#stageTimeout);
     return reply;
   }
 
-  /** The reply or, if its stream broke before anything was sent, an error reply. */
-  #unbroken(exchange: Exchange, reply: Reply, previous = reply): Reply {
+  /** Returns the reply, or an error reply if the reply's stream failed before anything was sent. */
+  #replaceFailed(exchange: Exchange, reply: Reply, previous = reply): Reply {
     tolerateErrors(reply);
-    const broken = bodyErrorOf(reply, previous);
-    if (broken === undefined) return reply;
+    const bodyError = bodyErrorOf(reply, previous);
+    if (bodyError === undefined) return reply;
     discard(reply);
-    return this.#refuse(exchange, exchange.abortReason ?? broken, exchange.bodyLayers.broken);
+    return this.#refuse(exchange, exchange.abortReason ?? bodyError, exchange.bodyLayers.failedOwner);
   }
 
-  /** @param owner the stage that threw; logged for values without a stack */
+  /**
+   * Records the failure of an exchange and renders it.
+   *
+   * @param owner the stage or endpoint that threw; logged for values without a stack
+   */
   #refuse(exchange: Exchange, thrown: unknown, owner = 'the pipeline'): Reply {
     const error = toGatewayError(thrown);
-    if (error.code === 'internal_error' && !exchange.isClientGone) {
-      this.reportFailure(exchange, owner, thrown);
-    }
     // Errors thrown because the client disconnected are not failures.
-    if (!exchange.isClientGone) exchange.fail(error);
+    if (!exchange.isClientGone) {
+      if (error.code === 'internal_error') this.reportFailure(exchange, owner, thrown);
+      exchange.fail(error);
+    }
     return renderError(error, exchange);
   }
 }
 
-function watchStage(name: string, stage: Stage, timeout: number): WatchedStage {
+function toEntry(name: string, stage: Stage, timeout: number): StageEntry {
   return { name, stage, owner: `stage "${name}"`, timeout: Math.max(timeout, stage.timeout ?? 0) };
 }
 

@@ -1,7 +1,7 @@
 import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import type { Audience, ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
-import type { Reply } from '../pipeline/reply.ts';
 import { streamMessage } from '#core/platform/errors/stream-wording.ts';
+import type { Reply } from './reply.ts';
 
 /** Recipient of an error, such as an exchange. */
 export interface Caller {
@@ -25,7 +25,7 @@ export function renderError(error: GatewayError, caller: Caller): Reply {
 }
 
 function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
-  // Whole seconds, rounded up, so that a client that waits exactly this long is not early.
+  // Rounded up to whole seconds, so that a client that waits exactly this long is not early.
   return retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) };
 }
 
@@ -37,18 +37,15 @@ function errorBody(error: GatewayError, { dialect, id, format }: Caller, message
 
 function messageOf(error: GatewayError, dialect: Dialect): string {
   const message = error.messageFor(dialect);
-  // The upstream's message already names the parameter, in its format.
-  const isPlaced = dialects[dialect].hasParam || error.code === 'upstream_rejected';
-  return isPlaced ? message : placed(message, error.details.param);
-}
-
-function placed(message: string, param: string | undefined): string {
+  // The upstream's message already names the parameter, in the upstream's format.
+  if (dialects[dialect].hasParam || error.code === 'upstream_rejected') return message;
+  const { param } = error.details;
   return param === undefined || message.toLowerCase().includes(param.toLowerCase()) ? message : `${param}: ${message}`;
 }
 
 /**
- * Renders the error as the last event of a stream, worded so that clients recover. If a stream just ended, clients would take the reply for
- * complete, or retry without a logged reason.
+ * Renders the error as the last event of a stream, worded so that clients recover. If the stream just ended, clients would treat the reply
+ * as complete, or retry without logging a reason.
  */
 export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
@@ -57,7 +54,7 @@ export function renderStreamError(error: GatewayError, caller: Caller): string {
   return dialects[caller.dialect].endStream(data);
 }
 
-/** Renders the text that keeps an idle stream open; ignored by all clients of the format. */
+/** Renders text that keeps an idle stream open. All clients of the format ignore it. */
 export function renderKeepAlive(format: Audience | undefined): string {
   return format?.keepAlive ?? ': keep-alive\n\n';
 }

@@ -2,15 +2,16 @@ import { Readable } from 'node:stream';
 import { bounds } from '#core/platform/bounds.ts';
 
 interface ReplyStreamOptions {
-  /** Called when the reader requests more. */
+  /** Called when the reader requests more data. */
   readonly read: () => void;
-  /** Called when the stream ends: read, truncated, or abandoned by its reader. */
+  /** Called when the stream ends, is truncated, or is abandoned by its reader. */
   readonly close: () => void;
 }
 
 /**
- * Body of a streamed reply. Node streams discard their buffer when destroyed; here an error follows everything pushed before it, and only
- * once the stream is read: content and error may arrive in one packet, and an error without a listener would end the process.
+ * Body of a streaming reply. Node streams discard their buffer when destroyed, but content and an error may arrive in one packet. Here an
+ * error is raised after everything pushed before it, and only while the stream is being read, because an error without a listener
+ * would end the process.
  */
 export class ReplyStream extends Readable {
   #error: Error | undefined;
@@ -26,7 +27,7 @@ export class ReplyStream extends Readable {
     });
   }
 
-  /** Ends the stream with an error once its buffer is read. */
+  /** Ends the stream with an error as soon as its buffer has been read. */
   breakOff(error: Error): void {
     this.#error = error;
     const isRead = this.readableFlowing !== null || this.listenerCount('readable') > 0;
@@ -41,12 +42,14 @@ export class ReplyStream extends Readable {
 }
 
 /**
- * Creates a reply body from a generator. An error thrown by the generator follows everything it yielded.
+ * Creates a reply body from a generator. An error thrown by the generator is raised after all chunks that it yielded.
  *
- * @param abandon ends the generator's wait when the reader is gone. Without it, the generator returns and the stream closes only after the
- * current wait.
+ * @param abandon ends the generator's wait when the reader is gone; without it, the stream closes only after the current wait
  */
-export function replyStreamOf(chunks: AsyncIterable<Buffer | string>, abandon: () => void = () => undefined): Readable {
+export function createReplyStream(
+  chunks: AsyncIterable<Buffer | string>,
+  abandon: () => void = () => undefined,
+): Readable {
   // With a higher water mark, an error would discard the chunks buffered here.
   const stream = Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
   const returnGenerator = stream._destroy;

@@ -1,15 +1,15 @@
-/** The running code: a stage or an endpoint, and which of its functions. */
+/** A function of a stage or an endpoint that is running. */
 export interface StageMoment {
-  /** `stage "cache"`, `endpoint "list_models"` */
+  /** Such as `stage "cache"` or `endpoint "list_models"`. */
   readonly owner: string;
   readonly moment: 'enter' | 'answer' | 'hold' | 'leave' | 'done' | 'body';
 }
 
-/** A defect of a stage: it does not finish, or does not return a reply. Clients get a plain 500; the log names the stage. */
+/** Thrown if a stage does not finish in time or returns an invalid reply. Clients get a generic 500, and the log names the stage. */
 export class StageFault extends Error {
   override readonly name = 'StageFault';
 
-  constructor({ owner, moment }: StageMoment, what: string) {
-    super(`${owner} ${what} (${moment})`);
+  constructor({ owner, moment }: StageMoment, fault: string) {
+    super(`${owner} ${fault} (${moment})`);
   }
 }

@@ -11,30 +11,30 @@ interface StageTime {
   readonly duration: number;
 }
 
-/** Written if spans of stages are enabled. */
+/** Durations of the stages so far. Written only if spans of stages are enabled. */
 export const stageTimes = defineFact<StageTime[]>('stage_times');
 
 /** Wraps a stage so that its `enter` is timed. */
-export function timed({ name, stage }: NamedStage): NamedStage {
+export function timeStage({ name, stage }: NamedStage): NamedStage {
   const { enter } = stage;
   if (enter === undefined) return { name, stage };
   const timedEnter: Stage['enter'] = (exchange) => {
     const startedAt = exchange.elapsed;
-    const end = () => note(exchange, { stage: name, startedAt, duration: exchange.elapsed - startedAt });
-    let isWaiting = false;
+    const recordEnd = () => recordTime(exchange, { stage: name, startedAt, duration: exchange.elapsed - startedAt });
+    let isPending = false;
     try {
       const result = enter.call(stage, exchange);
       if (!(result instanceof Promise)) return result;
-      isWaiting = true;
-      return result.finally(end) as Promise<Reply | DeferredAnswer | void>;
+      isPending = true;
+      return result.finally(recordEnd) as Promise<Reply | DeferredAnswer | void>;
     } finally {
-      if (!isWaiting) end();
+      if (!isPending) recordEnd();
     }
   };
   return { name, stage: Object.create(stage, { enter: { value: timedEnter } }) as Stage };
 }
 
-function note(exchange: Exchange, time: StageTime): void {
+function recordTime(exchange: Exchange, time: StageTime): void {
   const times = exchange.find(stageTimes);
   if (times === undefined) exchange.set(stageTimes, [time]);
   else times.push(time);

@@ -12,7 +12,7 @@ type Awaitable<T> = T | Promise<T>;
 /** Produces the reply after the later stages have entered. */
 export type DeferredAnswer = () => Awaitable<Reply>;
 
-/** End of an exchange: the client received its response, or disconnected. */
+/** How an exchange ended. */
 export interface Outcome {
   /**
    * `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or truncated. `aborted`: the client disconnected or stopped
@@ -32,13 +32,13 @@ export interface Outcome {
  * A stage's behaviour in one pipeline. Every moment is optional.
  *
  * - `activate` runs once, in list order, when the whole pipeline has been built and serves new exchanges. Only here may a
- *   stage change objects that outlive it, such as the options of a part that `host.keep` returned: during `create`, a later
- *   stage may still reject the configuration. It must not throw; an error is logged with the stage's name.
+ *   stage change objects that outlive it, such as an object returned by `host.keep`, because during `create` a later stage
+ *   may still reject the configuration. It must not throw; an error is logged with the stage's name.
  * - `start` runs for every stage, in list order, as soon as the request line and headers are known. It cannot refuse.
  * - `enter` runs in list order. Return nothing to continue, a reply to answer now, or a function to answer after the
  *   later stages have entered. Throw a GatewayError to refuse.
- * - `hold` runs for every stage, in list order, when a reply, or the early one of a detached exchange, is known and nothing of it sent,
- *   refused exchanges included. It may return a promise, for which the reply waits. It cannot refuse or change it, and must not reject.
+ * - `hold` runs for every stage, in list order, before anything of a reply is sent, including refusals and the early reply of
+ *   a detached exchange. The reply waits for the promise that it may return. It cannot change the reply, and must not reject.
  * - `leave` runs in reverse order for the stages that were entered, refused exchanges included, when status and headers
  *   are known and nothing has been sent. It may return another reply (more headers, a wrapped body).
  * - `done` runs for every stage, in list order, exactly once, however the exchange ended.
@@ -48,19 +48,19 @@ export interface Outcome {
 export interface Stage {
   /**
    * Seconds that `enter`, its deferred answer, `leave`, `done` or a pause in a body may take, for stages that need longer than
-   * `listen.stage_timeout`. After that the client gets an error, and the log names the stage. `Infinity` for a stage that bounds every wait
-   * itself: it is not watched, which saves the cost on each request.
+   * `listen.stage_timeout`. After that the client gets an error, and the log names the stage. A stage that bounds every wait itself sets
+   * `Infinity`, which saves the cost of watching it on each request.
    */
   readonly timeout?: number;
   /**
-   * True if the stage's replies have the content reported by the serving route, or by the stage itself. The content of any other body is
-   * read as it is sent, for the digest in the record.
+   * True if the stage's replies have the content reported by the serving route, or by the stage itself. Otherwise the content is read as
+   * it is sent, for the digest in the record.
    */
   readonly keepsContent?: boolean;
   activate?(): void;
   /**
-   * Finds the account of a request before it starts; called only while two configurations serve different accounts. Undefined if none. Must
-   * have no effect: the stage finds the account again in `enter`.
+   * Finds the account of a request before it starts; undefined if there is none. Called only while two configurations serve different
+   * accounts. It must have no side effects, because the stage finds the account again in `enter`.
    */
   accountOf?(exchange: Exchange): Awaitable<string | undefined>;
   start?(exchange: Exchange): void;
@@ -73,12 +73,12 @@ export interface Stage {
 }
 
 /**
- * Observes every exchange after all stages, in any configuration, and changes nothing. Its moments are those of a stage; they must not
- * wait, because every request pays for them.
+ * Observes every exchange in any configuration, after the stages, and changes nothing. Its functions correspond to those of a stage. They
+ * must not wait, because they run for every request.
  */
 export interface Observer {
   readonly name: string;
-  /** False if this configuration does not need it: requests then do not pay for it. Default: true. */
+  /** False if this configuration does not need the observer, which saves its cost on each request. Default: true. */
   isWanted?(host: Host): boolean;
   start?(exchange: Exchange): void;
   done?(exchange: Exchange, outcome: Outcome): void;
@@ -98,31 +98,31 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   /** Source of validation, defaults, the TypeScript type, editor completion and docs of the options. */
   readonly options: S;
   /**
-   * Options that `activate` applies to state outliving the stage. Configurations that serve concurrently cannot differ in them. Default for
-   * a stage with `activate`: all.
+   * Options that `activate` applies to state that outlives the stage. Configurations that serve concurrently cannot differ in these options.
+   * Default for a stage with `activate`: all options.
    */
   readonly shared?: readonly string[];
-  /** Consequence of omitting this stage: a pipeline must list the stage, or turn it off (`log: false`). */
+  /** Purpose of the stage, for a message. If set, a pipeline must list the stage or turn it off, as in `log: false`. */
   readonly expectedFor?: string;
   /**
    * Checks rules across options, in addition to the schema. Reports about values that are not in the file are dropped, because a default
    * cannot be wrong.
    *
-   * @param path of the options
+   * @param path path of the options
    */
   check?(options: Infer<S>, path: YamlPath, report: Report, all: CheckContext): void;
-  /** Warnings about valid but probably unintended options, for `daypass check` and the startup log. */
+  /** Returns warnings about valid but probably unintended options, for `daypass check` and the startup log. */
   notices?(options: Infer<S>, all: SectionValues): readonly string[];
-  /** API documentation of the stage, as configured. */
+  /** Describes the configured stage for the API documentation. */
   documentation?(options: Infer<S>, host: Host): StageDocumentation;
   /**
    * Creates the stage, or throws to reject the configuration. It must have no effect outside the returned stage, because the pipeline may
-   * never serve; other changes belong in `activate`.
+   * never serve. Other changes belong in `activate`.
    */
   create(options: Infer<S>, host: Host): Awaitable<Stage>;
 }
 
-/** A definition without the type of its options, as stored in the registry. */
+/** A definition without the types of its options, as stored in the registry. */
 export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check' | 'notices' | 'documentation'> & {
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
   check?(options: any, path: YamlPath, report: Report, all: CheckContext): void;
@@ -136,7 +136,7 @@ export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check' | 'not
 
 const noOptions = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;
 
-/** Ties a stage's options to their schema. A stage without `options` has none. */
+/** Defines a stage and infers the type of its options from their schema. A stage without `options` accepts none. */
 export function defineStage<const S extends JsonSchema = typeof noOptions>(
   definition: Omit<StageDefinition<S>, 'options'> & { readonly options?: S },
 ): StageDefinition<S> {

@@ -1,45 +1,45 @@
 import type { TextBlocks } from '#core/config/catalog/reply-text.ts';
 
-/** Changes one text that arrives in pieces. */
+/** Changes one text that arrives in deltas. */
 export interface TextMapper {
-  /** Processes the next piece, and returns text for the client. */
+  /** Processes the next delta, and returns the text that is ready for the client. */
   push(text: string): string;
-  /** Ends the text and returns the buffered part. */
+  /** Ends the text and returns the buffered rest. */
   end(): string;
 }
 
-/** A function on whole words, or a factory of mappers for each text. */
+/** A function on whole words, or a factory that creates a mapper for each text. */
 export type TextMap = ((words: string) => string) | { create(): TextMapper };
 
 const maxWordLength = 64; // limits the delay of text in languages without spaces
 
 class WordMapper implements TextMapper {
   readonly #map: (words: string) => string;
-  #held = '';
+  #partialWord = '';
 
   constructor(map: (words: string) => string) {
     this.#map = map;
   }
 
-  push(text: string): string {
-    const all = this.#held + text;
-    const behindLastSpace = all.search(/\S*$/);
-    const end = all.length - behindLastSpace > maxWordLength ? all.length : behindLastSpace;
-    this.#held = all.slice(end);
-    return end === 0 ? '' : this.#map(all.slice(0, end));
+  push(delta: string): string {
+    const text = this.#partialWord + delta;
+    const lastWordStart = text.search(/\S*$/);
+    const end = text.length - lastWordStart > maxWordLength ? text.length : lastWordStart;
+    this.#partialWord = text.slice(end);
+    return end === 0 ? '' : this.#map(text.slice(0, end));
   }
 
   end(): string {
-    const last = this.#held;
-    this.#held = '';
-    return last === '' ? '' : this.#map(last);
+    const lastWord = this.#partialWord;
+    this.#partialWord = '';
+    return lastWord === '' ? '' : this.#map(lastWord);
   }
 }
 
-/** Mappers of one answer, one for each of its texts. */
+/** Mappers of one reply, one for each of its texts. */
 export class MappedBlocks implements TextBlocks {
   readonly #create: () => TextMapper;
-  readonly #open = new Map<string, TextMapper>();
+  readonly #openMappers = new Map<string, TextMapper>();
   readonly #totals = new Map<string, string>();
 
   constructor(map: TextMap) {
@@ -47,23 +47,23 @@ export class MappedBlocks implements TextBlocks {
   }
 
   push(block: string, text: string): string {
-    const existing = this.#open.get(block);
+    const existing = this.#openMappers.get(block);
     const mapper = existing ?? this.#create();
-    if (existing === undefined) this.#open.set(block, mapper);
-    return this.#add(block, mapper.push(text));
+    if (existing === undefined) this.#openMappers.set(block, mapper);
+    return this.#addToTotal(block, mapper.push(text));
   }
 
   end(block: string): string {
-    const mapper = this.#open.get(block);
-    this.#open.delete(block);
-    return mapper === undefined ? '' : this.#add(block, mapper.end());
+    const mapper = this.#openMappers.get(block);
+    this.#openMappers.delete(block);
+    return mapper === undefined ? '' : this.#addToTotal(block, mapper.end());
   }
 
   total(block: string): string {
     return this.#totals.get(block) ?? '';
   }
 
-  #add(block: string, text: string): string {
+  #addToTotal(block: string, text: string): string {
     if (text !== '') this.#totals.set(block, this.total(block) + text);
     return text;
   }

@@ -3,98 +3,100 @@ import type { Exchange } from './exchange.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 import { type StageMoment, StageFault } from './stage-fault.ts';
 
-const intervalMs = 1_000;
+const checkIntervalMs = 1_000;
 
 interface Wait {
   readonly moment: StageMoment;
-  readonly seconds: number;
+  readonly timeoutSeconds: number;
   readonly exchange: Exchange;
   readonly reject: (fault: StageFault | GatewayError) => void;
   readonly discardLate: (result: unknown) => void;
-  since: number; // number of the last check before the wait
-  link: Link<Wait> | undefined;
+  startCheck: number; // number of the last check before the wait
+  link: Link<Wait> | undefined; // undefined after the wait
 }
 
 /**
- * Waits for stages, each up to its timeout. Every request waits here several times, so all waits share one timer: they are checked once a
+ * Waits for stages, each up to its timeout. Every request waits here several times, so all waits share one timer. It checks them once a
  * second, and a timeout fires up to a second late.
  */
 export class Watchdog {
   readonly #waits = new LinkedList<Wait>();
-  #checks = 0;
-  #isOver = false;
+  #checkCount = 0;
+  #isAbandoningAll = false;
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * Waits for a stage. Time while the request body is read or the exchange is queued is not counted, because each has its own limit. If a
-   * stage times out, the other stages' work for its exchange is abandoned too. A stage that ignores that the gateway ends its exchange is
+   * Waits for a stage. The timeout pauses while the request body is read or the exchange is queued, because both have their own limits. A
+   * timeout also abandons the work of other stages for the exchange. A stage that does not react when the gateway ends its exchange is
    * abandoned at the next check.
    *
-   * @param seconds from now
    * @param discardLate receives a late result of the stage
-   * @throws StageFault on timeout; the reason why the exchange was ended; errors of the stage
+   * @throws StageFault on timeout
+   * @throws the reason why the gateway ended the exchange, and errors of the stage
    */
   wait<T>(
     work: Promise<T>,
     moment: StageMoment,
-    seconds: number,
+    timeoutSeconds: number,
     exchange: Exchange,
     discardLate: (result: unknown) => void,
   ): Promise<T> {
-    this.#timer ??= setInterval(() => this.#check(), intervalMs).unref();
+    this.#timer ??= setInterval(() => this.#check(), checkIntervalMs).unref();
     return new Promise((resolve, reject) => {
-      const wait: Wait = { moment, seconds, exchange, reject, discardLate, since: this.#checks, link: undefined };
+      const startCheck = this.#checkCount;
+      const wait: Wait = { moment, timeoutSeconds, exchange, reject, discardLate, startCheck, link: undefined };
       wait.link = this.#waits.add(wait);
       work.then(
-        (result) => (this.#end(wait) ? resolve(result) : discardLate(result)),
+        (result) => (this.#endWait(wait) ? resolve(result) : discardLate(result)),
         (error: unknown) => {
-          if (this.#end(wait)) reject(error as Error);
+          if (this.#endWait(wait)) reject(error as Error);
         },
       );
     });
   }
 
-  /** Abandons all waits, including those for a body or a slot, and from then on any that a check finds. */
-  giveUpAll(): void {
-    this.#isOver = true;
+  /** Abandons all waits, including those for a body or a queue, and all later waits at the next check. */
+  abandonAll(): void {
+    this.#isAbandoningAll = true;
     this.#check();
   }
 
   #check(): void {
-    this.#checks++;
+    this.#checkCount++;
     for (const wait of this.#waits.items()) {
       const { abortReason } = wait.exchange;
       if (abortReason instanceof GatewayError && wait.moment.moment !== 'done') {
-        if (this.#end(wait)) wait.reject(abortReason);
+        if (this.#endWait(wait)) wait.reject(abortReason);
         continue;
       }
-      if (!this.#isOver && hasOwnLimit(wait.exchange)) wait.since = this.#checks;
-      const waited = this.#checks - wait.since;
-      if (waited <= (this.#isOver ? 0 : wait.seconds) || !this.#end(wait)) continue;
-      giveUp(wait, Math.min(waited, wait.seconds));
+      if (!this.#isAbandoningAll && hasOwnLimit(wait.exchange)) wait.startCheck = this.#checkCount;
+      const waitedSeconds = this.#checkCount - wait.startCheck;
+      if (waitedSeconds <= (this.#isAbandoningAll ? 0 : wait.timeoutSeconds)) continue;
+      if (this.#endWait(wait)) abandon(wait, Math.min(waitedSeconds, wait.timeoutSeconds));
     }
     if (this.#waits.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  #end(wait: Wait): boolean {
+  /** Ends a wait; returns false if it has already ended. */
+  #endWait(wait: Wait): boolean {
     if (wait.link === undefined) return false;
     this.#waits.remove(wait.link);
     wait.link = undefined;
-    // A stage that threw may have left this set, and the time of the next stages would not be counted.
+    // A stage that threw may have left this set, which would disable the timeouts of the next stages.
     wait.exchange.isQueued = false;
     return true;
   }
 }
 
-/** True while the exchange waits for something with its own limit. */
+/** True while the exchange waits for its body or in a queue, which have their own limits. */
 function hasOwnLimit({ body, isQueued }: Exchange): boolean {
   return isQueued || body.isReading === true;
 }
 
-function giveUp({ moment, exchange, reject }: Wait, seconds: number): void {
-  const fault = new StageFault(moment, `has not finished after ${seconds} s`);
+function abandon({ moment, exchange, reject }: Wait, waitedSeconds: number): void {
+  const fault = new StageFault(moment, `has not finished after ${waitedSeconds} s`);
   if (moment.moment !== 'done') exchange.abort(toGatewayError(fault));
   reject(fault);
 }

@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 import { conditionsOf, type RequestFilter } from './filter.ts';
 import { countUsage, startOfHour, type UsageCounts, usageHour } from './usage.ts';
-import { epoch } from '#core/platform/database/rows.ts';
 
 type Queries = Pick<Database, 'query'>;
 

@@ -1,9 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
 import type { Column, Columns } from './column.ts';
 import { columns } from './columns.ts';
 import { notable } from './filter.ts';
 import { laterCounts, speedCounts, storedCounts } from './usage.ts';
-import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /** Indexes for rare requests of one account; they include status and model, so that two filters read no other rows. */
 const rareRequests = {

@@ -1,10 +1,10 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
+import { epochs } from '#core/platform/database/rows.ts';
 import { columns, type RequestRecord } from './columns.ts';
 import { type Conditions, conditionsOf, type RequestFilter, timestamp } from './filter.ts';
 import { findMatchingHours, hasIndex } from './matching-hours.ts';
 import { timeOfRequestId } from './request-id.ts';
-import { epochs } from '#core/platform/database/rows.ts';
 
 type Queries = Pick<Database, 'query'>;
 

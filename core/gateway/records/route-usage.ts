@@ -1,8 +1,8 @@
 import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 import { ownFaults } from '../facts.ts';
 import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
-import { epoch } from '#core/platform/database/rows.ts';
 
 /** Attempts on one route, over all requests. */
 export interface RouteUsage {

@@ -4,10 +4,10 @@ import type { Capacity, Catalog, Model } from '#core/config/catalog/catalog.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
-import type { Config } from '#core/extension/validation/load.ts';
-import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
+import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { nodeNotices } from '#core/platform/node-release.ts';
-import { productionNotices } from '#core/extension/validation/production-notices.ts';
+import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import { maskSecrets } from '#core/config/file/hide-secrets.ts';
 import { sectionNotices, type YamlPath } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
@@ -52,8 +52,8 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
         ...[
           ...nodeNotices(),
-          ...pipelineNotices(config.stages, registry, config),
-          ...productionNotices(config, document.isProduction),
+          ...findPipelineNotices(config.stages, registry, config),
+          ...findProductionNotices(config, document.isProduction),
           ...warnAboutPrices(config),
           ...sectionNotices(registry.sections.values(), config),
           ...reviews.flatMap(({ notice }) => notice ?? []),

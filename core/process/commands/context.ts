@@ -4,7 +4,7 @@ import { assembleForCommand } from '#core/extension/assembly.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import type { CommandContext } from '#core/extension/commands/command.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/load.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { data } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';

@@ -10,10 +10,15 @@ import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { zoneOf } from '#core/extension/commands/days.ts';
-import { addListOptions, type ListOptions, printFound, readAsked } from '#core/extension/commands/list-command.ts';
+import {
+  addListOptions,
+  type ListOptions,
+  printEntries,
+  readListQuery,
+} from '#core/extension/commands/list-command.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { releaseAction, rollbackAction } from '#core/extension/validation/config-actions.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { configurations } from '#core/web/resources/configurations.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
@@ -33,9 +38,9 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
         const served = await requireServed(history, id);
         return context.print(options.json ? JSON.stringify(toOperatorJson(served), null, 2) : served.text.trimEnd());
       }
-      const asked = await readAsked(host, configurations, options);
+      const asked = await readListQuery(host, configurations, options);
       const found = await configurations.list(host, asked, { limit: options.limit, timeZone: zoneOf(host, options) });
-      await printFound(context, host, configurations, found, options);
+      await printEntries(context, host, configurations, found, options);
       if (options.json || found.entries.length === 0) return;
       const { digest } = await history.describe(await readDocument(context.file(), process.env));
       const tried = (await (await registry.variantSource?.load())?.describe(host)) ?? [];

@@ -4,7 +4,7 @@ import type { Command as Parser } from 'commander';
 import { assembleForCommand } from '#core/extension/assembly.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
-import { composeSchema } from '#core/extension/validation/load.ts';
+import { composeSchema } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import type { CoreCommandContext } from './context.ts';
 
@@ -18,7 +18,7 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
       const { registry } = await assembleForCommand(document, log, () => {
         throw new Error('commands do not serve requests');
       });
-      if (registry.unloaded.length > 0) warn(new ConfigError(registry.unloaded));
+      if (registry.loadMistakes.length > 0) warn(new ConfigError(registry.loadMistakes));
       const text = `${JSON.stringify(composeSchema(registry), null, 2)}\n`;
       const target = output ?? join(dirname(file()), 'gateway.schema.json');
       if (target === '-') {

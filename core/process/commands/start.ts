@@ -17,7 +17,7 @@ import type { CoreCommandContext } from './context.ts';
 import { logWarnings, openProcessLog, type ProcessLog } from '../process-log.ts';
 import { readWorkerSettings } from '../workers/settings.ts';
 import type { StopCause, StopSignals } from '../stop-signals.ts';
-import { type ForeignPlugins, isForeignRejection, pluginOf } from '#core/extension/origin.ts';
+import { type ForeignPlugins, isForeignRejection, findFailedPlugin } from '#core/extension/origin.ts';
 
 export function defineStart(parser: Parser, context: CoreCommandContext, createSignals: () => StopSignals): void {
   parser
@@ -211,12 +211,12 @@ async function greet(
 function stopOnErrors(signals: StopSignals, log: Logger, plugins: ForeignPlugins): void {
   const onError = (error: unknown) => signals.fail(error instanceof Error ? error : new Error(String(error)));
   process.on('uncaughtException', (error) => {
-    const plugin = pluginOf(error, plugins);
+    const plugin = findFailedPlugin(error, plugins);
     if (plugin !== undefined) log.error(`plugin ${plugin} threw an uncaught exception`);
     onError(error);
   });
   process.on('unhandledRejection', (error) => {
     if (!isForeignRejection(error, plugins)) return onError(error);
-    log.error(`plugin ${pluginOf(error, plugins) ?? '(unknown)'} left a rejected promise unhandled`, error);
+    log.error(`plugin ${findFailedPlugin(error, plugins) ?? '(unknown)'} left a rejected promise unhandled`, error);
   });
 }

@@ -5,13 +5,13 @@ import type { Section, SectionValue } from '#core/config/section.ts';
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { workerCount, workersSection } from '#core/config/sections/workers-section.ts';
-import type { ListenPlace } from '#core/gateway/http/accept.ts';
+import type { ListenAddress } from '#core/gateway/http/accept.ts';
 import { type OperatorAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
 
 /** The supervisor's part of gateway.yaml. The workers read the rest. */
 export interface WorkerPlan {
   readonly count: number;
-  readonly place: ListenPlace;
+  readonly place: ListenAddress;
   /** Undefined if the listener is off. */
   readonly operator: OperatorAddress | undefined;
   readonly dataFolder: string;

@@ -1,4 +1,4 @@
-import { bindWidely, type BoundSocket } from '#core/gateway/http/accept.ts';
+import { bindSockets, type BoundSocket } from '#core/gateway/http/accept.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
 import { listenRefused } from '#core/platform/errors/start-refused.ts';
@@ -112,7 +112,7 @@ class Supervisor {
   async #bind(): Promise<BoundSocket[]> {
     const { host, port } = this.#plan.place;
     try {
-      return await bindWidely({ host, port });
+      return await bindSockets({ host, port });
     } catch (error) {
       throw listenRefused(`${host}:${port}`, 'listen.port', error);
     }

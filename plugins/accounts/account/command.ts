@@ -32,7 +32,7 @@ const account: CommandSubject<AccountDetails> = {
   exitCodes,
   read: async (host, handle) => readAccountDetails(host, await findAccountByHandle(host, handle)),
   // `account` is a deprecated alias of `id`, removed in 0.7.
-  write: (details) => ({ account: details.record.id, ...(toOperatorJson(writeAccount(details)) as object) }),
+  toJson: (details) => ({ account: details.record.id, ...(toOperatorJson(writeAccount(details)) as object) }),
   describe: describeAccount,
 };
 
@@ -65,7 +65,7 @@ const actions = [
     'account.block',
     {
       names: { note: '--reason, --note' },
-      asks: false,
+      needsConfirmation: false,
       help: 'The key is refused within a second. Answers that are being streamed finish; paid time runs on.',
       examples: ['daypass account block ani@example.com --note "resells the key"'],
     },
@@ -77,7 +77,7 @@ const actions = [
       verb: 'grant',
       help: ledgerHelp,
       examples: ['daypass account grant ani@example.com --days 3 --note "downtime of 12 May"'],
-      wish(_host, handle, input) {
+      readRequest(_host, handle, input) {
         if (input['days'] !== 0) return { handle, input };
         throw new CommandFailed('--days 0 changes nothing: pass days to add, or -3 to take three back', 2);
       },
@@ -94,13 +94,13 @@ const actions = [
       }),
       help: ledgerHelp,
       examples: ['daypass account revoke ani@example.com --days 2 --note "granted twice"'],
-      wish: (_host, handle, { days, ...input }) => ({ handle, input: { ...input, days: -Number(days) } }),
+      readRequest: (_host, handle, { days, ...input }) => ({ handle, input: { ...input, days: -Number(days) } }),
     },
   ],
   ['account.note', {}],
   ['account.change_email', { verb: 'email' }],
-  ['account.remove_sign_in', { asks: false }],
-  ['account.move_sign_in', { asks: false }],
+  ['account.remove_sign_in', { needsConfirmation: false }],
+  ['account.move_sign_in', { needsConfirmation: false }],
   [
     'account.delete',
     {
@@ -108,7 +108,7 @@ const actions = [
       help: `Name, e-mail address, picture, ways to sign in, sessions, key, and content and addresses of requests are removed. Orders,
 payments and the ledger stay under the account's id, for bookkeeping. Time that is left is lost. Export first if in doubt.`,
       examples: ['daypass account delete ani@example.com'],
-      async wish(host, handle, input) {
+      async readRequest(host, handle, input) {
         const { id } = await accountSubject.find(host, handle);
         return { handle: id, input: { ...input, confirm: id } };
       },

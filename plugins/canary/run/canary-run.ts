@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { inBackground } from '#core/platform/background.ts';
 import { canaryReason } from '../record/canary-reason.ts';
 import { Canaries, type Canary } from '../record/canaries.ts';
-import type { Base, VariantHooks, VariantRun } from '#core/extension/variants.ts';
+import type { BaseConfiguration, VariantHooks, VariantRun } from '#core/extension/variants.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { AccountCounter } from './count-accounts.ts';
@@ -22,7 +22,7 @@ const timesCounting = 20;
 export class CanaryRun implements VariantRun {
   readonly #hooks: VariantHooks;
   readonly #canaries: Canaries;
-  #running: { readonly canary: Canary; readonly base: Base; readonly serving: Serving } | undefined;
+  #running: { readonly canary: Canary; readonly base: BaseConfiguration; readonly serving: Serving } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isJudging = false;
   #counter: { readonly id: number; readonly accounts: AccountCounter } | undefined;
@@ -39,7 +39,7 @@ export class CanaryRun implements VariantRun {
    * @param base the configuration that serves now
    * @throws Error while the database does not respond; nothing changes then
    */
-  async follow(base: Base): Promise<void> {
+  async follow(base: BaseConfiguration): Promise<void> {
     const [last] = await this.#canaries.list(1);
     const canary = last?.end === undefined ? last : undefined;
     if (canary !== undefined && base.digest !== undefined) {
@@ -62,7 +62,7 @@ export class CanaryRun implements VariantRun {
   }
 
   /** @returns false if the canary was ended instead */
-  async #begin(canary: Canary, base: Base): Promise<boolean> {
+  async #begin(canary: Canary, base: BaseConfiguration): Promise<boolean> {
     const canaries = this.#canaries;
     const { log } = this.#hooks.host();
     if (base.digest === canary.digest && base.fileDigest === canary.digest) {
@@ -87,10 +87,10 @@ export class CanaryRun implements VariantRun {
     }
     const previous = this.#running;
     this.#running = { canary, base, serving };
-    this.#hooks.serve({ number: canary.id, serving, takes: (account) => takesAccount(canary, account) });
+    this.#hooks.serve({ number: canary.id, serving, includes: (account) => takesAccount(canary, account) });
     if (previous === undefined) log.warn(describeCanary(canary));
     else this.#retire(previous.serving);
-    this.#timer ??= setInterval(() => inBackground(log, 'judging the canary', () => this.judge()), tick).unref();
+    this.#timer ??= setInterval(() => inBackground(log, 'judging the canary', () => this.evaluate()), tick).unref();
     return true;
   }
 
@@ -112,7 +112,7 @@ export class CanaryRun implements VariantRun {
   }
 
   /** Compares both sides, unless another instance does, and ends the canary if the verdict is clear. */
-  async judge(): Promise<void> {
+  async evaluate(): Promise<void> {
     const running = this.#running;
     if (running === undefined || this.#isJudging) return;
     this.#isJudging = true;

@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { cutMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
+import { truncationMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
 
 const maxNoteLength = 120; // characters; notes are sent in a header
 
@@ -72,7 +72,7 @@ export class Notes {
   }
 
   get entries(): readonly string[] {
-    return this.#isCut ? [...this.#entries, cutMark] : [...this.#entries];
+    return this.#isCut ? [...this.#entries, truncationMark] : [...this.#entries];
   }
 
   /** Notes are sent in a header: only visible ASCII is allowed, without the separating semicolon. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readRefusal, readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
@@ -232,7 +232,7 @@ export function readFailure(body: JsonObject): GatewayError | undefined;
 export function readFailure(body: JsonObject, isCertain: true): GatewayError;
 export function readFailure(body: JsonObject, isCertain = false): GatewayError | undefined {
   const reported = isCertain ? readRefusal(body) : readReportedError(body);
-  return reported && reportedFailure(reported);
+  return reported && createReportedFailure(reported);
 }
 
 /** The error that ends a reply. @param body body that the upstream sent in its place */

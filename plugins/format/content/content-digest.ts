@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SaidPiece } from '#core/gateway/model-call/event-framer.ts';
+import type { ContentDelta } from '#core/gateway/model-call/event-framer.ts';
 import type { SkimmedContent } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { canonicalArguments } from './canonical-arguments.ts';
@@ -125,7 +125,7 @@ export class ContentDigest implements SkimmedContent {
 }
 
 /** Takes the content of an event. */
-export function takeSaid(content: SkimmedContent, { text, reasoning, input }: SaidPiece): void {
+export function takeSaid(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
   if (text !== '') content.text(text);
   if (reasoning !== '') content.reasoning(reasoning);
   if (input !== undefined) content.input(input.key, input.text);

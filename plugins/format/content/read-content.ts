@@ -27,13 +27,13 @@ class StreamedContent implements SentReader {
 
   add(chunk: string | Buffer): void {
     // An overfull framer would keep all further data, however long.
-    if (this.#framer.isOverfull) return;
+    if (this.#framer.isOverLimit) return;
     for (const { name, data } of this.#framer.push(Buffer.from(chunk)))
       if (data !== undefined) takeAll(this.#content, this.#decoder.event(name, data));
   }
 
   digest(): string | undefined {
-    return this.#framer.isOverfull ? undefined : this.#content.digest;
+    return this.#framer.isOverLimit ? undefined : this.#content.digest;
   }
 }
 

@@ -5,7 +5,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { someMember } from '#core/platform/json-scan.ts';
-import { exactSteps, parseExact } from '#core/gateway/model-call/exact-json.ts';
+import { parseExactInSteps, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
@@ -133,7 +133,7 @@ async function readContent(
 }
 
 async function unambiguous(text: string, format: ClientFormat): Promise<RequestContent> {
-  const exact = await (text.length > bounds.stepwiseBody ? runInTurns(exactSteps(text)) : parseExact(text));
+  const exact = await (text.length > bounds.stepwiseBody ? runInTurns(parseExactInSteps(text)) : parseExact(text));
   const written = writeUnambiguous(exact as JsonObject, format);
   await turnFor(written.length);
   return RequestContent.whole(written, JSON.parse(written) as JsonObject);

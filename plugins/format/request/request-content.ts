@@ -1,6 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { exactInputSteps, mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
+import { parseExactInputsInSteps, mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource } from '#core/gateway/pipeline/exchange.ts';
 import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { runInTurns, turnFor } from '#core/platform/timing/turn.ts';
@@ -62,7 +62,7 @@ export class RequestContent {
   }
 
   get exact(): JsonObject {
-    this.#exact ??= mayHoldLongNumbers(this.text) ? (parseBody(this.text) ?? this.body) : this.body;
+    this.#exact ??= mayContainLongNumbers(this.text) ? (parseBody(this.text) ?? this.body) : this.body;
     return this.#exact;
   }
 
@@ -75,7 +75,8 @@ export class RequestContent {
     await this.loadBody(source);
     if (!this.isLong || this.#exact !== undefined) return;
     await turnFor(this.text.length);
-    if (mayHoldLongNumbers(this.text)) this.#exact = (await runInTurns(exactInputSteps(this.text))) as JsonObject;
+    if (mayContainLongNumbers(this.text))
+      this.#exact = (await runInTurns(parseExactInputsInSteps(this.text))) as JsonObject;
   }
 
   /** Reads the body without `exact`. */

@@ -1,7 +1,7 @@
 import { noteFailure } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
-import { tooMuch } from '#core/gateway/http/collect-body.ts';
+import { refuseForMemory } from '#core/gateway/http/collect-body.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { composeBody } from './compose-body.ts';
 import { errorFrame, mostLanes, protocolError, protocolErrors, ProtocolFault } from './error-frames.ts';
@@ -207,7 +207,7 @@ export class ClientSocket implements TurnSocket {
     const { waiting, maxBytes } = this.#init;
     const { length } = frame.bytes;
     if (!this.#lanes.isIdle && waiting.bytes + length > maxBytes) throw tooManyWaiting();
-    if (!waiting.grow(length)) throw tooMuch(waiting);
+    if (!waiting.grow(length)) throw refuseForMemory(waiting);
     let held = length;
     const release = () => {
       waiting.shrink(held);
@@ -256,7 +256,7 @@ export class ClientSocket implements TurnSocket {
       frame,
       items?.map(({ bytes }) => bytes),
     );
-    await conversations.converse(
+    await conversations.runMessage(
       {
         endpoint: frame.generates ? endpoint : warmUp,
         path,

@@ -4,7 +4,7 @@ import { inBackground } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
-import { queryOf } from '#core/gateway/http/open-exchange.ts';
+import { parseQuery } from '#core/gateway/http/open-exchange.ts';
 import type { SocketEndpoint, Upgrade } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { type Acceptor, loadAcceptor } from './accept-socket.ts';
@@ -66,7 +66,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (needsKey && !hasKey(headers)) return refuse(missingKey());
     const remoteAddress = conversations.addressOf(socket.remoteAddress, request.headers);
     const { endpoint } = this.#contextOf(upgrade, host);
-    const caller = { endpoint, path: upgrade.path, query: queryOf(request.url), headers, remoteAddress };
+    const caller = { endpoint, path: upgrade.path, query: parseQuery(request.url), headers, remoteAddress };
     const account = await findAccount(upgrade, caller);
     if (account instanceof GatewayError) return refuse(account);
     if (socket.destroyed) return;

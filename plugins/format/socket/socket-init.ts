@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { Conversations } from '#core/gateway/http/converse.ts';
+import type { MessageRunner } from '#core/gateway/http/run-message.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { KeptConversations } from './kept.ts';
 
 /** Shared by all sockets of the process. */
 export interface SocketContext {
-  readonly conversations: Conversations;
+  readonly conversations: MessageRunner;
   readonly kept: KeptConversations;
   readonly endpoint: Endpoint;
   readonly warmUp: Endpoint;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
-import { bytesTaken } from '#core/gateway/http/stalled-client.ts';
+import { countAcceptedBytes } from '#core/gateway/http/stalled-client.ts';
 
 const pingEvery = 25_000; // ms between pings: proxies cut idle connections after 60 s
 const longestSilence = 40_000; // ms for which a ping may be unanswered
@@ -92,7 +92,7 @@ export class SocketLife {
 
   /** The last time at which the system took bytes for the client; now if no bytes wait. */
   #stuckUntil(now: number): number {
-    const taken = bytesTaken(this.#socket);
+    const taken = countAcceptedBytes(this.#socket);
     if (taken === undefined) this.#stuckSince = undefined;
     else if (taken !== this.#taken || this.#stuckSince === undefined) this.#stuckSince = now;
     this.#taken = taken;

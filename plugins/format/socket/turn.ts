@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { delivery, principal, slotWait } from '#core/gateway/facts.ts';
-import type { Correspondent, Delivered } from '#core/gateway/http/converse.ts';
+import type { MessageClient, MessageDelivery } from '#core/gateway/http/run-message.ts';
 import { type BodyReading, readReply } from '#core/gateway/http/read-reply.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { renderError, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
@@ -32,7 +32,7 @@ export interface TurnSocket {
 }
 
 /** The client side of the exchange of a `response.create`. */
-export class SocketTurn implements Correspondent {
+export class SocketTurn implements MessageClient {
   readonly frame: CreateFrame;
   /** Segments of the kept conversation that the request continues; undefined for a whole request or a stored response. */
   readonly before: readonly KeptItems[] | undefined;
@@ -63,7 +63,7 @@ export class SocketTurn implements Correspondent {
     return this.#isOver ? undefined : this.#output.id;
   }
 
-  began(exchange: Exchange): void {
+  onStart(exchange: Exchange): void {
     this.#exchange = exchange;
     exchange.set(slotWait, this.#slotWait);
     if (this.before !== undefined && this.frame.previousId !== undefined)
@@ -94,7 +94,11 @@ export class SocketTurn implements Correspondent {
     return true;
   }
 
-  async deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<Delivered> {
+  async deliver(
+    exchange: Exchange,
+    reply: Reply,
+    onStalled: (seconds: number) => GatewayError,
+  ): Promise<MessageDelivery> {
     if (exchange.isClientGone) {
       discard(reply);
       return { ...this.#sent, status: undefined };
@@ -108,7 +112,7 @@ export class SocketTurn implements Correspondent {
     return { ...this.#sent, status: 200 };
   }
 
-  #refuse(exchange: Exchange, reply: Reply): Delivered {
+  #refuse(exchange: Exchange, reply: Reply): MessageDelivery {
     discard(reply);
     const code = exchange.failure?.code;
     const recipient = this.#recipient(exchange);
@@ -133,7 +137,7 @@ export class SocketTurn implements Correspondent {
     onStalled: (seconds: number) => GatewayError,
   ): Promise<void> {
     const reading = readReply(exchange, body, {
-      take: (chunk) => this.#take(eventsOf(chunk), metadata),
+      write: (chunk) => this.#take(eventsOf(chunk), metadata),
       isFull: () => this.#socket.frames.isFull,
       onStalled,
     });

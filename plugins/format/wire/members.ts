@@ -1,6 +1,6 @@
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { exactInputSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
+import { parseExactInputsInSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 
 /** A token count; undefined if the value is not a count. */
 export function count(value: JsonValue | undefined): number | undefined {
@@ -81,7 +81,7 @@ export function readEvent(data: string, event?: StreamEvent): JsonObject | undef
 /** The steps of `parseBody`, for a long text. */
 export function* bodySteps(text: string): Generator<undefined, JsonObject | undefined> {
   try {
-    const value = yield* exactInputSteps(text);
+    const value = yield* parseExactInputsInSteps(text);
     return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;
   } catch {
     return undefined;

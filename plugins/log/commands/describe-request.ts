@@ -2,7 +2,7 @@ import { fullName } from '#core/business/accounts/shown-names.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
-import { formatSection, paint, plain } from '#core/extension/commands/table-text.ts';
+import { formatSection, paint, toPlainSpaces } from '#core/extension/commands/table-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
@@ -62,9 +62,9 @@ function describeRequest(record: RequestRecord, names: ReadonlyMap<string, strin
   const format = formatterFor('en', timeZone);
   const text = { timeZone, now: 0, names };
   const facts = describeFacts(record, { t: english, format }, { isForOperator: true, areRoutesNamed: true });
-  const more = facts.map(({ label, text: short, full = short }) => [label.toLowerCase(), plain(full)] as const);
+  const more = facts.map(({ label, text: short, full = short }) => [label.toLowerCase(), toPlainSpaces(full)] as const);
   const tried = record.attempts ?? [];
-  const options = { numbers: [5, 6], longest: Infinity };
+  const options = { numericColumns: [5, 6], maxLength: Infinity };
   return [
     ...formatEntry(record, own.text, text, more),
     ...formatSection(paint('bold', 'attempts'), formatEntries(tried, attemptsOf(record, format).text, text, options)),
@@ -88,7 +88,7 @@ function attemptsOf({ attempts, duration_ms: total }: RequestRecord, format: For
     took: { type: 'duration', of: 'duration_ms' },
     axis: {
       type: 'text',
-      heading: `0 to ${plain(format.duration(end).text)}`.padEnd(axisLength),
+      heading: `0 to ${toPlainSpaces(format.duration(end).text)}`.padEnd(axisLength),
       kind: ({ outcome }) => (outcome === 'failed' ? 'bad' : 'ok'),
       value: ({ started_ms: start, duration_ms: length }) => barOf(start ?? 0, length ?? 0, end),
     },

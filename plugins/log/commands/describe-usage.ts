@@ -97,10 +97,10 @@ export function describeUsage(table: UsageTable, timeZone: string): string[] {
   const covered = `since ${first} (${timeZone}), by whole hours in UTC`;
   if (lines.length === 0) return [`No requests ${covered}.`];
   const shown = columnsOf(table, timeZone);
-  const numbers = shown.flatMap(({ type }, index) => (type === 'count' || type === 'duration' ? [index] : []));
+  const numericColumns = shown.flatMap(({ type }, index) => (type === 'count' || type === 'duration' ? [index] : []));
   const { legend = '' } = figures ?? {};
   return [
-    ...formatEntries(lines, shown, { timeZone, now: since }, { numbers }),
+    ...formatEntries(lines, shown, { timeZone, now: since }, { numericColumns }),
     '',
     reach !== undefined && reach > since ? `${covered}; there is no usage before` : covered,
     ...(by === 'account' || by === 'route'

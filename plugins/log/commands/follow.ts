@@ -72,7 +72,7 @@ class FollowedOutput {
     const { print, isJson, timeZone } = this.#output;
     const written = records.map(writeRequest);
     if (isJson) return written.forEach((one) => print(JSON.stringify(one)));
-    const options = { ...tableOptions, widths: leastWidths, isZoneNamed: true };
+    const options = { ...tableOptions, minWidths: leastWidths, isZoneNamed: true };
     const lines = formatEntries(written, resource.view.text, { timeZone, now: Date.now() }, options);
     for (const line of this.#isContinued ? lines.slice(1) : lines) print(line);
     this.#isContinued = true;

@@ -6,7 +6,7 @@ import {
   addListOptions,
   type ListOptions as Options,
   printList,
-  readAsked,
+  readListQuery,
 } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import type { FoundRequest } from './describe-request.ts';
@@ -26,7 +26,7 @@ const request = {
   argument: ['request', 'id, from the header X-Request-Id or a list', parseRequestId],
   exitCodes,
   read: async (host, id) => (await import('./describe-request.ts')).readRequest(host, id),
-  write: ({ record }) => writeRequest(record),
+  toJson: ({ record }) => writeRequest(record),
   describe: ({ describe }, timeZone) => describe(timeZone),
 } satisfies CommandSubject<FoundRequest>;
 
@@ -34,7 +34,7 @@ const request = {
 export const requestReading: OperatorReading = {
   path: '/requests/{handle}',
   summary: 'read a request with its attempts, times, tokens and notes',
-  read: async (host, id) => request.write(await request.read(host, id)),
+  read: async (host, id) => request.toJson(await request.read(host, id)),
 };
 
 /** `daypass requests …`: for the operator. Works next to a running gateway. */
@@ -63,7 +63,7 @@ With --json and --follow, one object a line, after ${usuallyFollowed} earlier on
           throw new CommandFailed('--follow prints new requests: leave --before out', 2);
         return explainErrors(
           context.withHost(async (host) => {
-            const asked: RequestQuery = { ...(await readAsked(host, requests, options)), after };
+            const asked: RequestQuery = { ...(await readListQuery(host, requests, options)), after };
             const [{ print }, timeZone, isJson] = [context, zoneOf(host, options), options.json === true];
             const filter = await readRequestFilter(host, asked);
             if (isFollowed) {

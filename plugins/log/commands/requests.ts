@@ -26,7 +26,7 @@ export function writeRequest(record: RequestRecord): WrittenRequest {
 }
 
 /** Indexes of the numeric columns. */
-export const tableOptions = { numbers: [4, 5, 6, 7, 8] };
+export const tableOptions = { numericColumns: [4, 5, 6, 7, 8] };
 
 /** Requests as listed by commands and the API; those of the last day unless `since` is given. */
 export const requests = defineResource({

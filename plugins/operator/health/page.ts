@@ -116,7 +116,7 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
           : { kind: 'warn', text: t(titleOfRollback(rollback)) },
     facts: listFacts(t, [
       ['operator.loaded', time(loadedAt)],
-      ['operator.refused', refusal && time(refusal.at)],
+      ['operator.refused', refusal && time(refusal.refusedAt)],
       [rollback === undefined ? '' : titleOfRollback(rollback), rollback && describeRollback(rollback)],
       ['operator.postponed', postponed.length === 0 ? undefined : postponed.join(', ')],
       ['operator.models', format.number(models.length)],

@@ -21,7 +21,7 @@ const order: CommandSubject<OrderDetails> = {
   argument: ['order', 'code or id of the order'],
   exitCodes,
   read: async (host, handle) => readOrderDetails(host.database, await findListed(host, handle)),
-  write: (details) => toOperatorJson(details, true) as object,
+  toJson: (details) => toOperatorJson(details, true) as object,
   describe: describeOrder,
 };
 
@@ -56,13 +56,13 @@ const actions = [
     },
   ],
   ['order.check', {}],
-  ['order.cancel', { asks: false }],
+  ['order.cancel', { needsConfirmation: false }],
   [
     'order.refund',
     {
       handle: 'code or id of an order with one payment',
       isHandleOptional: true,
-      asks: true,
+      needsConfirmation: true,
       names: { days_back: '--days', note: '--reason, --note' },
       help: 'Days go back when the refund is done: the unused ones, or all of them, the used ones from what the account holds besides. Later periods move forward.',
       examples: [
@@ -70,7 +70,7 @@ const actions = [
         'daypass orders refund --payment 5f0c… --amount 30000 --note "two days without service"',
         'daypass orders refund ORD-7F3K2MQX --note "bought twice" --manual',
       ],
-      wish: askRefund,
+      readRequest: askRefund,
     },
   ],
   [

@@ -1,9 +1,14 @@
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
-import type { Closing } from '#core/gateway/model-call/closing-words.ts';
+import type { ClosureRule } from '#core/gateway/model-call/closing-words.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
-import { keyRefused, notSetUp, throttled, withoutOwn } from '#core/gateway/model-call/upstream-error.ts';
+import {
+  createKeyRefusedError,
+  createNotSetUpError,
+  createThrottledError,
+  removeKnownSecrets,
+} from '#core/gateway/model-call/upstream-error.ts';
 import { brokenConnection, isUnanswered } from '../connections/connection.ts';
 
 interface FaultEffects {
@@ -44,7 +49,7 @@ interface FaultDetails {
   /** A 404 that names no model: the base URL may be wrong. */
   readonly isUnclear404?: boolean;
   /** Set if the vendor reports that it closedCodes the key or its account. */
-  readonly closing?: Closing | undefined;
+  readonly closing?: ClosureRule | undefined;
 }
 
 /** Reason for an attempt's failure. */
@@ -58,7 +63,7 @@ export class Fault extends Error {
   readonly isSilentConnection: boolean;
   readonly mayBeCausedByRequest: boolean;
   readonly isUnclear404: boolean;
-  readonly closing: Closing | undefined;
+  readonly closing: ClosureRule | undefined;
 
   constructor(kind: FaultKind, error: GatewayError, details: FaultDetails = {}) {
     super(error.message, { cause: error });
@@ -192,10 +197,11 @@ export function answerFault(error: GatewayError, status: number, secrets: readon
 
 function redactedError(error: GatewayError, secrets: readonly string[]): GatewayError {
   const { meaning, retryAfter } = error.details;
-  if (meaning === 'key') return keyRefused(withoutOwn(upstreamMessage(error), secrets));
-  if (meaning === 'throttled') return throttled(retryAfter, withoutOwn(upstreamMessage(error), secrets));
-  if (meaning === 'setup') return notSetUp(withoutOwn(upstreamMessage(error), secrets));
-  const message = withoutOwn(error.message, secrets);
+  if (meaning === 'key') return createKeyRefusedError(removeKnownSecrets(upstreamMessage(error), secrets));
+  if (meaning === 'throttled')
+    return createThrottledError(retryAfter, removeKnownSecrets(upstreamMessage(error), secrets));
+  if (meaning === 'setup') return createNotSetUpError(removeKnownSecrets(upstreamMessage(error), secrets));
+  const message = removeKnownSecrets(error.message, secrets);
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
 

@@ -1,26 +1,26 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { closingOf } from '#core/gateway/model-call/closing-words.ts';
-import { maxRetryDelay } from '#core/gateway/model-call/retry-after.ts';
-import { meaningOfServerWords } from '#core/gateway/model-call/upstream-words.ts';
-import { outputLimitOf } from '#core/gateway/model-call/output-limit.ts';
+import { findClosureRule } from '#core/gateway/model-call/closing-words.ts';
+import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
+import { findServerMeaning } from '#core/gateway/model-call/upstream-words.ts';
+import { parseOutputLimit } from '#core/gateway/model-call/output-limit.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { failureCode } from '#core/gateway/model-call/reported-failure.ts';
 import {
-  contextWindowOf,
+  parseContextWindow,
   isClientObjectMissing,
   isContextOverflow,
   isModeration,
   isUnknownModel,
-  keyRefused,
-  meaningOf,
-  notSetUp,
+  createKeyRefusedError,
+  findErrorMeaning,
+  createNotSetUpError,
   readRefusal,
   type ReportedError,
-  throttled,
-  withoutOwn,
-  withoutSecrets,
+  createThrottledError,
+  removeKnownSecrets,
+  removeSecrets,
 } from '#core/gateway/model-call/upstream-error.ts';
 import { Fault, kindOf } from './fault.ts';
 
@@ -61,31 +61,39 @@ export function refusalFault(
   const object = parse(body);
   const reported = readRefusal(object);
   const words = status >= 500 && object === undefined ? wordsIn(body) : undefined;
-  const closing = closingOf(reported, vendor);
+  const closing = findClosureRule(reported, vendor);
   const kind =
     closing === undefined
-      ? (meaningOfServerWords(words, vendor) ?? kindOfRefusal(status, reported, object === undefined && isHtml(body)))
+      ? (findServerMeaning(words, vendor) ?? kindOfRefusal(status, reported, object === undefined && isHtml(body)))
       : 'key';
   switch (kind) {
     case 'throttled':
       return new Fault(
         'throttled',
-        throttled(
+        createThrottledError(
           readRetryAfter(headers, now) ?? reported.retryAfter,
-          reported.message && withoutSecrets(reported.message, 300, secrets),
+          reported.message && removeSecrets(reported.message, 300, secrets),
         ),
         { status },
       );
     case 'key':
       // The operator's credential is at fault, not the caller's: the caller must not take the error for its own.
-      return new Fault('key', keyRefused(reported.message && withoutSecrets(reported.message, 300, secrets)), {
-        status,
-        closing,
-      });
+      return new Fault(
+        'key',
+        createKeyRefusedError(reported.message && removeSecrets(reported.message, 300, secrets)),
+        {
+          status,
+          closing,
+        },
+      );
     case 'setup':
-      return new Fault('setup', notSetUp(reported.message && withoutSecrets(reported.message, 300, secrets)), {
-        status,
-      });
+      return new Fault(
+        'setup',
+        createNotSetUpError(reported.message && removeSecrets(reported.message, 300, secrets)),
+        {
+          status,
+        },
+      );
     case 'client':
     case 'overflow':
     case 'unsupported':
@@ -102,7 +110,7 @@ export function refusalFault(
 
 /** @param isPage true for HTML, which a proxy or a wrong base URL returns, not the API */
 function kindOfRefusal(status: number, reported: ReportedError, isPage: boolean): FaultKind {
-  const meaning = meaningOf(reported);
+  const meaning = findErrorMeaning(reported);
   // Some vendors reject a key without credit with 429; waiting does not help.
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
@@ -133,7 +141,7 @@ function isConflict(status: number, { type, code, param }: ReportedError): boole
 
 /** @param wait seconds to wait, as asked by the upstream */
 function routeRefusal(status: number, reported: ReportedError, wait: number | undefined): Fault {
-  const code = failureCode(unavailabilityOf(status) ?? meaningOf(reported));
+  const code = failureCode(unavailabilityOf(status) ?? findErrorMeaning(reported));
   const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
   // Other statuses may be caused by the request: one conversation must not open the breaker for others.
   const isUnclear404 = status === 404; // only a page gets here; other 404s are about the model
@@ -160,12 +168,12 @@ function isHtml(body: Buffer): boolean {
 }
 
 function clientError(status: number, reported: ReportedError, secrets: readonly string[]): GatewayError {
-  const redacted = (word: string | undefined) => word && withoutOwn(word, secrets);
+  const redacted = (word: string | undefined) => word && removeKnownSecrets(word, secrets);
   const message = reported.message ?? upstreamReason('upstream.reason.rejected', { status });
   const isOverflow = isContextOverflow(reported);
   // A 5xx for a faulty request: its type and code are misleading too.
   const isMistaken = status >= 500;
-  return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000, secrets), {
+  return new GatewayError('upstream_rejected', removeSecrets(message, 4_000, secrets), {
     upstream: {
       // Clients expect 400 for an overlong prompt.
       status: isMistaken || (status === 422 && isOverflow) ? 400 : status,
@@ -174,16 +182,16 @@ function clientError(status: number, reported: ReportedError, secrets: readonly 
       isContextOverflow: isOverflow,
       isPolicyRefusal: isModeration(reported),
     },
-    outputLimit: outputLimitOf(reported.message),
-    contextWindow: isOverflow ? contextWindowOf(reported) : undefined,
-    ...(reported.param !== undefined && { param: withoutOwn(reported.param, secrets) }),
+    outputLimit: parseOutputLimit(reported.message),
+    contextWindow: isOverflow ? parseContextWindow(reported) : undefined,
+    ...(reported.param !== undefined && { param: removeKnownSecrets(reported.param, secrets) }),
     ...(reported.details !== undefined && { anthropic: redactedDetails(reported.details, secrets) }),
   });
 }
 
 function redactedDetails(details: JsonObject, secrets: readonly string[]): JsonObject {
   return JSON.parse(JSON.stringify(details), (_name, value: unknown) =>
-    typeof value === 'string' ? withoutSecrets(value, 4_000, secrets) : value,
+    typeof value === 'string' ? removeSecrets(value, 4_000, secrets) : value,
   ) as JsonObject;
 }
 
@@ -205,12 +213,12 @@ function parse(body: Buffer): JsonObject | undefined {
  */
 export function readRetryAfter(headers: RefusalHeaders, now: number): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (isWait(milliseconds)) return Math.min(milliseconds / 1000, maxRetryDelay);
+  if (isWait(milliseconds)) return Math.min(milliseconds / 1000, maxRetryDelaySeconds);
   const value = headers['retry-after']?.toString();
   if (value === undefined) return undefined;
   const seconds = Number(value);
   const wait = Number.isNaN(seconds) ? (Date.parse(value) - sentAt(headers, now)) / 1000 : seconds;
-  return isWait(wait) ? Math.min(wait, maxRetryDelay) : undefined;
+  return isWait(wait) ? Math.min(wait, maxRetryDelaySeconds) : undefined;
 }
 
 function sentAt({ date }: RefusalHeaders, now: number): number {

@@ -2,7 +2,7 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Delivery, entitlement, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { maxRetryDelay } from '#core/gateway/model-call/retry-after.ts';
+import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
 import { unused } from '#core/platform/shared/slots.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { Fault } from '../attempt/fault.ts';
@@ -165,7 +165,10 @@ export class Turn {
   /** Error of a request that got no slot. */
   fault(): Fault {
     const { wait, per_account } = this.#parts.options;
-    const retryAfter = Math.min(maxRetryDelay, Math.max(1, Math.ceil((this.#outlook?.expected ?? 1_000) / 1000)));
+    const retryAfter = Math.min(
+      maxRetryDelaySeconds,
+      Math.max(1, Math.ceil((this.#outlook?.expected ?? 1_000) / 1000)),
+    );
     const message = upstreamReason(`upstream.reason.${this.#isCrowded ? 'crowded' : 'full'}`, {
       most: per_account,
       wait,

@@ -1,7 +1,7 @@
 import { defineAction, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
-import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
+import { resetRoute, listRouteIds } from '#core/gateway/model-call/route-reset.ts';
 import { canReset, readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { object } from '#core/platform/schema.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
@@ -11,7 +11,7 @@ import { notFound, PageError } from '#core/web/pages/page-error.ts';
 const routeSubject: SubjectKind = {
   name: 'route',
   async find(host, handle) {
-    if (routeIdsOf(host).includes(handle)) return { id: handle, recordedAt: handle };
+    if (listRouteIds(host).includes(handle)) return { id: handle, recordedAt: handle };
     throw new CheckoutError('not_found', `There is no route ${handle}.`);
   },
 };
@@ -32,7 +32,7 @@ export const resetPage = (gateway: StatusReports) =>
       path: '/operator/routes',
       find({ host }, { route = '' }) {
         const action = { path: '/operator/routes', label: 'operator.routes' };
-        if (!routeIdsOf(host).includes(route)) notFound('operator.route_unknown', action);
+        if (!listRouteIds(host).includes(route)) notFound('operator.route_unknown', action);
         if (!canReset(readRouteStatus(gateway, host).get(route)))
           throw new PageError(409, 'operator.nothing_to_reset', { action });
         return { id: route, name: route, path: action.path };

@@ -1,10 +1,10 @@
 import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
-import { printFound } from '#core/extension/commands/list-command.ts';
+import { printEntries } from '#core/extension/commands/list-command.ts';
 import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
+import { listRouteIds } from '#core/gateway/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { OperatorResource } from '#core/web/resources/resource.ts';
 import { resetAction } from './reset.ts';
@@ -32,13 +32,13 @@ export const routesCommand = (routes: OperatorResource<ListedRoute>): Command =>
             return context.print(`route ${reset} reset`);
           }
           const entries = await askRoutes(host, url);
-          await printFound(context, host, routes, { entries }, output, { longest: Infinity });
+          await printEntries(context, host, routes, { entries }, output, { maxLength: Infinity });
           if (output.json !== true && entries.length > 0) for (const line of ['', ...legend]) context.print(line);
         }),
       );
     addActionCommand(parser, context, resetAction, {
       handle: 'such as openai/gpt-6-sol',
-      async wish(host, handle, input) {
+      async readRequest(host, handle, input) {
         await prepareReset(host, handle);
         return { handle, input };
       },
@@ -49,7 +49,7 @@ export const routesCommand = (routes: OperatorResource<ListedRoute>): Command =>
 
 /** @throws CommandFailed for an unknown route */
 async function prepareReset(host: Host, route: string): Promise<void> {
-  const routeIds = routeIdsOf(host);
+  const routeIds = listRouteIds(host);
   if (!routeIds.includes(route)) throw new CommandFailed(`Route "${route}" not found. Routes: ${routeIds.join(', ')}`);
   // For instances that start later. While Redis is down, running instances remember the reset and store it afterwards.
   if (host.shared.kind === 'redis') await storeReset(host.shared, route, host.now()).catch(() => undefined);

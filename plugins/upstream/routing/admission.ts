@@ -1,6 +1,6 @@
 import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { throttled } from '#core/gateway/model-call/upstream-error.ts';
+import { createThrottledError } from '#core/gateway/model-call/upstream-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { Slot } from '../capacity/turn.ts';
@@ -133,5 +133,7 @@ export function throttlingOf({ keys, monotonic }: AdmissionParts, route: Route, 
   const wait = keys(route).throttledFor(monotonic(), route.model);
   const cause = last?.kind === 'throttled' ? last.error.cause : undefined;
   const message = cause instanceof Error ? cause.message : undefined;
-  return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000, message), { status: 429 });
+  return wait === undefined
+    ? undefined
+    : new Fault('throttled', createThrottledError(wait / 1000, message), { status: 429 });
 }

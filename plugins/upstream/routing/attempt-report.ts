@@ -1,6 +1,6 @@
 import { noteFailure } from '#core/platform/background.ts';
 import { type Delivery, delivery } from '#core/gateway/facts.ts';
-import { withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
+import { removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
 import type { AdmittedRoute } from './admission.ts';
@@ -121,7 +121,7 @@ export class AttemptReport {
   /** For the record, which customers can read: system error messages contain hosts and addresses of upstreams. */
   #describe(fault: Fault): string {
     const text = describeFault(fault);
-    return withoutSecrets(text, text.length, secretsOf(this.#admitted.route.upstream));
+    return removeSecrets(text, text.length, secretsOf(this.#admitted.route.upstream));
   }
 }
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { type Caller, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
-import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { RouteAnswer } from './route-attempts.ts';
 
@@ -25,7 +25,7 @@ export async function withEarlyHead(
 
 function openEarly(answer: Promise<Reply>, caller: Caller, more: Record<string, string>): Reply {
   let inner: Reply | undefined;
-  const body = replyStreamOf(
+  const body = createReplyStream(
     (async function* () {
       inner = await answer;
       if (inner.body instanceof Readable) yield* inner.body;
@@ -65,7 +65,7 @@ export function resumedReply(
       current = continuation;
     }
   }
-  const body = replyStreamOf(read(), () => discard(current.reply));
+  const body = createReplyStream(read(), () => discard(current.reply));
   // The first reader renders a final error, because the client reads the whole reply as one answer.
   return { ...first.reply, body };
 }

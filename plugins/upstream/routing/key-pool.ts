@@ -45,7 +45,7 @@ export class KeyPool {
     this.#closures = closures;
     // An upstream without keys, such as a local server, is called without one.
     const values = apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
-    this.#keys = values.map((value) => known.get(value) ?? unknownKey(value, closures?.of(upstream, value)));
+    this.#keys = values.map((value) => known.get(value) ?? unknownKey(value, closures?.getByKey(upstream, value)));
     known.clear();
     for (const key of this.#keys) known.set(key.value, key);
     this.#uses = Math.max(...this.#keys.map(({ lastUse }) => lastUse));
@@ -158,7 +158,7 @@ export class KeyPool {
     if (key === undefined) return;
     key.refusals = 0;
     key.refusedUntil = 0;
-    if (key.closure.until !== 0) this.#closures?.accepted(key.closure);
+    if (key.closure.until !== 0) this.#closures?.recordAccepted(key.closure);
   }
 
   /** Makes every key available. */

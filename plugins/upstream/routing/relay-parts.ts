@@ -1,5 +1,5 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
-import type { LimitSamples } from '#core/gateway/model-call/told-limits.ts';
+import type { LimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { QueueParts } from '../capacity/turn.ts';
 import type { Connections } from '../connections/connections.ts';

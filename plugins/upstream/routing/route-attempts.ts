@@ -3,7 +3,7 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { withOutputLimit } from '#core/config/catalog/profile.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { answerDigests } from '#core/gateway/facts.ts';
-import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
+import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
 import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
@@ -200,7 +200,9 @@ export class RouteAttempts {
     } catch (error) {
       return new Fault(
         'key',
-        keyRefused(upstreamReason('upstream.reason.no_token', { error: error instanceof Error ? error.message : '' })),
+        createKeyRefusedError(
+          upstreamReason('upstream.reason.no_token', { error: error instanceof Error ? error.message : '' }),
+        ),
         {},
       );
     }

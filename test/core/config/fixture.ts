@@ -2,7 +2,7 @@ import { catalogSections } from '#core/config/sections/models-section.ts';
 import type { WireFormats } from '#core/config/catalog/formats.ts';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/load.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';

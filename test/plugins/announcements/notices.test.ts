@@ -11,7 +11,7 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { sectionNotices } from '#core/config/section.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/load.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { complete, createRegistry } from '../../core/config/fixture.ts';
 
 function read(text: string): Config {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Variant } from '#core/gateway/http/open-exchange.ts';
-import type { Base, VariantHooks } from '#core/extension/variants.ts';
+import type { BaseConfiguration, VariantHooks } from '#core/extension/variants.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { Canaries } from '../../../plugins/canary/record/canaries.ts';
 import { CanaryRun } from '../../../plugins/canary/run/canary-run.ts';
@@ -46,7 +46,7 @@ async function comeBack(minutes: number, judged: number) {
   };
   const run = new CanaryRun(hooks as unknown as VariantHooks);
   onTestFinished(() => run.close());
-  await run.follow({ serving, digest: 'base', fileDigest: 'base' } as unknown as Base);
+  await run.follow({ serving, digest: 'base', fileDigest: 'base' } as unknown as BaseConfiguration);
   const [last] = await canaries.list(1);
   return { isServed: served !== undefined, end: last?.end };
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import { closings } from '#core/gateway/model-call/closing-words.ts';
+import { closureRules } from '#core/gateway/model-call/closing-words.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
-import { keyClosures } from '#core/gateway/model-call/key-closures.ts';
+import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
 import { forgetClosures, listClosedKeys } from '../../../plugins/closed-keys/closed-keys.ts';
 import { ClosedKeyKeeper } from '../../../plugins/closed-keys/keeper.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
@@ -77,7 +77,7 @@ async function otherInstance() {
   await keeper.start();
   const whole = stack.move();
   onTestFinished(() => whole.disposeAsync());
-  const closure = keyClosures(other).of({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'first-key');
+  const closure = getKeyClosures(other).getByKey({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'first-key');
   return { other, closure, isShut: () => closure.until > other.monotonic() };
 }
 
@@ -105,9 +105,9 @@ it('a closed key is listed by command, page and problem, by its place and never 
 it('another instance learns of a closed key, and reports the same without a second alert', async () => {
   const { other, closure, isShut } = await otherInstance();
   expect(isShut()).toBe(true);
-  const closing = closings.find(({ vendor }) => vendor === 'Z.AI');
+  const closing = closureRules.find(({ vendor }) => vendor === 'Z.AI');
   closure.until = 0; // as if it had asked at the same moment
-  keyClosures(other).report(closure, { upstream: 'glm', closing: closing!, words, request: 'r' });
+  getKeyClosures(other).report(closure, { upstream: 'glm', closing: closing!, words, request: 'r' });
   await vi.waitUntil(async () => (await stored())[0]?.refusals === 2);
   expect(await gateway.database.query(`select 1 from account_event where name = 'key.closed'`)).toHaveLength(1);
   expect(other.lines.join('\n')).not.toContain('has closed');
@@ -146,7 +146,10 @@ it('a key that is tried by hand and still refused stays closed for another day, 
 it('a key that the vendor accepts again is open on every instance', async () => {
   const { isShut, closure } = await otherInstance();
   isClosed = false;
-  const own = keyClosures(gateway.gateway.host).of({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'first-key');
+  const own = getKeyClosures(gateway.gateway.host).getByKey(
+    { name: 'glm', baseUrl: `${upstream.url}/v4` },
+    'first-key',
+  );
   own.since = -Infinity; // longer ago than answers take
   const [key] = await stored();
   await command('retry', key!.id);

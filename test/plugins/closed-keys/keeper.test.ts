@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { closings } from '#core/gateway/model-call/closing-words.ts';
-import { keyClosures } from '#core/gateway/model-call/key-closures.ts';
+import { closureRules } from '#core/gateway/model-call/closing-words.ts';
+import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ClosedKeyKeeper } from '../../../plugins/closed-keys/keeper.ts';
 
@@ -39,23 +39,23 @@ class Instance {
       fork: () => ({ transactional: () => this.written.promise }),
     },
   } as unknown as Host;
-  readonly closures = keyClosures(this.host);
+  readonly closures = getKeyClosures(this.host);
   readonly keeper = new ClosedKeyKeeper(this.host);
 
   constructor() {
-    this.closures.keeper = this.keeper;
+    this.closures.store = this.keeper;
   }
 }
 
 it('an answer that was on its way when another instance closed its key does not open it for all', async () => {
   const one = new Instance();
   await one.keeper.read();
-  const closure = one.closures.named('d');
-  one.closures.accepted(closure);
+  const closure = one.closures.getById('d');
+  one.closures.recordAccepted(closure);
   expect([one.deletes, closure.until > one.now]).toEqual([0, true]);
   one.now += 60_001;
   await one.keeper.read(); // hears of it again: its time goes on
-  one.closures.accepted(closure);
+  one.closures.recordAccepted(closure);
   await vi.waitUntil(() => one.deletes === 1);
   expect(closure.until).toBe(0);
 });
@@ -71,7 +71,7 @@ it('a reading that is answered late does not take the place of a later one', asy
   await new Promise(setImmediate);
   gate.resolve();
   await Promise.all([early, late]);
-  expect(one.closures.named('d').until).toBe(0);
+  expect(one.closures.getById('d').until).toBe(0);
 });
 
 it('a reading during which a request has closed a key leaves it closed', async () => {
@@ -81,8 +81,8 @@ it('a reading during which a request has closed a key leaves it closed', async (
   one.delay = () => gate.promise;
   const reading = one.keeper.read();
   one.now += 1;
-  const closure = one.closures.named('d');
-  one.closures.report(closure, { upstream: 'glm', closing: closings[0]!, words: 'closed', request: 'r' });
+  const closure = one.closures.getById('d');
+  one.closures.report(closure, { upstream: 'glm', closing: closureRules[0]!, words: 'closed', request: 'r' });
   gate.resolve();
   await reading;
   expect(closure.until).toBeGreaterThan(one.now);

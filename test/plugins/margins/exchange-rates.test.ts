@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { exchangeRatesSection } from '../../../plugins/margins/exchange-rates.ts';
 import { complete, createRegistry } from '../../core/config/fixture.ts';
 

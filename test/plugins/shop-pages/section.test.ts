@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/load.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { pagesSection } from '../../../plugins/shop-pages/section.ts';
 import { readShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
 import { complete, createRegistry } from '../../core/config/fixture.ts';

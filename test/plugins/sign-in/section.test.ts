@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { CheckContext } from '#core/config/section.ts';
-import { keepFixed } from '#core/extension/validation/fixed.ts';
+import { keepFixed } from '#core/extension/validation/fixed-members.ts';
 import { localSection } from '../../../plugins/sign-in/local-section.ts';
 import { providerTitles } from '#core/business/accounts/shown-names.ts';
 import { configuredProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';

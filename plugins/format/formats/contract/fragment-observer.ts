@@ -93,7 +93,7 @@ export class FragmentObserver implements ReplyObserver {
 
   #skim(event: StreamEvent, content: ContentDigest | undefined): readonly Fragment[] | undefined {
     if (!event.isPlain) return this.#decoder.skim?.(event, content);
-    if (content !== undefined && event.said !== undefined) takeSaid(content, event.said);
+    if (content !== undefined && event.contentDelta !== undefined) takeSaid(content, event.contentDelta);
     return noFragments;
   }
 

@@ -1,7 +1,7 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { count, member } from '../../wire/members.ts';
 import type { ReplyObserver } from './pass-through.ts';
@@ -23,7 +23,7 @@ export class NonStreamingObserver implements ReplyObserver {
 
   observeReply(body: JsonObject): void {
     const error = readReportedError(body);
-    if (error !== undefined) this.failure = reportedFailure(error);
+    if (error !== undefined) this.failure = createReportedFailure(error);
     this.usage = readInputUsage(body['usage']) ?? readInputUsage(body['usageMetadata']);
     this.hasContent = this.#resultMembers.some((name) => isResult(body[name]));
     this.isComplete = true;

@@ -2,7 +2,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { member, scalarText } from '../../wire/members.ts';
 import { type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.ts';
@@ -48,7 +48,7 @@ export class MediaObserver implements ReplyObserver {
     const body = event.parse();
     const type = scalarText(name ?? member(body, 'type'));
     const error = readReportedError(body);
-    if (error !== undefined) this.failure = reportedFailure(error);
+    if (error !== undefined) this.failure = createReportedFailure(error);
     this.hasContent ||= partEvents.has(type) || endEvents.has(type);
     if (!endEvents.has(type)) return;
     this.isComplete = true;
@@ -58,7 +58,7 @@ export class MediaObserver implements ReplyObserver {
 
   observeReply(body: JsonObject): void {
     const error = readReportedError(body);
-    if (error !== undefined) this.failure = reportedFailure(error);
+    if (error !== undefined) this.failure = createReportedFailure(error);
     this.#addUsage(this.#shape.countImages?.(body) ?? 0, body['usage']);
     this.hasContent = this.#shape.hasContent(body);
     this.isComplete = true;

@@ -192,7 +192,7 @@ export class PassThroughReader implements ReplyReader {
   push(chunk: Buffer): Buffer {
     if (this.#observer.isOver || this.#isClosed) return none;
     const events = this.#framer.push(chunk);
-    if (this.#framer.isOverfull) this.#damage = malformed('event_too_large');
+    if (this.#framer.isOverLimit) this.#damage = malformed('event_too_large');
     return events.length === 0 ? none : join(this.#pass(events));
   }
 

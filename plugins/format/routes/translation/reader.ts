@@ -162,7 +162,7 @@ export class TranslatingReader implements ReplyReader {
 
   push(chunk: Buffer): Buffer {
     for (const event of this.#framer.push(chunk)) this.#take(event);
-    if (this.#framer.isOverfull) this.#damage = malformed('event_too_large');
+    if (this.#framer.isOverLimit) this.#damage = malformed('event_too_large');
     return this.#taken();
   }
 

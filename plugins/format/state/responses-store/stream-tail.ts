@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
-import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { eventsIn, eventsOf, isEnding, type WrittenEvent } from './response-events.ts';
 import { findResponse, responseNotFound } from './find-response.ts';
@@ -29,7 +29,7 @@ export function streamOf(host: Host, key: RunKey, after: number): Reply {
 
 function tailOf(host: Host, key: RunKey, after: number): Readable {
   const abandoned = new AbortController();
-  return replyStreamOf(tail(host, key, after, abandoned.signal), () => abandoned.abort());
+  return createReplyStream(tail(host, key, after, abandoned.signal), () => abandoned.abort());
 }
 
 /** @throws GatewayError `response_not_found` if the response is deleted meanwhile */

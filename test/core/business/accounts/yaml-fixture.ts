@@ -1,5 +1,5 @@
 import { parseDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/load.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';

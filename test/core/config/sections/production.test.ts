@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { productionNotices } from '#core/extension/validation/production-notices.ts';
+import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
 import { read } from '../fixture.ts';
 
@@ -49,18 +49,18 @@ describe('a public URL', () => {
 
 describe('a notice', () => {
   it('is not made on the own machine', () => {
-    expect(productionNotices(read('service: { contact: "mailto:you@example.com" }'), false)).toEqual([]);
+    expect(findProductionNotices(read('service: { contact: "mailto:you@example.com" }'), false)).toEqual([]);
   });
 
   it('says that other machines reach demos when the listener is open and the public URL is not known', () => {
-    const [notice] = productionNotices(read('listen: { host: 0.0.0.0 }'), false);
+    const [notice] = findProductionNotices(read('listen: { host: 0.0.0.0 }'), false);
     expect(notice).toContain('set service.base_url');
-    expect(productionNotices(read('listen: { host: "::1" }'), false)).toEqual([]);
+    expect(findProductionNotices(read('listen: { host: "::1" }'), false)).toEqual([]);
   });
 
   it('says that strangers have the demos that the option allows', () => {
     const yaml = 'service: { base_url: "https://ai.example.com", unsafe_public_demo: true }';
-    expect(productionNotices(read(yaml), false)).toEqual([
+    expect(findProductionNotices(read(yaml), false)).toEqual([
       expect.stringContaining('service.unsafe_public_demo is true'),
     ]);
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { keepFixed } from '#core/extension/validation/fixed.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { keepFixed } from '#core/extension/validation/fixed-members.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { data, listen } from '#core/config/sections/core-sections.ts';
 import { complete, createRegistry } from '../../config/fixture.ts';
 

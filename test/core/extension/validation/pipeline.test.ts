@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/load.ts';
-import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
+import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { complete, createRegistry, mistakesIn, mistakesInWhole, read } from '../../config/fixture.ts';
 
 const all = 'auth, plan, rate-limit, format, upstream, log';
@@ -179,6 +179,6 @@ describe('the notices about a valid pipeline', () => {
     ['both', '[log]', [open, mute]],
   ])('are %s', (_name, list, notices) => {
     const config = read(`pipeline: ${list}`);
-    expect(pipelineNotices(config.stages, createRegistry(), config)).toEqual(notices);
+    expect(findPipelineNotices(config.stages, createRegistry(), config)).toEqual(notices);
   });
 });

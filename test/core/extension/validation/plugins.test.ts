@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Assembly, assemble } from '#core/extension/assembly.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { silentLog } from '../../../support/database.ts';
 
@@ -40,7 +40,7 @@ function load(text: string): Promise<Assembly> {
 /** The mistakes that a list of plugins leads to, with the test's folder taken out. */
 async function mistakesOf(text: string): Promise<string> {
   const { registry } = await load(text);
-  return new ConfigError(registry.unloaded).message.replaceAll(folder, '');
+  return new ConfigError(registry.loadMistakes).message.replaceAll(folder, '');
 }
 
 /** Everything that is wrong with a gateway.yaml, plugins included. */
@@ -93,7 +93,11 @@ describe('a third-party plugin', () => {
       `${stageSource('theirs')}\nexport const plugin = { name: 'theirs', register: (server) => server.gateway.stage(stage) };`,
     );
     const { registry } = await load('plugins: [./ours.ts, ./theirs.ts]');
-    expect([registry.unloaded, registry.stages.has('ours'), registry.stages.has('theirs')]).toEqual([[], true, true]);
+    expect([registry.loadMistakes, registry.stages.has('ours'), registry.stages.has('theirs')]).toEqual([
+      [],
+      true,
+      true,
+    ]);
     expect(registry.sections.has('ours')).toBe(true);
   });
 

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { assemble } from '#core/extension/assembly.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { composeSchema, validate } from '#core/extension/validation/load.ts';
+import { composeSchema, validate } from '#core/extension/validation/validate-config.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { silentLog } from '../../../support/database.ts';

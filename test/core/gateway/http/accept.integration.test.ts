@@ -4,7 +4,7 @@ import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { bindWidely, type BoundSocket, listenWidely, usableAddress } from '#core/gateway/http/accept.ts';
+import { bindSockets, type BoundSocket, listenOnSockets, resolveListenAddress } from '#core/gateway/http/accept.ts';
 
 const host = '127.0.0.1';
 let listener: ReturnType<typeof createServer>;
@@ -16,7 +16,7 @@ afterEach(() => {
   listener.closeAllConnections();
 });
 
-const listen = (port = 0) => listenWidely(listener, { port, host }, () => undefined);
+const listen = (port = 0) => listenOnSockets(listener, { port, host }, () => undefined);
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 it.runIf(process.platform === 'linux')('several connections are accepted in a turn of the event loop', async () => {
@@ -31,14 +31,14 @@ it.runIf(process.platform === 'linux')('several connections are accepted in a tu
 });
 
 it('an address of both families takes IPv4 and IPv6, or IPv4 alone where the machine has no IPv6', async () => {
-  const usable = await usableAddress('::');
-  await listenWidely(listener, { port: 0, host: '::' }, () => undefined);
+  const usable = await resolveListenAddress('::');
+  await listenOnSockets(listener, { port: 0, host: '::' }, () => undefined);
   for (const address of usable === '::' ? ['127.0.0.1', '::1'] : ['127.0.0.1']) {
     const [response] = await once(request({ port: portOf(listener), host: address, agent: false }).end(), 'response');
     expect((response as { readonly statusCode: number }).statusCode).toBe(200);
     (response as Readable).resume();
   }
-  const bound = await bindWidely({ port: 0, host: '::' });
+  const bound = await bindSockets({ port: 0, host: '::' });
   expect(bound[0]?.address().address).toBe(usable);
   for (const socket of bound) socket.close();
 });
@@ -46,9 +46,9 @@ it('an address of both families takes IPv4 and IPv6, or IPv4 alone where the mac
 const fail = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
 it.each(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])('without IPv6 (%s), all addresses are those of IPv4', async (code) => {
-  expect(await usableAddress('::', fail(code))).toBe('0.0.0.0');
-  expect(await usableAddress('::1', fail(code))).toBe('::1');
-  await expect(usableAddress('::', fail('EACCES'))).rejects.toMatchObject({ code: 'EACCES' });
+  expect(await resolveListenAddress('::', fail(code))).toBe('0.0.0.0');
+  expect(await resolveListenAddress('::1', fail(code))).toBe('::1');
+  await expect(resolveListenAddress('::', fail('EACCES'))).rejects.toMatchObject({ code: 'EACCES' });
 });
 
 it('a port that another process listens on is refused', async () => {
@@ -60,7 +60,7 @@ it('a port that another process listens on is refused', async () => {
 
 it('a port that another gateway listens on is refused', async () => {
   const other = createServer();
-  await listenWidely(other, { port: 0, host }, () => undefined);
+  await listenOnSockets(other, { port: 0, host }, () => undefined);
   await expect(listen(portOf(other))).rejects.toMatchObject({ code: 'EADDRINUSE' });
   await new Promise((resolve) => other.close(resolve));
 });
@@ -87,7 +87,7 @@ it('closing refuses new connections at once, and waits for the open ones', async
 });
 
 it('bound sockets keep the connections that nobody has accepted yet for the next listener', async () => {
-  const bound = await bindWidely({ port: 0, host });
+  const bound = await bindSockets({ port: 0, host });
   const { port } = (bound[0] as BoundSocket).address();
   // A listener closes its descriptor, so that of another process is needed, as workers have it.
   const script = `
@@ -100,7 +100,7 @@ it('bound sockets keep the connections that nobody has accepted yet for the next
     });
   const first = start();
   await once(first.stdout as Readable, 'data');
-  await expect(bindWidely({ port, host })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect(bindSockets({ port, host })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   first.kill('SIGSTOP');
   const asked = Array.from({ length: 16 }, async () => {
     const [response] = await once(request({ port, host, agent: false }).end(), 'response');

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
-import { connectionsFor, ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
+import { maxConnectionsFor, ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
 import { ParserRefusals } from '#core/gateway/http/parser-refusals.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { RawClient } from '../../../support/raw-client.ts';
@@ -119,7 +119,7 @@ it('a connection is served as before once another one has closed', async () => {
 });
 
 it('the limit is at most what the open files allow', () => {
-  const most = connectionsFor(1_000);
+  const most = maxConnectionsFor(1_000);
   const small = new ConnectionLimit(undefined as never, 1_000);
   small.apply(1_000_000);
   expect(small.description).toBe(`accepting up to ${most} connections of clients; the system allows 1000 open files`);

@@ -19,7 +19,7 @@ const table = new EndpointTable([
   endpoint('rerank', 'POST', '/v1/rerank'),
 ]);
 const found = (method: string, path: string) => {
-  const match = table.find(method, path);
+  const match = table.findEndpoint(method, path);
   return match !== undefined && 'endpoint' in match ? [match.endpoint.name, match.params] : match;
 };
 

@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { decoderFor } from '#core/gateway/http/body-decoder.ts';
-import { type InboundMessage, openMessage } from '#core/gateway/http/converse.ts';
+import { findDecoder } from '#core/gateway/http/body-decoder.ts';
+import { type InboundMessage, openMessage } from '#core/gateway/http/run-message.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { parseJsonBody, RequestBody } from '#core/gateway/http/request-body.ts';
 import { footprint, ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
@@ -264,12 +264,12 @@ describe('a content-encoding on a Node.js whose decoder of Brotli is not safe', 
   });
 
   it.each(['gzip', 'x-gzip', 'deflate', 'zstd', 'identity'])('of %s is undone as ever', (encoding) => {
-    expect(typeof decoderFor(encoding, '24.22.0')).toBe(typeof decoderFor(encoding, '26.12.1'));
+    expect(typeof findDecoder(encoding, '24.22.0')).toBe(typeof findDecoder(encoding, '26.12.1'));
   });
 
   it('of another kind is refused without br among those to use', () => {
-    expect(() => decoderFor('compress', '24.22.0')).toThrow(/not supported\. .* or as gzip or zstd\.$/);
-    expect(() => decoderFor('compress', '26.12.1')).toThrow(/not supported\. .* or as gzip, br or zstd\.$/);
+    expect(() => findDecoder('compress', '24.22.0')).toThrow(/not supported\. .* or as gzip or zstd\.$/);
+    expect(() => findDecoder('compress', '26.12.1')).toThrow(/not supported\. .* or as gzip, br or zstd\.$/);
   });
 });
 

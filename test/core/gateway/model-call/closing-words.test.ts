@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { closingOf, closings } from '#core/gateway/model-call/closing-words.ts';
+import { findClosureRule, closureRules } from '#core/gateway/model-call/closing-words.ts';
 import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { vendors } from '../../../../plugins/upstream/vendors.ts';
 
-const partOf = (body: JsonObject, preset: string | undefined) => closingOf(readRefusal(body), preset)?.part;
+const partOf = (body: JsonObject, preset: string | undefined) => findClosureRule(readRefusal(body), preset)?.part;
 
 /** As the vendors send them. */
 const deactivated = {
@@ -79,12 +79,12 @@ it('a refusal without such words closes nothing: an invalid key, a spent credit,
       { message: 'Your API key was reported as leaked. Please use another API key.: unknown field' },
     ])
       expect([name, partOf({ error }, name)]).toEqual([name, undefined]);
-  expect(closingOf(readRefusal(undefined), 'openai')).toBeUndefined();
+  expect(findClosureRule(readRefusal(undefined), 'openai')).toBeUndefined();
 });
 
 it('every row names presets that exist, and the page of the vendor', () => {
   const known = new Set(vendors.map(({ name }) => name));
-  for (const { presets, source, codes, reasons, words } of closings) {
+  for (const { presets, source, codes, reasons, words } of closureRules) {
     expect(presets.filter((preset) => !known.has(preset))).toEqual([]);
     expect(source).toMatch(/^https:\/\//);
     expect([codes, reasons, words].some((one) => one !== undefined)).toBe(true);

@@ -26,8 +26,8 @@ describe('a stream of JSON lines', () => {
   it('has a bound for a line', () => {
     const framer = new NdjsonFramer();
     framer.push(Buffer.alloc(bounds.event));
-    expect(framer.isOverfull).toBe(false);
+    expect(framer.isOverLimit).toBe(false);
     framer.push(Buffer.from('x'));
-    expect(framer.isOverfull).toBe(true);
+    expect(framer.isOverLimit).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutMark, maxNotes, formatNotes } from '#core/gateway/model-call/notes-header.ts';
+import { truncationMark, maxNotes, formatNotes } from '#core/gateway/model-call/notes-header.ts';
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => `dropped ${index}`);
 
@@ -17,6 +17,6 @@ describe('notes header', () => {
   });
 
   it('ends with the mark when notes were cut before, whatever came after', () => {
-    expect(formatNotes(['dropped a', cutMark, 'dropped b'])).toBe('dropped a; dropped b; ...');
+    expect(formatNotes(['dropped a', truncationMark, 'dropped b'])).toBe('dropped a; dropped b; ...');
   });
 });

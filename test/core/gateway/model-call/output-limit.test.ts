@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { outputLimitOf } from '#core/gateway/model-call/output-limit.ts';
-import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
-import { meaningOf, readRefusal } from '#core/gateway/model-call/upstream-error.ts';
+import { parseOutputLimit } from '#core/gateway/model-call/output-limit.ts';
+import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { findErrorMeaning, readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 
 it.each([
   ['max_completion_tokens=5000 cannot be greater than max_model_len=1024. Please request fewer output tokens.', 1_024],
@@ -43,8 +43,8 @@ it.each([
     65_536,
   ],
 ])('%j leaves room for %d tokens, and is not about the prompt', (message, room) => {
-  expect(outputLimitOf(message)).toBe(room);
-  expect(meaningOf(readRefusal({ error: { message } }))).toBe('limit');
+  expect(parseOutputLimit(message)).toBe(room);
+  expect(findErrorMeaning(readRefusal({ error: { message } }))).toBe('limit');
 });
 
 it.each([
@@ -53,13 +53,13 @@ it.each([
   'input length and `max_tokens` exceed context limit: 199900 + 8192 > 200000, decrease input length or `max_tokens` and try again',
   "This model's maximum context length is 128000 tokens. However, your messages resulted in 204308 tokens. Please reduce the length of the messages.",
 ])('a prompt that leaves no room for an answer is too long: %j', (message) => {
-  expect(outputLimitOf(message)).toBeUndefined();
-  expect(meaningOf(readRefusal({ error: { message } }))).toBe('overflow');
+  expect(parseOutputLimit(message)).toBeUndefined();
+  expect(findErrorMeaning(readRefusal({ error: { message } }))).toBe('overflow');
 });
 
 it('a limit of output tokens that is refused inside an answer is the client’s error, with the largest limit', () => {
   const message = 'max_tokens=5000 cannot be greater than max_model_len=1024. Please request fewer output tokens.';
-  const { code, details } = reportedFailure(readRefusal({ error: { type: 'internal_error', message } }));
+  const { code, details } = createReportedFailure(readRefusal({ error: { type: 'internal_error', message } }));
   expect([code, details]).toEqual([
     'upstream_rejected',
     { upstream: { status: 400 }, outputLimit: 1_024, meaning: 'limit' },

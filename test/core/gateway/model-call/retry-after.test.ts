@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '#core/platform/json.ts';
 import { parseRetryDelay } from '#core/gateway/model-call/retry-after.ts';
-import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 
 const retryInfo = (retryDelay: JsonValue) => ({
@@ -49,7 +49,7 @@ describe('the wait that the body of an error names', () => {
 
 it('an error inside a 200 that speaks of too many requests says for how long', () => {
   const error = { code: 'rate_limit_exceeded', message: 'Rate limit reached. Please try again in 12s.' };
-  expect(reportedFailure(readReportedError({ error }))).toMatchObject({
+  expect(createReportedFailure(readReportedError({ error }))).toMatchObject({
     code: 'rate_limited',
     details: { retryAfter: 12 },
   });

@@ -156,9 +156,9 @@ describe('SseFramer', () => {
   it('reports an event over the size limit', () => {
     const framer = new SseFramer();
     framer.push(Buffer.alloc(bounds.event));
-    expect(framer.isOverfull).toBe(false);
+    expect(framer.isOverLimit).toBe(false);
     framer.push(Buffer.alloc(1));
-    expect(framer.isOverfull).toBe(true);
+    expect(framer.isOverLimit).toBe(true);
   });
 
   it('returns no event from one on that would take too long to parse', () => {
@@ -166,7 +166,7 @@ describe('SseFramer', () => {
     const hostile = `data: {"list":[${'1,'.repeat(bounds.eventValues + 1)}1]}\n\n`;
     const events = framer.push(Buffer.from(`data: {"a":1}\n\n${hostile}data: {"b":1}\n\n`));
     expect(events.map(({ data }) => data)).toEqual(['{"a":1}']);
-    expect(framer.isOverfull).toBe(true);
+    expect(framer.isOverLimit).toBe(true);
     expect(framer.push(Buffer.from('data: {"c":1}\n\n'))).toEqual([]);
   });
 });

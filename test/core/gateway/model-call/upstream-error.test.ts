@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
-import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
-import { readRefusal, readReportedError, withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
+import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { readRefusal, readReportedError, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 
-const codeOf = (error: object) => reportedFailure(readReportedError({ error } as never)).code;
+const codeOf = (error: object) => createReportedFailure(readReportedError({ error } as never)).code;
 
 describe('an error inside an answer', () => {
   it.each([
@@ -41,7 +41,7 @@ describe('an error inside an answer', () => {
     ['not_found_error', 'File not found: file_1'],
   ])('keeps the words and the class of one that the same request always gets: %s', (type, message) => {
     const error = { type, message };
-    const failure = reportedFailure(readReportedError({ type: 'error', error }));
+    const failure = createReportedFailure(readReportedError({ type: 'error', error }));
     expect(failure.isFinal).toBe(true);
     const caller = { id: '1', format: undefined, dialect: 'anthropic' } as const;
     expect(renderStreamError(failure, caller)).toContain(JSON.stringify(error));
@@ -50,7 +50,9 @@ describe('an error inside an answer', () => {
   });
 
   it('about the operator’s account says so, without words that make clients try again', () => {
-    const failure = reportedFailure(readReportedError({ error: { type: 'permission_error', message: 'secret' } }));
+    const failure = createReportedFailure(
+      readReportedError({ error: { type: 'permission_error', message: 'secret' } }),
+    );
     const written = renderStreamError(failure, { id: '1', format: undefined, dialect: 'anthropic' });
     expect(written).toContain('"type":"api_error","message":"The provider of this model refused the account');
     expect(written).not.toMatch(/connection error|secret/i);
@@ -58,7 +60,7 @@ describe('an error inside an answer', () => {
 
   it('of Azure’s filter is the client’s, by its policy, with the type and code of OpenAI', () => {
     const error = { message: 'Filtered.', type: null, param: 'prompt', code: 'content_filter', status: 400 };
-    const failure = reportedFailure(readReportedError({ error }));
+    const failure = createReportedFailure(readReportedError({ error }));
     expect(failure.details).toMatchObject({ meaning: 'rejected', upstream: { status: 400, isPolicyRefusal: true } });
     expect(failure.wording('openai')).toEqual({ type: 'invalid_request_error', code: 'content_filter' });
   });
@@ -72,7 +74,7 @@ describe('an error of MiniMax, which comes with status 200,', () => {
     [1008, 'no money', 'upstream_account_rejected'],
     [1013, 'broken', 'upstream_failed'],
   ])('%s, %j, is %s', (status_code, status_msg, code) => {
-    expect(reportedFailure(readReportedError({ base_resp: { status_code, status_msg } })).code).toBe(code);
+    expect(createReportedFailure(readReportedError({ base_resp: { status_code, status_msg } })).code).toBe(code);
   });
 });
 
@@ -98,10 +100,10 @@ describe('a vendor’s words', () => {
     ['std::bad_alloc at 12:30:45', 'std::bad_alloc at 12:30:45'],
     ['gpt-4.1:20 and qwen2.5:7b are names of models', 'gpt-4.1:20 and qwen2.5:7b are names of models'],
   ])('%j are shown as %j', (words, shown) => {
-    expect(withoutSecrets(words, 500)).toBe(shown);
+    expect(removeSecrets(words, 500)).toBe(shown);
   });
 
   it('show no half of a secret where they are cut', () => {
-    expect(withoutSecrets('the key topsecretvendorkey', 14, ['topsecretvendorkey'])).toBe('the key […]');
+    expect(removeSecrets('the key topsecretvendorkey', 14, ['topsecretvendorkey'])).toBe('the key […]');
   });
 });

@@ -24,24 +24,24 @@ const piping: Stage = {
 
 describe('a body may be silent', () => {
   it('for as long as the stage that has made it may wait, whatever later stages may', async () => {
-    expect((await layersOf(piping, giving(bodyOf()), { timeout: 600 })).patience).toBe(20);
-    expect((await layersOf(piping, { ...giving(bodyOf()), timeout: 90 })).patience).toBe(90);
+    expect((await layersOf(piping, giving(bodyOf()), { timeout: 600 })).stallTimeout).toBe(20);
+    expect((await layersOf(piping, { ...giving(bodyOf()), timeout: 90 })).stallTimeout).toBe(90);
   });
 
   it('for as long as a stage around it may wait', async () => {
-    expect((await layersOf({ ...piping, timeout: 90 }, giving(bodyOf()))).patience).toBe(90);
+    expect((await layersOf({ ...piping, timeout: 90 }, giving(bodyOf()))).stallTimeout).toBe(90);
   });
 
   it('for the usual time if its stage bounds its waits itself', async () => {
-    expect((await layersOf({ ...giving(bodyOf()), timeout: Infinity })).patience).toBe(20);
+    expect((await layersOf({ ...giving(bodyOf()), timeout: Infinity })).stallTimeout).toBe(20);
   });
 
   it('for the time of the stage around it once its source has broken', async () => {
     const source = bodyOf();
     const layers = await layersOf(piping, { ...giving(source), timeout: 600 });
-    expect([layers.patience, layers.leastPatience]).toEqual([600, 20]);
+    expect([layers.stallTimeout, layers.minStallTimeout]).toEqual([600, 20]);
     source.destroy(new Error('cut'));
-    expect(layers.patience).toBe(20);
+    expect(layers.stallTimeout).toBe(20);
   });
 });
 
@@ -49,16 +49,16 @@ describe('the stage that is named', () => {
   it('is the innermost whose stream is open: the others wait for it', async () => {
     const source = bodyOf();
     const layers = await layersOf(piping, giving(source));
-    expect(layers.stalledStage).toBe('stage "stage-1"');
+    expect(layers.stalledOwner).toBe('stage "stage-1"');
     source.destroy(new Error('cut'));
-    expect([layers.stalledStage, layers.broken]).toEqual(['stage "stage-0"', 'stage "stage-1"']);
+    expect([layers.stalledOwner, layers.failedOwner]).toEqual(['stage "stage-0"', 'stage "stage-1"']);
   });
 
   it('is the one around a stream that it does not read', async () => {
     const source = bodyOf();
     source.push('unread');
     const ignoring: Stage = { leave: (_exchange, reply) => ({ ...reply, body: bodyOf() }) };
-    expect((await layersOf(ignoring, giving(source))).stalledStage).toBe('stage "stage-0"');
+    expect((await layersOf(ignoring, giving(source))).stalledOwner).toBe('stage "stage-0"');
   });
 });
 

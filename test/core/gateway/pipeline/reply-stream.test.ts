@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { ReplyStream, replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import { ReplyStream, createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 
 const broken = new Error('broken');
 const create = () => new ReplyStream({ read: () => undefined, close: () => undefined });
@@ -68,11 +68,11 @@ describe('a reply that breaks off', () => {
   });
 
   it('brings what was generated before', async () => {
-    expect(await readAll(replyStreamOf(generate()))).toEqual({ text: 'abc', error: broken });
+    expect(await readAll(createReplyStream(generate()))).toEqual({ text: 'abc', error: broken });
   });
 
   it('brings what was generated before to who reads slowly', async () => {
-    const stream = replyStreamOf(generate());
+    const stream = createReplyStream(generate());
     const seen: string[] = [];
     stream.on('data', (chunk: Buffer) => {
       seen.push(chunk.toString());
@@ -90,7 +90,7 @@ describe('a reply that breaks off', () => {
       await silence.promise;
     }
     const abandon = vi.fn<() => void>(silence.resolve);
-    const stream = replyStreamOf(wait(), abandon);
+    const stream = createReplyStream(wait(), abandon);
     await once(stream, 'data');
     stream.destroy();
     await once(stream, 'close');

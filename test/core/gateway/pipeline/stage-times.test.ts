@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stageTimes, timed } from '#core/gateway/pipeline/stage-times.ts';
+import { stageTimes, timeStage } from '#core/gateway/pipeline/stage-times.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import { createExchange } from '../../../support/exchange.ts';
 
@@ -13,7 +13,7 @@ it('a timed stage enters as before, and its time is noted however it ends', asyn
     }
   }
   const exchange = createExchange();
-  const { stage } = timed({ name: 'counting', stage: new Counting() });
+  const { stage } = timeStage({ name: 'counting', stage: new Counting() });
   expect(stage.enter?.(exchange)).toBeUndefined();
   await stage.enter?.(exchange);
   expect(() => stage.enter?.(exchange)).toThrow('refused');
@@ -24,5 +24,5 @@ it('a timed stage enters as before, and its time is noted however it ends', asyn
 
 it('a stage without `enter` stays as it is', () => {
   const stage: Stage = { done: () => undefined };
-  expect(timed({ name: 'log', stage }).stage).toBe(stage);
+  expect(timeStage({ name: 'log', stage }).stage).toBe(stage);
 });

@@ -111,7 +111,7 @@ describe('tables of plugins', () => {
     ],
   ])('outside their name space are refused: %#', async (tables, message) => {
     const registry = new Registry();
-    await expect(registry.registering('any', async () => registry.tables(tables))).rejects.toThrow(message);
+    await expect(registry.registerAs('any', async () => registry.tables(tables))).rejects.toThrow(message);
   });
 
   it('of two plugins may not share a name', () => {

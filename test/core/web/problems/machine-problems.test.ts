@@ -50,7 +50,8 @@ async function needsOf(
     state: () => Promise.resolve({ waiting: 0, running: 0, longestWait: 0, failed: isBroken ? failed : [] }),
   };
   const host = Object.assign(createTestHost({ now, catalog }), { database: fine, shared: fine, jobs });
-  if (isBroken) configLoadState(host as never).refusal = { at: now - 5 * minute, reason: 'gateway.yaml:3:1 bad\nmore' };
+  if (isBroken)
+    configLoadState(host as never).refusal = { refusedAt: now - 5 * minute, reason: 'gateway.yaml:3:1 bad\nmore' };
   const request = { host, t, format: formatterFor('en', 'UTC') } as unknown as PageRequest;
   const checks = new Map(
     isBroken

@@ -2,7 +2,7 @@ import { assemble } from '#core/extension/assembly.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/load.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { adapter } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';

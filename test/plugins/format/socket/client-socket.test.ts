@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { slotWait } from '#core/gateway/facts.ts';
-import type { Conversations, Correspondent, InboundMessage } from '#core/gateway/http/converse.ts';
+import type { MessageRunner, MessageClient, InboundMessage } from '#core/gateway/http/run-message.ts';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
 import { ClientSocket } from '../../../../plugins/format/socket/client-socket.ts';
 import { KeptConversations } from '../../../../plugins/format/socket/kept.ts';
@@ -13,19 +13,19 @@ const MiB = 1024 ** 2;
 /** A message of a socket that has become an exchange, which tests continue by hand. */
 interface Running {
   readonly message: InboundMessage;
-  readonly client: Correspondent;
+  readonly client: MessageClient;
   end(): void;
 }
 
 let running: Running[];
 
 const conversations = {
-  converse(message: InboundMessage, client: Correspondent) {
+  runMessage(message: InboundMessage, client: MessageClient) {
     const { promise, resolve } = Promise.withResolvers<void>();
     running.push({ message, client, end: resolve });
     return promise;
   },
-} as Partial<Conversations> as Conversations;
+} as Partial<MessageRunner> as MessageRunner;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -146,7 +146,7 @@ describe('the requests of a socket', () => {
     await vi.advanceTimersByTimeAsync(0);
     const waits = running.map(({ client }) => {
       const exchange = createExchange();
-      client.began(exchange);
+      client.onStart(exchange);
       return exchange.get(slotWait);
     });
     expect(waits).toEqual([...Array.from({ length: 16 }, () => 15_000), 6_000]);

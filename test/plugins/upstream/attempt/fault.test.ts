@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NameError } from '#core/platform/names/names.ts';
-import { keyRefused, throttled } from '#core/gateway/model-call/upstream-error.ts';
+import { createKeyRefusedError, createThrottledError } from '#core/gateway/model-call/upstream-error.ts';
 import {
   answerFault,
   connectionFault,
@@ -16,14 +16,14 @@ const broken = (code: string, socket?: { requests: number; bytesRead: number; by
   Object.assign(new Error('10.0.0.7:443 said no'), { code, ...(socket !== undefined && { socket }) });
 
 it('a limit that is reported inside an answer is described with its wait, without secrets', () => {
-  const fault = answerFault(throttled(6.2, 'Limit of sk-secret-1 reached.'), 200, ['sk-secret-1']);
+  const fault = answerFault(createThrottledError(6.2, 'Limit of sk-secret-1 reached.'), 200, ['sk-secret-1']);
   expect(describeFault(fault)).toMatch(/^throttled: 200 retry after 7 s \(Limit of .* reached\.\)$/);
   expect(describeFault(fault)).not.toContain('sk-secret-1');
   expect([fault.kind, fault.error.details.retryAfter]).toEqual(['throttled', 6.2]);
 });
 
 it('a rejected key is described by what the upstream said, without secrets', () => {
-  const fault = answerFault(keyRefused('Incorrect API key:\nsk-secret-1.'), 401, ['sk-secret-1']);
+  const fault = answerFault(createKeyRefusedError('Incorrect API key:\nsk-secret-1.'), 401, ['sk-secret-1']);
   expect(describeFault(fault)).toMatch(/^key: 401 Incorrect API key: [^\n]*\.$/);
   expect(describeFault(fault)).not.toContain('sk-secret-1');
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { KeyClosures } from '#core/gateway/model-call/key-closures.ts';
-import { closings } from '#core/gateway/model-call/closing-words.ts';
+import { closureRules } from '#core/gateway/model-call/closing-words.ts';
 import { KeyPool } from '../../../../plugins/upstream/routing/key-pool.ts';
 import { upstreamAt } from '../fixture.ts';
 
@@ -116,7 +116,7 @@ describe('a pool of keys', () => {
 describe('a key that its vendor has closed', () => {
   const day = 86_400_000;
   const upstream = upstreamAt('http://x', { apiKeys: ['a', 'b', 'c'] });
-  const [closing] = closings;
+  const [closing] = closureRules;
   const report = { upstream: 'up', closing: closing!, words: '401 deactivated', request: 'r' };
   let now: number;
   let closures: KeyClosures;
@@ -126,12 +126,12 @@ describe('a key that its vendor has closed', () => {
     now = 100_000;
     kept = [];
     closures = new KeyClosures({ monotonic: () => now });
-    closures.keeper = {
-      closed: () => {
+    closures.store = {
+      storeClosed: () => {
         kept.push('closed');
         return day;
       },
-      opened: () => void kept.push('opened'),
+      storeOpened: () => void kept.push('opened'),
     };
     pool = new KeyPool(upstream, undefined, closures);
   });
@@ -213,7 +213,7 @@ describe('a key that its vendor has closed', () => {
   });
 
   it('cools down like any other where nobody remembers closures', () => {
-    closures.keeper = undefined;
+    closures.store = undefined;
     expect([pool.close('a', report), pool.countClosed(now)]).toEqual([false, 0]);
     expect(new KeyPool(upstream).close('a', report)).toBe(false);
   });

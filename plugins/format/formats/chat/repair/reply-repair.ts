@@ -2,7 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
+import { mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
@@ -68,7 +68,7 @@ export class ChatReplyRepair implements ReplyRepair {
       this.#lastChunk = event;
       return [event];
     }
-    const chunk = mayHoldLongNumbers(data) ? parseBody(data) : event.parse();
+    const chunk = mayContainLongNumbers(data) ? parseBody(data) : event.parse();
     if (chunk === undefined) return [event];
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
@@ -83,7 +83,7 @@ export class ChatReplyRepair implements ReplyRepair {
       readCleanChoice(body) !== undefined && this.#withoutOtherTier(body) === body && body['error'] === undefined;
     if (!this.#inlineThinking && isClean) return body;
     // Numbers in inputs that are objects must keep all digits.
-    const exact = mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
+    const exact = mayContainLongNumbers(text) ? (parseBody(text) ?? body) : body;
     if (isFailure(exact)) return body;
     const reply = answerRefusedPrompt(removeEmptyError(exact), 'message');
     const { choices } = reply;
@@ -107,7 +107,8 @@ export class ChatReplyRepair implements ReplyRepair {
         ? choice.takePlainDelta(clean.text, clean.reasoning)
         : choice.takePlainInput(clean.index, clean.input);
     if (isTaken)
-      event.said = clean.type === 'text' ? clean : { ...noText, input: { key: clean.index, text: clean.input } };
+      event.contentDelta =
+        clean.type === 'text' ? clean : { ...noText, input: { key: clean.index, text: clean.input } };
     event.isPlain = isTaken && clean.isPlain && event.name === undefined;
     return isTaken;
   }

@@ -88,11 +88,11 @@ export class ChatDecoder implements ReplyDecoder {
   }
 
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
-    const { name, data = '', isLong, said } = event;
+    const { name, data = '', isLong, contentDelta } = event;
     // An event that is not a chunk may be an error.
     if (isLong || name === 'error' || !data.includes('"choices"') || endPattern.test(data)) return undefined;
-    if (content !== undefined && said === undefined) return undefined;
-    if (content !== undefined && said !== undefined) takeSaid(content, said);
+    if (content !== undefined && contentDelta === undefined) return undefined;
+    if (content !== undefined && contentDelta !== undefined) takeSaid(content, contentDelta);
     return usagePattern.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
   }
 

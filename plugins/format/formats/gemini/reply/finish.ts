@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
+import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import { asText, count, member, sum } from '../../../wire/members.ts';
@@ -54,7 +54,7 @@ export function readFinishReason(candidate: JsonValue | undefined): FinishReason
 /** Returns the error of a candidate that its finish reason reports as unusable; undefined for any other candidate. */
 export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
   const reported = readReportedReason(candidate);
-  if (reported === accountLimitedReason) return keyRefused(reported);
+  if (reported === accountLimitedReason) return createKeyRefusedError(reported);
   if (reported === undefined || !failedReasons.has(reported)) return undefined;
   const message = asText(member<GeminiCandidate>(candidate, 'finishMessage'));
   const finish = message === '' ? reported : `${reported}: ${message.slice(0, 500)}`;

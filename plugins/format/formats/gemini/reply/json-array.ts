@@ -8,7 +8,7 @@ import { parseExact } from '#core/gateway/model-call/exact-json.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
-import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 
 /** White space before the array and between its entries. */
@@ -29,7 +29,7 @@ export function asJsonArray(exchange: Exchange, reply: Reply): Reply {
   if (!(reply.body instanceof Readable)) {
     return { ...reply, headers, body: writer.convert(reply.body) + writer.end() };
   }
-  const body = replyStreamOf(streamArray(exchange, reply, reply.body, writer), () => discard(reply));
+  const body = createReplyStream(streamArray(exchange, reply, reply.body, writer), () => discard(reply));
   return { ...reply, headers, body, keepAlive: whiteSpace };
 }
 

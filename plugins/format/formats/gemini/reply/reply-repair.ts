@@ -1,5 +1,5 @@
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
+import { mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
@@ -78,7 +78,7 @@ function isEmptyObject(value: JsonValue | undefined): boolean {
 
 /** Parses a text again if its numbers may have lost digits, which the inputs of calls must keep. */
 function parseExactly(text: string, body: JsonObject | undefined): JsonObject | undefined {
-  return mayHoldLongNumbers(text) ? parseBody(text) : body;
+  return mayContainLongNumbers(text) ? parseBody(text) : body;
 }
 
 /** A call as the client has received it. */

@@ -18,42 +18,42 @@ export interface InboundMessage {
   readonly remoteAddress: string | undefined;
   /** Bytes of the body. */
   readonly body: readonly Buffer[];
-  /** Called when a stage reads the body. Until then, the sender of the message keeps the memory of its bytes reserved. */
+  /** Called when a stage reads the body. Until then, the caller keeps memory for the body reserved. */
   readonly onRead?: () => void;
-  /** Pieces of the body that already have an outline. */
+  /** Outlines of parts of `body`, by part. */
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>;
 }
 
-/** The part of a response that the client received. */
-export interface Delivered extends SendProgress {
-  /** Status received by the client; undefined if it disconnected before. */
+/** Describes the part of a response that the client received. */
+export interface MessageDelivery extends SendProgress {
+  /** Status received by the client; undefined if the client disconnected before. */
   readonly status: number | undefined;
 }
 
 /** The client of a message. */
-export interface Correspondent {
-  /** The exchange of the message started. Abort it with ClientGone if the client disconnects. */
-  began(exchange: Exchange): void;
+export interface MessageClient {
+  /** Called when the message's exchange starts. The client aborts the exchange with ClientGone when it disconnects. */
+  onStart(exchange: Exchange): void;
   /**
-   * Delivers the reply, and resolves when done. Must read or discard the body, and must not reject.
+   * Delivers the reply. Must read or discard the body, and must not reject.
    *
-   * @param onStalled returns the error that ends a body stalled for so many seconds
+   * @param onStalled returns the error that ends a body that has been stalled for the given seconds
    */
-  deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<Delivered>;
+  deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<MessageDelivery>;
 }
 
 /** Runs messages as exchanges. */
-export interface Conversations {
+export interface MessageRunner {
   readonly serving: Serving;
   /** Runs the exchange of a message to its end. Never rejects. */
-  converse(message: InboundMessage, client: Correspondent): Promise<void>;
+  runMessage(message: InboundMessage, client: MessageClient): Promise<void>;
   /**
-   * Account authenticated by these headers; undefined if none.
+   * Finds the account that the message's headers authenticate; undefined if there is none.
    *
-   * @throws if that cannot be determined now
+   * @throws Error if the account cannot be determined now
    */
   accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined;
-  /** Address of the client, in front of all trusted proxies. */
+  /** Returns the address of the client in front of all trusted proxies. */
   addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined;
 }
 

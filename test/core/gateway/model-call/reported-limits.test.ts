@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Catalog, Upstream } from '#core/config/catalog/catalog.ts';
-import { LimitSamples } from '#core/gateway/model-call/told-limits.ts';
+import { LimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 
 const upstream = { name: 'one' } as Upstream;
 const catalog = { upstreams: [upstream] } as unknown as Catalog;

@@ -7,14 +7,13 @@ import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { explainFailure, importPlugin } from './import-plugin.ts';
 import type { GatewayPlugin } from './plugin.ts';
 
-const ownFolder = join(import.meta.dirname, '..', '..', 'plugins');
-
+const builtInFolder = join(import.meta.dirname, '..', '..', 'plugins');
 const registerTimeoutMs = 10_000;
 
 /** Registers the plugins that come with the gateway: every folder in `plugins/`. */
 export async function registerOwnPlugins(server: Server): Promise<void> {
-  const index = `index${extname(import.meta.filename)}`;
-  const files = (await readdir(ownFolder)).toSorted().map((name) => join(ownFolder, name, index));
+  const indexFile = `index${extname(import.meta.filename)}`;
+  const files = (await readdir(builtInFolder)).toSorted().map((name) => join(builtInFolder, name, indexFile));
   for (const file of files.filter((path) => existsSync(path))) {
     const { plugin } = (await import(pathToFileURL(file).href)) as { plugin: GatewayPlugin };
     await register(server, plugin);
@@ -22,13 +21,13 @@ export async function registerOwnPlugins(server: Server): Promise<void> {
 }
 
 async function register(server: Server, plugin: GatewayPlugin): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => reject(new Error(`\`register\` has not finished after ${registerTimeoutMs / 1000} s`)),
     registerTimeoutMs,
   );
   try {
-    await server.gateway.registering(nameOf(plugin), () => Promise.race([server.register(plugin), late]));
+    await server.gateway.registerAs(nameOf(plugin), () => Promise.race([server.register(plugin), timeout]));
   } finally {
     clearTimeout(timer);
   }
@@ -41,27 +40,28 @@ function nameOf(plugin: GatewayPlugin): string {
 /**
  * Registers a third-party plugin, and the stages that its module exports.
  *
- * @throws PluginMissing; Error with the plugin's mistake, the file and the line
+ * @throws PluginMissing
+ * @throws Error naming the plugin's mistake, the file and the line
  */
 export async function registerForeignPlugin(server: Server, specifier: string, configFile: string): Promise<void> {
   const { exports, file } = await importPlugin(specifier, configFile);
   const stages = Object.values(exports).filter(isStageDefinition);
-  const plugin = asPlugin(exports, specifier, stages);
+  const plugin = toPlugin(exports, specifier, stages);
   const { gateway } = server;
-  const known = new Set(gateway.stages.keys());
+  const earlierStages = new Set(gateway.stages.keys());
   gateway.foreignPlugins.set(nameOf(plugin), file);
   try {
     await register(server, plugin);
-    // Registers the exported stages that `register` has left out.
+    // Registers the exported stages that the plugin's `register` left out.
     for (const stage of stages) if (gateway.stages.get(stage.name) !== stage) gateway.stage(stage);
-    for (const name of gateway.stages.keys()) if (!known.has(name)) gateway.foreignStages.add(name);
+    for (const name of gateway.stages.keys()) if (!earlierStages.has(name)) gateway.foreignStages.add(name);
   } catch (error) {
     throw new Error(explainFailure(error), { cause: error });
   }
 }
 
 /** Returns the `plugin` export of a module, or wraps its exported stages in a plugin. */
-function asPlugin(
+function toPlugin(
   module: Record<string, unknown>,
   specifier: string,
   stages: readonly AnyStageDefinition[],

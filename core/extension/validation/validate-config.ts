@@ -2,26 +2,26 @@ import { dirname, resolve } from 'node:path';
 import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams, upstreamsSchema } from '#core/config/sections/upstreams-section.ts';
-import type { Registry } from '../registry.ts';
-import pluginsOfSections from './plugins-of-sections.json' with { type: 'json' };
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { allowNull, allowVariables } from '#core/config/file/editor-schema.ts';
 import { type FolderFiles, noFiles, readFolder } from '#core/platform/read-folder.ts';
 import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from '#core/config/file/mistake.ts';
-import { checkStages, type ListedStage, readPipeline, pipelineSection } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
 import { productionOf } from '#core/config/sections/production.ts';
 import type { ValidPart } from '#core/config/file/valid-part.ts';
 import { readDefaults, Validator } from '#core/config/file/validator.ts';
+import type { Registry } from '../registry.ts';
+import pluginsOfSections from './plugins-of-sections.json' with { type: 'json' };
+import { checkStages, type ListedStage, readPipeline, pipelineSection } from './pipeline-rules.ts';
 
 /** A valid gateway.yaml, deeply frozen, because plugins share it. */
 export interface Config extends SectionValues {
   readonly file: string;
-  /** Equal for equal configurations. */
+  /** Digest of the configuration; equal for equal configurations. */
   readonly fingerprint: string;
-  /** Absolute paths of the files that were read with gateway.yaml, and of their folders. */
+  /** Absolute paths of the files that were read in addition to gateway.yaml, and of their folders. */
   readonly watched: readonly string[];
   readonly stages: readonly ListedStage[];
 }
@@ -29,68 +29,41 @@ export interface Config extends SectionValues {
 /**
  * Validates gateway.yaml.
  *
- * @param unloaded plugins of the file that could not be loaded; names that may belong to them are not refused
+ * @param pluginMistakes mistakes of plugins that could not be loaded; names that may belong to these plugins are not refused
  * @throws ConfigError with every mistake in the file
  */
-export function validate(document: GatewayDocument, registry: Registry, unloaded?: readonly Mistake[]): Config {
-  return runToEnd(validateInSteps(document, registry, unloaded));
+export function validate(document: GatewayDocument, registry: Registry, pluginMistakes?: readonly Mistake[]): Config {
+  return runToEnd(validateInSteps(document, registry, pluginMistakes));
 }
 
-/** Validates in steps, while the gateway continues to serve. @throws ConfigError with every mistake in the file */
+/** Does the same as `validate` in short steps, so that the gateway keeps serving. */
 export function* validateInSteps(
   document: GatewayDocument,
   registry: Registry,
-  unloaded: readonly Mistake[] = registry.unloaded,
+  pluginMistakes: readonly Mistake[] = registry.loadMistakes,
 ): Generator<undefined, Config> {
-  const hasAllPlugins = unloaded.length === 0;
+  const hasAllPlugins = pluginMistakes.length === 0;
   const values = document.values();
   yield;
   const validator = new Validator(document);
-  // A plugin with an unset variable is also among the mistakes of the document.
-  validator.mistakes.push(...unloaded.filter((mistake) => !document.mistakes.includes(mistake)));
+  // The document already contains the mistake of a plugin with an unset variable.
+  validator.mistakes.push(...pluginMistakes.filter((mistake) => !document.mistakes.includes(mistake)));
   refuseUnknownSections(values, registry, validator, hasAllPlugins);
-  const sections = new Map<string, unknown>();
-  const validParts = new Map<string, ValidPart>();
-  for (const { name, schema } of registry.sections.values()) {
-    const given = values[name] ?? structuredClone(schema.default);
-    if (given === undefined) {
-      if (!isMisspelled(name, values, registry))
-        validator.report(
-          [name],
-          'is missing',
-          `add it${schema.description === undefined ? '' : `: ${schema.description}`}`,
-        );
-    } else {
-      try {
-        const { value, validPart } = validator.evaluate(given, schema, [name]);
-        yield;
-        sections.set(name, value);
-        validParts.set(name, validPart);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        validator.report([name], `has an invalid schema: ${reason}`, 'fix the plugin that registers it');
-      }
-    }
-  }
+  const { sections, validParts } = yield* evaluateSections(values, registry, validator);
   const folders = readFolders(sections, registry, document.file);
   yield;
-  const read = readerOf(sections, folders);
+  const sectionValues = createReader(sections, folders);
   const stages =
     values['pipeline'] === undefined && isMisspelled('pipeline', values, registry)
       ? []
       : readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
-  const production = productionOf(read, document.isProduction);
-  const aliased = registry.endpoints.filter(({ isAliased }) => isAliased === true);
-  const pagePaths = [
-    ...registry.pages.map(({ path }) => path),
-    ...new Set(aliased.map(({ path }) => `/${path.split('/')[2]}`)),
-  ];
+  const production = productionOf(sectionValues, document.isProduction);
   const context: CheckContext = {
-    ...read,
+    ...sectionValues,
     formats: registry.formats,
     vendors: registry.vendors,
     paymentProviders: registry.paymentProviders,
-    pagePaths,
+    pagePaths: listPagePaths(registry),
     isProduction: production !== undefined,
     production,
     hasRedis: document.hasRedis,
@@ -100,14 +73,44 @@ export function* validateInSteps(
   };
   yield* checkSections(validParts, registry, validator, context);
   checkStages(stages, validator, context);
-  if (validator.mistakes.length === 0) yield* reviewCatalog(read, registry, validator);
+  if (validator.mistakes.length === 0) yield* reviewCatalog(sectionValues, registry, validator);
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);
   for (const { options } of stages) deepFreeze(options);
   const { file, isDotted } = document;
   const fingerprint = [document.fingerprint, ...folders.values().map(({ digest }) => digest)].join('');
   const watched = [...folders.values()].flatMap((folder) => folder.watched);
-  return Object.freeze({ file, fingerprint, watched, isDotted, stages: Object.freeze(stages), ...read });
+  return Object.freeze({ file, fingerprint, watched, isDotted, stages: Object.freeze(stages), ...sectionValues });
+}
+
+/** Validates each section by its schema, and fills in defaults. Values and valid parts are by section name. */
+function* evaluateSections(values: Record<string, unknown>, registry: Registry, validator: Validator) {
+  const sections = new Map<string, unknown>();
+  const validParts = new Map<string, ValidPart>();
+  for (const { name, schema } of registry.sections.values()) {
+    const writtenValue = values[name] ?? structuredClone(schema.default);
+    if (writtenValue === undefined) {
+      const advice = schema.description === undefined ? 'add it' : `add it: ${schema.description}`;
+      if (!isMisspelled(name, values, registry)) validator.report([name], 'is missing', advice);
+      continue;
+    }
+    try {
+      const { value, validPart } = validator.evaluate(writtenValue, schema, [name]);
+      yield;
+      sections.set(name, value);
+      validParts.set(name, validPart);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      validator.report([name], `has an invalid schema: ${reason}`, 'fix the plugin that registers it');
+    }
+  }
+  return { sections, validParts };
+}
+
+/** Lists the paths of all pages, and the first segments of endpoints that are also served without `/v1`, such as `/models`. */
+function listPagePaths(registry: Registry): string[] {
+  const aliased = registry.endpoints.filter(({ isAliased }) => isAliased === true);
+  return [...registry.pages.map(({ path }) => path), ...new Set(aliased.map(({ path }) => `/${path.split('/')[2]}`))];
 }
 
 function readFolders(
@@ -115,17 +118,17 @@ function readFolders(
   registry: Registry,
   file: string,
 ): ReadonlyMap<string, FolderFiles> {
-  const found = new Map<string, FolderFiles>();
+  const folders = new Map<string, FolderFiles>();
   for (const { name, folder } of registry.sections.values()) {
     const value = sections.get(name);
     if (folder === undefined || value === undefined) continue;
     const spec = folder(value);
-    found.set(name, readFolder(resolve(dirname(file), spec.folder), spec));
+    folders.set(name, readFolder(resolve(dirname(file), spec.folder), spec));
   }
-  return found;
+  return folders;
 }
 
-/** Composes the JSON Schema of the whole file, for editors and as documentation. */
+/** Composes the JSON Schema of gateway.yaml, for editors and documentation. */
 export function composeSchema(registry: Registry): JsonSchema & { readonly $schema: string; readonly title: string } {
   const sections = [...registry.sections.values(), pipelineSection(registry)];
   return {
@@ -139,8 +142,8 @@ export function composeSchema(registry: Registry): JsonSchema & { readonly $sche
 }
 
 function editorSchema({ name, schema }: Section, registry: Registry): JsonSchema {
-  const known = allowVariables(name === upstreams.name ? upstreamsSchema(registry) : schema);
-  return schema.default === undefined ? known : allowNull(known);
+  const editable = allowVariables(name === upstreams.name ? upstreamsSchema(registry) : schema);
+  return schema.default === undefined ? editable : allowNull(editable);
 }
 
 function refuseUnknownSections(
@@ -149,47 +152,54 @@ function refuseUnknownSections(
   validator: Validator,
   hasAllPlugins: boolean,
 ): void {
-  const known = [...registry.sections.keys(), 'pipeline'];
+  const sectionNames = listSectionNames(registry);
   for (const name of Object.keys(values)) {
-    const absent = known.includes(name) ? undefined : absentPlugin(name);
-    if (absent !== undefined) {
-      const wrong = `belongs to the plugin "${absent}", which this gateway does not have`;
-      validator.report([name], wrong, `remove it, or restore plugins/${absent}`, true);
+    if (sectionNames.includes(name)) continue;
+    const owner = findMissingOwner(name);
+    if (owner !== undefined) {
+      const wrong = `belongs to the plugin "${owner}", which this gateway does not have`;
+      validator.report([name], wrong, `remove it, or restore plugins/${owner}`, true);
       continue;
     }
-    if (known.includes(name) || (!hasAllPlugins && mayBeForeign(name, known, Object.keys(values)))) continue;
+    if (!hasAllPlugins && mayBeForeign(name, sectionNames, Object.keys(values))) continue;
     // "plan" is more likely a misspelled "plans" than the stage.
-    const isStage = registry.stages.has(name) && closestName(name, known) === undefined;
+    const isStage = registry.stages.has(name) && closestName(name, sectionNames) === undefined;
     if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
-    else validator.report([name], 'is not a known key', adviseOn(name, known, registry), true);
+    else validator.report([name], 'is not a known key', adviseOn(name, sectionNames, registry), true);
   }
 }
 
-/** The gateway's plugin that owns an unknown section; `npm run docs:configuration` writes the list. */
-function absentPlugin(section: string): string | undefined {
+function listSectionNames(registry: Registry): string[] {
+  return [...registry.sections.keys(), 'pipeline'];
+}
+
+/** Finds the missing plugin of the gateway that owns a section. `npm run docs:configuration` generates the list. */
+function findMissingOwner(section: string): string | undefined {
   return Object.hasOwn(pluginsOfSections, section)
     ? pluginsOfSections[section as keyof typeof pluginsOfSections]
     : undefined;
 }
 
-/** True if the section exists under a similar name: that is reported separately. */
+/** True if the file contains the section under a similar name, which is reported separately. */
 function isMisspelled(section: string, values: Record<string, unknown>, registry: Registry): boolean {
-  const known = [...registry.sections.keys(), 'pipeline'];
-  return Object.keys(values).some((name) => !known.includes(name) && closestName(name, known) === section);
+  const sectionNames = listSectionNames(registry);
+  return Object.keys(values).some(
+    (name) => !sectionNames.includes(name) && closestName(name, sectionNames) === section,
+  );
 }
 
-/** Settings that belong in the environment, by their names in other programs' configuration. */
+/** Environment variables for settings that other programs have in their configuration file. */
 const environmentKeys: readonly (readonly [RegExp, string])[] = [
   [/^(?:database|db|postgres|postgresql|pg)(?:_?ur[il])?$/i, 'DATABASE_URL'],
   [/^(?:redis|valkey)(?:_?ur[il])?$/i, 'REDIS_URL'],
   [/^(?:node_?)?env(?:ironment)?$/i, 'NODE_ENV'],
 ];
 
-function adviseOn(name: string, known: readonly string[], registry: Registry): string {
+function adviseOn(name: string, sectionNames: readonly string[], registry: Registry): string {
   const variable = environmentKeys.find(([pattern]) => pattern.test(name))?.[1];
   if (variable !== undefined) return `set the environment variable ${variable}`;
   const owners = [...registry.sections.values()].filter(({ schema }) => Object.hasOwn(schema.properties ?? {}, name));
-  if (owners.length === 0) return suggest(name, known);
+  if (owners.length === 0) return suggest(name, sectionNames);
   return `write it under ${owners.map((owner) => `"${owner.name}"`).join(' or ')}`;
 }
 
@@ -201,12 +211,12 @@ function* checkSections(
 ): Generator<undefined, void> {
   for (const { name, check } of registry.sections.values()) {
     const { value, stripped = [] } = validParts.get(name) ?? {};
-    const incomplete = new Set(stripped.map((path) => pathKey([name, ...path])));
+    if (value === undefined || check === undefined) continue;
+    const incompletePaths = new Set(stripped.map((path) => pathKey([name, ...path])));
     const report: Report = (path, wrong, right, atKey) => {
       // A member that seems missing may exist under an unknown name.
-      if (!incomplete.has(pathKey(path))) validator.report(path, wrong, right, atKey);
+      if (!incompletePaths.has(pathKey(path))) validator.report(path, wrong, right, atKey);
     };
-    if (value === undefined || check === undefined) continue;
     yield;
     check(value, report, context);
   }
@@ -224,13 +234,13 @@ function* reviewCatalog(values: SectionValues, registry: Registry, validator: Va
     yield;
     for (const { model, route, wrong, right } of review.problems(catalog)) {
       const routes = values.get(models)[model]?.routes ?? [];
-      const index = routes.findIndex((one) => (typeof one === 'string' ? one : one.to) === route);
+      const index = routes.findIndex((entry) => (typeof entry === 'string' ? entry : entry.to) === route);
       validator.report(['models', model, 'routes', index], wrong, right);
     }
   }
 }
 
-function readerOf(sections: ReadonlyMap<string, unknown>, folders: ReadonlyMap<string, FolderFiles>) {
+function createReader(sections: ReadonlyMap<string, unknown>, folders: ReadonlyMap<string, FolderFiles>) {
   return {
     get: <S extends Section>({ name, schema }: S) => (sections.get(name) ?? defaultsOf(schema)) as SectionValue<S>,
     files: ({ name }: Section) => (folders.get(name) ?? noFiles).files,
@@ -239,13 +249,13 @@ function readerOf(sections: ReadonlyMap<string, unknown>, folders: ReadonlyMap<s
 
 const frozenDefaults = new WeakMap<JsonSchema, unknown>();
 
-/** Value of a section that is invalid or not registered. */
+/** Returns the value of a section that is invalid or not registered. */
 function defaultsOf(schema: JsonSchema): unknown {
   if (!frozenDefaults.has(schema)) frozenDefaults.set(schema, deepFreeze(readDefaults(schema)));
   return frozenDefaults.get(schema);
 }
 
-/** Freezes plain objects and lists, without cycles, recursively. Returns the value. */
+/** Freezes plain objects and lists recursively, and returns the value, which must not contain cycles. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);

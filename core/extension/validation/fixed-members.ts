@@ -1,0 +1,57 @@
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import type { Mistake } from '#core/config/file/mistake.ts';
+import type { Section } from '#core/config/section.ts';
+import type { Config } from './validate-config.ts';
+
+interface ReloadedConfig {
+  readonly config: Config; // fixed members keep their running values
+  /** Paths of changed fixed members, such as `data` and `listen.port`. They take effect at the next start. */
+  readonly postponed: readonly string[];
+}
+
+/** Replaces the values of all members that sections declare as `fixed` with their running values. */
+export function keepFixed(next: Config, running: Config, sections: Iterable<Section>): ReloadedConfig {
+  const overrides = new Map<string, unknown>();
+  const postponed: string[] = [];
+  for (const section of sections) {
+    if (section.fixed === undefined) continue;
+    const [nextValue, runningValue] = [next.get(section), running.get(section)];
+    if (section.fixed !== true) {
+      const changed = section.fixed.filter((name) => differs(memberOf(nextValue, name), memberOf(runningValue, name)));
+      postponed.push(...changed.map((name) => `${section.name}.${name}`));
+      overrides.set(
+        section.name,
+        Object.freeze({ ...(nextValue as object), ...pickMembers(runningValue, section.fixed) }),
+      );
+    } else if (differs(nextValue, runningValue)) {
+      postponed.push(section.name);
+      overrides.set(section.name, runningValue);
+    }
+  }
+  const get: Config['get'] = (section) =>
+    overrides.has(section.name) ? (overrides.get(section.name) as never) : next.get(section);
+  return { config: Object.freeze({ ...next, get }), postponed };
+}
+
+/** Returns a mistake for each plugin in the file that the running gateway has not loaded. */
+export function findAddedPlugins(document: GatewayDocument, loadedSpecifiers: readonly string[]): Mistake[] {
+  const specifiers = document.values()['plugins'];
+  if (!Array.isArray(specifiers)) return [];
+  return specifiers.flatMap((specifier, index) =>
+    loadedSpecifiers.includes(specifier)
+      ? []
+      : [document.mistake(['plugins', index], 'takes effect at the next start', 'restart the gateway to load it')],
+  );
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+function pickMembers(value: unknown, names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, memberOf(value, name)]));
+}
+
+function differs(first: unknown, second: unknown): boolean {
+  return JSON.stringify(first) !== JSON.stringify(second);
+}

@@ -13,24 +13,24 @@ import type {
   MessagesThinking,
 } from '../../wire/messages.ts';
 
-/** Requests thinking in the route's style; changes only members that the route is known to reject. */
+/** Requests thinking in the route's style. Changes only members that the route is known to reject. */
 export function adaptThinking(probe: MemberCodec): Adaptation {
   return (body: MessagesRequest, target) => {
     const { thinking } = body;
     const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
     if (!isSet(thinking) && !isSet(effort)) return canReason(target.profile) ? body : removeThinking(body);
-    if (!canReason(target.profile)) return withoutThinking(body, target);
-    const isBudget = target.profile.quirks.reasoning === 'budget';
-    const isRefused = isForeignThinking(body, target.profile);
-    const isEffortRefused = isBudget ? isSet(effort) : isForeignEffort(effort, target.profile);
-    if (!isRefused && !isEffortRefused) return body;
+    if (!canReason(target.profile)) return dropThinking(body, target);
+    const usesBudget = target.profile.quirks.reasoning === 'budget';
+    const isThinkingRejected = isForeignThinking(body, target.profile);
+    const isEffortRejected = usesBudget ? isSet(effort) : isForeignEffort(effort, target.profile);
+    if (!isThinkingRejected && !isEffortRejected) return body;
     const rewritten: MessagesRequest = rewriteThinking(body, probe, target);
-    const adapted = isRefused ? withMember(body, 'thinking', rewritten.thinking) : body;
+    const adapted = isThinkingRejected ? withMember(body, 'thinking', rewritten.thinking) : body;
     return withEffort(adapted, member<MessagesOutputConfig>(rewritten.output_config, 'effort'));
   };
 }
 
-function withoutThinking(body: MessagesRequest, { notes }: AdaptationTarget): MessagesRequest {
+function dropThinking(body: MessagesRequest, { notes }: AdaptationTarget): MessagesRequest {
   const isOff = member<MessagesThinking>(body.thinking, 'type') === 'disabled';
   if (!isOff) notes.drop('reasoning');
   return removeThinking(body);
@@ -44,32 +44,32 @@ function removeThinking(body: MessagesRequest): MessagesRequest {
 function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = member<MessagesThinking>(thinking, 'type');
   if (type === 'disabled') return !quirks.efforts.includes('none');
-  // Only newer Claude models know this type.
+  // Only newer Claude models support this type.
   if (type === 'between_tools') return !quirks.claude || quirks.reasoning === 'budget';
   if (quirks.reasoning === 'adaptive') return type === 'enabled';
   if (quirks.reasoning !== 'budget') return false;
   const budget = member<MessagesThinking>(thinking, 'budget_tokens');
-  const isTooMuch = typeof budget === 'number' && typeof limit === 'number' && budget >= limit;
-  return type === 'adaptive' || (type === 'enabled' && isTooMuch);
+  const exceedsLimit = typeof budget === 'number' && typeof limit === 'number' && budget >= limit;
+  return type === 'adaptive' || (type === 'enabled' && exceedsLimit);
 }
 
-/** A client's budget is kept: an effort in addition to it is only a hint. */
+/** Rewrites thinking and effort for the route. Keeps a client's budget and drops an additional effort, which is only a hint. */
 function rewriteThinking(body: MessagesRequest, probe: MemberCodec, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
   const type = member<MessagesThinking>(thinking, 'type');
-  const isOwnBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
+  const hasClientBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
   const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
-  if (isOwnBudget && isSet(effort)) target.notes.drop('output_config.effort');
-  const isBegun = Array.isArray(messages) && member<MessagesMessage>(messages.at(-1), 'role') === 'assistant';
-  const asks = { role: 'user', content: '.' };
-  const asked: MessagesRequest = {
+  if (hasClientBudget && isSet(effort)) target.notes.drop('output_config.effort');
+  const isPrefilled = Array.isArray(messages) && member<MessagesMessage>(messages.at(-1), 'role') === 'assistant';
+  const userMessage = { role: 'user', content: '.' };
+  const request: MessagesRequest = {
     thinking,
     // A request that only counts tokens has no limit.
     max_tokens: max_tokens ?? Number.MAX_SAFE_INTEGER,
-    ...(isSet(effort) && !isOwnBudget && { output_config: { effort } }),
-    messages: isBegun ? [asks, { role: 'assistant', content: '.' }] : [asks],
+    ...(isSet(effort) && !hasClientBudget && { output_config: { effort } }),
+    messages: isPrefilled ? [userMessage, { role: 'assistant', content: '.' }] : [userMessage],
   };
-  return reencodeMembers(probe, asked, target);
+  return reencodeMembers(probe, request, target);
 }
 
 function withEffort(body: MessagesRequest, effort: JsonValue | undefined): MessagesRequest {
@@ -80,31 +80,31 @@ function withEffort(body: MessagesRequest, effort: JsonValue | undefined): Messa
 }
 
 /**
- * Drops thinking for which a route would reject this and every later request of the conversation: blocks without a
- * signature, and blocks whose signature has a different or unknown origin. If the route checks no signatures, the text is
- * kept. A message of only thinking is removed; consecutive messages of the same role are one turn. Source: Anthropic
- * docs, "Extended thinking".
+ * Drops thinking blocks without a signature or whose signature has a different or unknown origin, because the route would
+ * reject this and every later request of the conversation. If the route does not check signatures, the text is kept. A
+ * message of only thinking is removed; consecutive messages of the same role are one turn. Source: Anthropic docs,
+ * "Extended thinking".
  */
-export function withOwnThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
+export function dropForeignThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { messages } = body;
   if (!Array.isArray(messages)) return body;
-  const kept = mapEntries(messages, (message) => withOwnBlocks(message, target));
-  return kept === messages ? body : { ...body, messages: kept.filter((message) => message !== null) };
+  const ownMessages = mapEntries(messages, (message) => dropForeignBlocks(message, target));
+  return ownMessages === messages ? body : { ...body, messages: ownMessages.filter((message) => message !== null) };
 }
 
-/** Null if no block of the message is left. */
-function withOwnBlocks(message: JsonValue, target: AdaptationTarget): JsonValue {
+/** Returns the message without foreign thinking; null if no block is left. */
+function dropForeignBlocks(message: JsonValue, target: AdaptationTarget): JsonValue {
   if (!isJsonObject(message)) return message;
   const { role, content }: MessagesMessage = message;
   if (role !== 'assistant' || !Array.isArray(content)) return message;
-  const own = mapEntries(content, (block) => ownBlock(block, target));
-  if (own === content) return message;
-  const left = own.filter((block) => block !== null);
-  return left.length === 0 ? null : withMember(message, 'content', left);
+  const ownBlocks = mapEntries(content, (block) => adaptThinkingBlock(block, target));
+  if (ownBlocks === content) return message;
+  const remainingBlocks = ownBlocks.filter((block) => block !== null);
+  return remainingBlocks.length === 0 ? null : withMember(message, 'content', remainingBlocks);
 }
 
-/** The block in a form that the route accepts; null if the route rejects it. */
-function ownBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget): JsonValue {
+/** Returns the block in a form that the route accepts; null if the route rejects it. */
+function adaptThinkingBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget): JsonValue {
   if (!isJsonObject(block)) return block;
   const { type, thinking, signature, data }: MessagesBlock = block;
   if (type !== 'thinking' && type !== 'redacted_thinking') return block;
@@ -118,27 +118,28 @@ function ownBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget
 }
 
 /**
- * Drops thinking from a request that would be rejected for it: its last messages are tool results, and the answer with
- * the calls does not begin with thinking, because another upstream generated it. After the tool loop the model thinks
- * again. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking has no such rule.
+ * Drops thinking from a request whose tool loop began without it. Such a request would be rejected: its last messages are
+ * tool results, and the answer with the calls does not begin with thinking, because another upstream generated it. The
+ * model thinks again after the tool loop. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks";
+ * adaptive thinking has no such rule.
  */
-export function settleThinking(body: MessagesRequest, { profile, notes }: AdaptationTarget): MessagesRequest {
+export function dropThinkingInToolLoop(body: MessagesRequest, { profile, notes }: AdaptationTarget): MessagesRequest {
   if (!profile.quirks.signed_thinking) return body;
   const { thinking: mode, messages } = body;
   if (member<MessagesThinking>(mode, 'type') !== 'enabled' || !Array.isArray(messages)) return body;
-  const begun = beginOfLoop(messages);
-  if (begun === undefined || beginsWithThoughts(begun.content)) return body;
+  const loopStart = findLoopStart(messages);
+  if (loopStart === undefined || startsWithThinking(loopStart.content)) return body;
   notes.drop('reasoning until the end of this tool loop');
-  const { thinking: _, ...settled } = body;
-  return settled;
+  const { thinking: _, ...bodyWithoutThinking } = body;
+  return bodyWithoutThinking;
 }
 
 /**
- * The first assistant message after the last user message, if the dialogue ends with results of calls. Consecutive
+ * Finds the first assistant message after the last user message, if the dialogue ends with tool results. Consecutive
  * messages are one turn.
  */
-function beginOfLoop(messages: readonly JsonValue[]): MessagesMessage | undefined {
-  let begun: MessagesMessage | undefined;
+function findLoopStart(messages: readonly JsonValue[]): MessagesMessage | undefined {
+  let loopStart: MessagesMessage | undefined;
   let isAnswered = false;
   for (const entry of messages.toReversed()) {
     if (!isJsonObject(entry)) return undefined;
@@ -147,25 +148,25 @@ function beginOfLoop(messages: readonly JsonValue[]): MessagesMessage | undefine
       isAnswered ||= hasResults(message.content);
       continue;
     }
-    if (!isAnswered) return begun;
-    begun = message;
+    if (!isAnswered) return loopStart;
+    loopStart = message;
     isAnswered = false;
   }
-  return begun;
+  return loopStart;
 }
 
 function hasResults(content: JsonValue | undefined): boolean {
   return Array.isArray(content) && content.some((block) => member<MessagesBlock>(block, 'type') === 'tool_result');
 }
 
-function beginsWithThoughts(content: JsonValue | undefined): boolean {
+function startsWithThinking(content: JsonValue | undefined): boolean {
   const first = Array.isArray(content) ? member<MessagesBlock>(content[0], 'type') : undefined;
   return first === 'thinking' || first === 'redacted_thinking';
 }
 
 /**
- * Begins the answers of the history with a thinking block if the vendor rejects answers without it. An empty block is
- * accepted if the thoughts are lost. Source: DeepSeek, "The `content[].thinking` in the thinking mode must be passed
+ * Starts the answers of the history with a thinking block if the vendor rejects answers without one. The vendor accepts
+ * an empty block if the thinking is lost. Source: DeepSeek, "The `content[].thinking` in the thinking mode must be passed
  * back to the API."; qwen-code#3788.
  */
 export const replayThinking: Adaptation = (body: MessagesRequest, { profile }) => {
@@ -173,16 +174,16 @@ export const replayThinking: Adaptation = (body: MessagesRequest, { profile }) =
   if (!wantsReasoning(profile, true) || member<MessagesThinking>(body.thinking, 'type') === 'disabled') return body;
   if (!Array.isArray(messages)) return body;
   const replayed = mapEntries(messages, (message) => {
-    const { role, content: given }: MessagesMessage = isJsonObject(message) ? message : {};
+    const { role, content: rawContent }: MessagesMessage = isJsonObject(message) ? message : {};
     if (!isJsonObject(message) || role !== 'assistant') return message;
-    const content = blocksOf(given);
+    const content = toBlocks(rawContent);
     if (content.some(isThinking) || !wantsReasoning(profile, content.some(isCall))) return message;
     return { ...message, content: [{ type: 'thinking', thinking: '', signature: '' }, ...content] };
   });
   return replayed === messages ? body : { ...body, messages: replayed };
 };
 
-function blocksOf(content: JsonValue | undefined): JsonValue[] {
+function toBlocks(content: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(content)) return content;
   return typeof content === 'string' ? [{ type: 'text', text: content }] : [];
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
-import { member } from '../../wire/members.ts';
+import { member, sameOr } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
@@ -40,7 +40,7 @@ import { writeCallIds } from './request/call-ids.ts';
 import { referenceText } from './request/read-content.ts';
 import { adaptBillingHeader } from './request/read-messages.ts';
 import { isPlaceholder } from './request/read-tools.ts';
-import { settleToolChanges, withoutBlocks } from './request/tool-changes.ts';
+import { applyToolChanges, withoutBlocks } from './request/tool-changes.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -53,7 +53,7 @@ import type {
 /**
  * Removes tools that only Anthropic can run, on routes of other vendors. Typed tools that clients run become plain tools.
  *
- * @throws GatewayError `not_supported`, as `adaptHostedTools` does
+ * @throws GatewayError `not_supported` if no tool is left or the forced tool is removed
  */
 function adaptServerTools(probe: MemberCodec): Adaptation {
   return adaptHostedTools((tool: MessagesTool, target) => {
@@ -66,41 +66,43 @@ function adaptServerTools(probe: MemberCodec): Adaptation {
     if (betas) return tool;
     if (type === undefined || type === null || type === 'custom') return isPlaceholder(tool) ? undefined : tool;
     const { tools }: MessagesRequest = reencodeMembers(probe, { tools: [tool] }, target);
-    const [plain] = Array.isArray(tools) ? tools : [];
-    return isJsonObject(plain) ? withMember<MessagesTool>(plain, 'cache_control', tool.cache_control) : undefined;
+    const [converted] = Array.isArray(tools) ? tools : [];
+    return isJsonObject(converted)
+      ? withMember<MessagesTool>(converted, 'cache_control', tool.cache_control)
+      : undefined;
   });
 }
 
-/** Writes references to found tools as text on routes of other vendors. */
+/** Writes references to the tools of a search result as text on routes of other vendors. */
 const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
-  return withMember(body, 'messages', mapEntries(messages, inContent(inContent(referenceAsText))));
+  return withMember(body, 'messages', mapEntries(messages, mapContent(mapContent(writeReference))));
 };
 
-/** Declares the tools in force on routes that do not know tool changes in the middle of a conversation. */
+/** Declares the effective tools on routes that do not support tool changes in the middle of a conversation. */
 const adaptToolChanges: Adaptation = (body: MessagesRequest, { profile, notes }) =>
-  profile.quirks.betas ? body : settleToolChanges(body, notes);
+  profile.quirks.betas ? body : applyToolChanges(body, notes);
 
-/** Drops blocks that only Claude's endpoints know, such as those of an answer that another Anthropic model continued. */
+/** Drops `fallback` blocks, which only endpoints of Claude accept: they mark an answer that another Anthropic model continued. */
 const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { messages } = body;
   if (profile.quirks.claude || !Array.isArray(messages)) return body;
-  const left = messages.flatMap((message) => withoutBlocks(message, ({ type }) => type === 'fallback'));
-  if (left.every((message, index) => message === messages[index]) && left.length === messages.length) return body;
+  const remainingMessages = messages.flatMap((message) => withoutBlocks(message, ({ type }) => type === 'fallback'));
+  if (sameOr(messages, remainingMessages) === messages) return body;
   notes.drop('content block fallback');
-  return { ...body, messages: left };
+  return { ...body, messages: remainingMessages };
 };
 
-/** Changes the entries of `content` if it is a list. */
-function inContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue) => JsonValue {
+/** Returns a function that changes the entries of `content` if it is a list. */
+function mapContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue) => JsonValue {
   return (holder) => {
     const content = member<MessagesMessage | MessagesBlock>(holder, 'content');
     return Array.isArray(content) ? withMember(holder as JsonObject, 'content', mapEntries(content, change)) : holder;
   };
 }
 
-function referenceAsText(block: JsonValue): JsonValue {
+function writeReference(block: JsonValue): JsonValue {
   const { type, tool_name: name }: MessagesBlock = isJsonObject(block) ? block : {};
   return type === 'tool_reference' && typeof name === 'string' ? { type: 'text', text: referenceText(name) } : block;
 }
@@ -112,7 +114,7 @@ const probe: MemberCodec = {
   dialogue: { messages: [{ role: 'user', content: '.' }] },
 };
 
-/** Beta features: Anthropic rejects them without their header; other vendors always reject them. */
+/** Members of beta features. Anthropic rejects them without their header; other vendors always reject them. */
 const betaMembers = [
   'compaction',
   'container',
@@ -130,30 +132,30 @@ const betaMembers = [
   'tools.input_examples',
 ];
 
-/** Members that select the conversations sharing a cached prompt: "scope: Extra inputs are not permitted", claude-code#41966. */
+/** Members that select the conversations sharing a cached prompt. Source: "scope: Extra inputs are not permitted", claude-code#41966. */
 const cacheScopes = ['', 'tools.', 'system.', 'messages.content.', 'messages.content.content.'].map(
   (path) => `${path}cache_control.scope`,
 );
 
-/** Clouds may also know the beta `safeguards`. */
-function foreignMembers({ betas, safeguards, claude }: Quirks): readonly string[] {
-  const unknown = betas ? [] : betaMembers.filter((path) => path !== 'safeguards' || !safeguards);
-  return claude ? unknown : [...unknown, ...cacheScopes];
+/** Lists the members that a route rejects. Some clouds accept the beta `safeguards`. */
+function listUnsupportedMembers({ betas, safeguards, claude }: Quirks): readonly string[] {
+  const unsupportedMembers = betas ? [] : betaMembers.filter((path) => path !== 'safeguards' || !safeguards);
+  return claude ? unsupportedMembers : [...unsupportedMembers, ...cacheScopes];
 }
 
-const oneCallAtATime: Adaptation = (body: MessagesRequest, { profile, notes }) => {
+const adaptParallelCalls: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { tool_choice: choice } = body;
   if (profile.quirks.parallel_switch || !isJsonObject(choice)) return body;
-  const { disable_parallel_tool_use: isSerial, ...others }: MessagesToolChoice = choice;
-  if (isSerial === true) notes.drop('parallel_tool_calls');
-  return isSerial === undefined ? body : { ...body, tool_choice: others };
+  const { disable_parallel_tool_use: disablesParallel, ...remainingChoice }: MessagesToolChoice = choice;
+  if (disablesParallel === true) notes.drop('parallel_tool_calls');
+  return disablesParallel === undefined ? body : { ...body, tool_choice: remainingChoice };
 };
 
-/** Frees a forced tool choice but keeps the switch for parallel calls, which is in the same object. */
-function freeTools(name: string, choice: JsonValue): JsonValue {
+/** Replaces a forced tool choice by `auto` but keeps `disable_parallel_tool_use`, which is in the same object. */
+function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !forcesCall(choice)) return choice;
-  const { disable_parallel_tool_use: isAlone }: MessagesToolChoice = isJsonObject(choice) ? choice : {};
-  return { type: 'auto', ...(isSet(isAlone) && { disable_parallel_tool_use: isAlone }) };
+  const { disable_parallel_tool_use: disablesParallel }: MessagesToolChoice = isJsonObject(choice) ? choice : {};
+  return { type: 'auto', ...(isSet(disablesParallel) && { disable_parallel_tool_use: disablesParallel }) };
 }
 
 const outputWording: OutputFormatEditor = {
@@ -171,7 +173,7 @@ const outputWording: OutputFormatEditor = {
   instruct: (body: MessagesRequest, text) => ({ ...body, system: appendInstruction(body.system, text) }),
 };
 
-/** Source: Anthropic docs, "Claude on Vertex AI". */
+/** Moves the model to the path and adds the API version in the body. Source: Anthropic docs, "Claude on Vertex AI". */
 function adaptVertex(body: MessagesRequest, { profile }: AdaptationTarget): JsonObject {
   return profile.quirks.vertex ? { anthropic_version: 'vertex-2023-10-16', ...omitMembers(body, ['model']) } : body;
 }
@@ -195,12 +197,12 @@ export const adaptMessagesRequest = chainAdaptations(
     ({ tool_choice: choice }: MessagesRequest) => member<MessagesToolChoice>(choice, 'type') === 'none',
     ['tools', 'tool_choice'],
   ),
-  oneCallAtATime,
-  adaptForcedTools(freeTools),
+  adaptParallelCalls,
+  adaptForcedTools(relaxToolChoice),
   adaptThinking(probe),
   replayThinking,
   adaptCallIds(writeCallIds, plainIds),
   adaptOutput(probe, outputWording),
-  adaptRefused(foreignMembers),
+  adaptRefused(listUnsupportedMembers),
   adaptVertex,
 );

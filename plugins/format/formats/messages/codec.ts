@@ -6,7 +6,7 @@ import { MessagesEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
-/** The Messages format, read and written. */
+/** Reads and writes the Messages format. */
 export const messagesCodec: Codec = {
   decodeRequest,
   encodeRequest,
@@ -14,7 +14,7 @@ export const messagesCodec: Codec = {
   createEncoder: (context) => new MessagesEncoder(context),
 };
 
-/** Kinds of opaque reasoning state that endpoints of the Messages format make. */
+/** Kinds of opaque reasoning state that endpoints of the Messages format create. */
 export const stateKinds: readonly StateKind[] = ['signature', 'redacted'];
 
 /** The tool names that the format allows. */

@@ -1,12 +1,12 @@
 import type { JsonObject } from '#core/platform/json.ts';
+import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { member, textsOf } from '../../wire/members.ts';
 import { createImageReplacer, mapObjects } from '../adaptation/adapt-media.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
-import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { type ClientTextFormat, defineModelEndpoint, type Purpose } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
-import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
+import { dropForeignThinking, dropThinkingInToolLoop } from './adapt-thinking.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
 import { separatorBetween } from './reply/encode-reply.ts';
@@ -16,7 +16,7 @@ import { messagesReplyText } from './reply/reply-text.ts';
 import { writeArguments } from './reply/write-output.ts';
 import { answerUnavailableTool } from './reply/unavailable-tool.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
-import { callsInHistory as findHistoryCalls, hidesReasoning } from './request/kept-calls.ts';
+import { callsInHistory as findHistoryCalls, hidesReasoning } from './request/history-calls.ts';
 import { messagesParameters } from './request/parameters.ts';
 import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 
@@ -30,7 +30,7 @@ export const messages: ClientTextFormat = {
   reasoningStyles: ['adaptive', 'budget', 'none'],
   replyText: messagesReplyText,
   readContent: contentReaderOf(messagesCodec),
-  path: pathOf,
+  path: buildPath,
   headers: { 'anthropic-version': '2023-06-01' },
   // Claude Code sends the last two.
   betaHeaders: ['anthropic-version', 'anthropic-beta', 'x-app', 'x-claude-code-session-id'],
@@ -43,13 +43,14 @@ export const messages: ClientTextFormat = {
     createObserver: (_body, listening) =>
       new FragmentObserver(messagesCodec, listening, {
         mark: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+        // Some vendors send the `[DONE]` of Chat, which does not end a stream of this format.
         ignoresDone: true,
       }),
     createReplyRepair: ({ id }, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair(id)),
     modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
     createReplyAdapter: (request, origin) => new MessagesReplyAdapter(request, origin),
-    dropForeignReasoning: withOwnThinking,
-    completeWithoutState: (body, _before, target) => settleThinking(body, target),
+    dropForeignReasoning: dropForeignThinking,
+    completeWithoutState: (body, _before, target) => dropThinkingInToolLoop(body, target),
     text: {
       ...messagesCodec,
       omitResultImages,
@@ -88,17 +89,17 @@ export const messages: ClientTextFormat = {
 };
 
 function omitResultImages(body: JsonObject): JsonObject {
-  return mapObjects(body, 'messages', (message) => mapObjects(message, 'content', fromBlock));
+  return mapObjects(body, 'messages', (message) => mapObjects(message, 'content', replaceResultImages));
 }
 
-function fromBlock(block: JsonObject): JsonObject {
+function replaceResultImages(block: JsonObject): JsonObject {
   return member<MessagesBlock>(block, 'type') === 'tool_result'
     ? mapObjects(block, 'content', createImageReplacer('image', 'text'))
     : block;
 }
 
-/** Vertex AI accepts an unescaped @ in model names. */
-function pathOf(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string {
+/** Builds the path of a call. Vertex AI has the model in the path and accepts an unescaped @ in its name. */
+function buildPath(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string {
   if (purpose === 'count') return '/messages/count_tokens';
   if (quirks?.vertex !== true) return '/messages';
   return `/models/${encodeURIComponent(model).replaceAll('%40', '@')}:${isStream ? 'streamRawPredict' : 'rawPredict'}`;

@@ -7,7 +7,7 @@ import { asText, member, count, sum } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
 /** Finish reasons of the format and of vendors that imitate it. Any other reason also ends the answer. */
-const reasons = new Map<string, FinishReason>([
+const finishReasons = new Map<string, FinishReason>([
   ['end_turn', 'stop'],
   ['max_tokens', 'length'],
   ['stop_sequence', 'stop_sequence'],
@@ -20,7 +20,7 @@ const reasons = new Map<string, FinishReason>([
   ['content_filter', 'content_filter'],
   ['sensitive', 'content_filter'],
 ]);
-const failures = new Set(['error', 'network_error']);
+const failureReasons = new Set(['error', 'network_error']);
 
 /** The format's stop reason for each finish reason. */
 export const stopReasons: Readonly<Record<FinishReason, string>> = {
@@ -33,35 +33,35 @@ export const stopReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'pause_turn',
 };
 
-/** The reported stop reason; corrected if it contradicts the content or the stop sequence, or belongs to another format. */
-export function settledStopReason(ending: MessagesEnding, hasCalls: boolean): JsonValue | undefined {
+/** Returns the reported stop reason, corrected if it contradicts the content or the stop sequence, or belongs to another format. */
+export function correctStopReason(ending: MessagesEnding, hasCalls: boolean): JsonValue | undefined {
   const { stop_reason: reported } = ending;
-  const reason = reasonOf(ending);
+  const reason = mapStopReason(ending);
   return reason === undefined ? reported : stopReasons[resolveFinish(reason, hasCalls)];
 }
 
-/** llama.cpp sends `end_turn` together with the stop sequence that ended the answer. */
-function reasonOf({ stop_reason: reported, stop_sequence: sequence }: MessagesEnding): FinishReason | undefined {
-  const reason = typeof reported === 'string' ? reasons.get(reported) : undefined;
+/** Maps a stop reason. llama.cpp sends `end_turn` together with the stop sequence that ended the answer. */
+function mapStopReason({ stop_reason: reported, stop_sequence: sequence }: MessagesEnding): FinishReason | undefined {
+  const reason = typeof reported === 'string' ? finishReasons.get(reported) : undefined;
   return reason === 'stop' && asText(sequence) !== '' ? 'stop_sequence' : reason;
 }
 
-/** The finish reason; undefined while the reply continues. */
+/** Reads the finish reason; undefined while the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
-  const given: MessagesEnding = isJsonObject(ending) ? ending : {};
-  const { stop_reason: reported, stop_sequence: sequence } = given;
+  const members: MessagesEnding = isJsonObject(ending) ? ending : {};
+  const { stop_reason: reported, stop_sequence: sequence } = members;
   if (typeof reported !== 'string' || reported === '') return undefined;
-  if (failures.has(reported)) {
+  if (failureReasons.has(reported)) {
     const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish: reported }));
     return { type: 'error', error };
   }
-  const reason = reasonOf(given) ?? 'stop';
+  const reason = mapStopReason(members) ?? 'stop';
   return { type: 'finish', reason, stopSequence: typeof sequence === 'string' ? sequence : undefined };
 }
 
 /**
- * Collects the usage of a reply. It arrives in two parts, and counts of the second part replace counts of the first;
- * some vendors send zeros in one part.
+ * Collects the usage of a reply, which arrives in two parts. Counts of the second part replace counts of the first, except
+ * for zeros, which some vendors send in one part.
  *
  * Source: Anthropic API reference, "Messages", usage.
  */
@@ -71,7 +71,7 @@ export class UsageCounter {
 
   add(usage: JsonValue | undefined): void {
     if (!isJsonObject(usage)) return;
-    for (const [name, value] of Object.entries(flat(usage))) {
+    for (const [name, value] of Object.entries(readCounts(usage))) {
       if (value !== undefined && (value > 0 || this.#counts[name] === undefined)) this.#counts[name] = value;
     }
     const { input, output, cacheRead, cacheWrite, reasoning } = this.#counts;
@@ -81,7 +81,7 @@ export class UsageCounter {
   }
 }
 
-function flat(usage: MessagesUsage): Record<string, number | undefined> {
+function readCounts(usage: MessagesUsage): Record<string, number | undefined> {
   return {
     input: count(usage.input_tokens),
     output: count(usage.output_tokens),
@@ -91,7 +91,7 @@ function flat(usage: MessagesUsage): Record<string, number | undefined> {
   };
 }
 
-/** Writes usage: the input excludes cached tokens. */
+/** Writes usage, whose input excludes cached tokens. */
 export function writeUsage({
   input = 0,
   output = 0,
@@ -109,15 +109,15 @@ export function writeUsage({
   };
 }
 
-/** The format's names for tiers. */
+/** The format's names of tiers. */
 const tiers = new Map([
   ['default', 'standard'],
   ['priority', 'priority'],
   ['batch', 'batch'],
 ]);
 
-/** Adds the usage members that only a message has. It is unknown which of its caches Anthropic would have written. */
-export function writeWholeUsage(usage: Usage, tier?: string): MessagesUsage {
+/** Writes the usage of a message, which has more members than the usage of an event. Unknown values, such as cache lifetimes, are null. */
+export function writeMessageUsage(usage: Usage, tier?: string): MessagesUsage {
   const service_tier = (tier === undefined ? undefined : tiers.get(tier)) ?? null;
   return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier, speed: null };
 }

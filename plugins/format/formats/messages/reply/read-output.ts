@@ -9,64 +9,71 @@ interface OpenBlock {
   readonly key: number;
   readonly type: string;
   readonly id: JsonValue | undefined;
-  /** Signatures also arrive in pieces. */
+  /** Signatures arrive in several deltas. */
   readonly signature: CollectedText;
-  /** The whole input, if the start of the block has it; later deltas only repeat it. */
+  /** The complete input, if the start of the block has it; later deltas only repeat it. */
   readonly input: string | undefined;
   /** Citations of the block's text, which Anthropic sends before the text. */
   readonly citations: Fragment[];
 }
 
-/** Blocks of the vendor's own tools, whose deltas are ignored. */
-const foreign = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
+/** Types of the blocks of the vendor's own tools, whose deltas are ignored. */
+const vendorToolTypes = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
 
 /** Reads blocks and their deltas. Indexes may be missing, repeated or wrong. */
 export class BlockReader {
   /** True once text or a call has arrived. */
-  hasSpoken = false;
-  /** True if thoughts, calls or other blocks followed the last text, so the next text does not continue it. */
-  #isApart = false;
-  readonly #open = new Map<JsonValue | undefined, OpenBlock>();
-  #latest: JsonValue | undefined;
-  #count = 0;
+  hasContent = false;
+  /** True if thinking, calls or other blocks followed the last text, so the next text does not continue it. */
+  #isSeparated = false;
+  readonly #openBlocks = new Map<JsonValue | undefined, OpenBlock>();
+  #latestIndex: JsonValue | undefined;
+  #blockCount = 0;
 
   start(index: JsonValue | undefined, content: JsonValue | undefined): Fragment[] {
-    const before = this.#open.get(index);
+    const previousBlock = this.#openBlocks.get(index);
     const type = asText(member<MessagesBlock>(content, 'type'));
     const id = member<MessagesBlock>(content, 'id');
-    if (before?.type === 'tool_use' && type === 'tool_use' && before.id === id) return [];
-    const closed = before === undefined ? [] : this.stop(index);
+    if (previousBlock?.type === 'tool_use' && type === 'tool_use' && previousBlock.id === id) return [];
+    const endFragments = previousBlock === undefined ? [] : this.stop(index);
     const input = readInput(member<MessagesBlock>(content, 'input'));
-    const block: OpenBlock = { key: this.#count++, type, id, signature: new CollectedText(), input, citations: [] };
-    this.#open.set(index, block);
-    this.#latest = index;
-    const held: Fragment = { type: 'held', characters: perBlock };
-    return [...closed, held, ...(isJsonObject(content) ? this.#begin(block, content) : [])];
+    const block: OpenBlock = {
+      key: this.#blockCount++,
+      type,
+      id,
+      signature: new CollectedText(),
+      input,
+      citations: [],
+    };
+    this.#openBlocks.set(index, block);
+    this.#latestIndex = index;
+    const heldFragment: Fragment = { type: 'held', characters: perBlock };
+    return [...endFragments, heldFragment, ...(isJsonObject(content) ? this.#openBlock(block, content) : [])];
   }
 
   delta(index: JsonValue | undefined, value: JsonValue | undefined): Fragment[] {
-    const block = this.#open.get(index) ?? this.#open.get(this.#latest);
+    const block = this.#openBlocks.get(index) ?? this.#openBlocks.get(this.#latestIndex);
     const delta: MessagesDelta | undefined = isJsonObject(value) ? value : undefined;
     if (delta === undefined) return [progress];
-    if (block !== undefined && foreign.test(block.type)) return [progress];
-    const fragments = [...this.#say('reasoning', delta.thinking), ...this.#say('text', delta.text)];
+    if (block !== undefined && vendorToolTypes.test(block.type)) return [progress];
+    const fragments = [...this.#readText('reasoning', delta.thinking), ...this.#readText('text', delta.text)];
     const citations = readCitation(delta.citation);
     // An empty delta, such as that of omitted thinking, still counts as progress.
-    const isSilent = fragments.length === 0 && delta.signature === undefined && delta.citation === undefined;
-    if (block === undefined) return [...fragments, ...citations, ...(isSilent ? [progress] : [])];
+    const isEmpty = fragments.length === 0 && delta.signature === undefined && delta.citation === undefined;
+    if (block === undefined) return [...fragments, ...citations, ...(isEmpty ? [progress] : [])];
     block.citations.push(...citations);
     const signature = asText(delta.signature);
     block.signature.add(signature);
     if (signature !== '') fragments.push({ type: 'held', characters: signature.length });
     const input = readInput(delta.partial_json);
     if (input !== undefined) fragments.push({ type: 'input', key: block.key, text: input });
-    else if (isSilent) fragments.push(progress);
+    else if (isEmpty) fragments.push(progress);
     return fragments;
   }
 
   stop(index: JsonValue | undefined): Fragment[] {
-    const block = this.#open.get(index);
-    this.#open.delete(index);
+    const block = this.#openBlocks.get(index);
+    this.#openBlocks.delete(index);
     if (block === undefined) return [{ type: 'break' }];
     if (block.type === 'tool_use') return [{ type: 'call_end', key: block.key, input: block.input }];
     const { citations } = block;
@@ -76,24 +83,24 @@ export class BlockReader {
   }
 
   stopAll(): Fragment[] {
-    return [...this.#open.keys()].flatMap((index) => this.stop(index));
+    return [...this.#openBlocks.keys()].flatMap((index) => this.stop(index));
   }
 
-  #begin(block: OpenBlock, content: MessagesBlock): Fragment[] {
+  #openBlock(block: OpenBlock, content: MessagesBlock): Fragment[] {
     const isText = block.type === 'text' || block.type === '';
-    const head: Fragment = { type: 'break', ...(isText && this.#isApart && { isParagraph: true }) };
-    this.#isApart = !isText;
+    const head: Fragment = { type: 'break', ...(isText && this.#isSeparated && { isParagraph: true }) };
+    this.#isSeparated = !isText;
     switch (block.type) {
       case 'text':
         block.citations.push(...readCitations(content.citations));
-        return [head, ...this.#say('text', content.text)];
+        return [head, ...this.#readText('text', content.text)];
       case 'thinking':
         block.signature.add(asText(content.signature));
-        return [head, ...this.#say('reasoning', content.thinking)];
+        return [head, ...this.#readText('reasoning', content.thinking)];
       case 'redacted_thinking':
         return [head, ...readRedacted(asText(content.data))];
       case 'tool_use':
-        this.hasSpoken = true;
+        this.hasContent = true;
         return [
           head,
           ...readCaller(content),
@@ -108,16 +115,16 @@ export class BlockReader {
     }
   }
 
-  #say(type: 'text' | 'reasoning', value: JsonValue | undefined): Fragment[] {
+  #readText(type: 'text' | 'reasoning', value: JsonValue | undefined): Fragment[] {
     const text = asText(value);
     if (text === '') return [];
-    this.hasSpoken ||= type === 'text';
+    this.hasContent ||= type === 'text';
     return [{ type, text }];
   }
 }
 
-/** The blocks of a whole answer whose content is a string. */
-export function blocksOf(text: string): JsonObject[] {
+/** Returns the blocks of a non-streaming reply whose content is a string. */
+export function textToBlocks(text: string): JsonObject[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
 
@@ -125,7 +132,7 @@ function readRedacted(data: string): Fragment[] {
   return data === '' ? [] : [{ type: 'reasoning_state', kind: 'redacted', data }];
 }
 
-/** The text of an input, which some vendors send as an object; undefined when it is empty. */
+/** Reads the text of an input, which some vendors send as an object; undefined if it is empty. */
 function readInput(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   return isJsonObject(value) && Object.keys(value).length > 0 ? JSON.stringify(value) : undefined;

@@ -9,151 +9,153 @@ import type { MessagesBlock, MessagesDelta, MessagesEvent } from '../../../wire/
 
 type Index = JsonValue | undefined;
 
+type Novelty = 'new' | 'repeat';
+
 interface OpenCall {
   readonly id: string;
   readonly name: string;
   input: string;
-  /** True if the start of the block has the whole input, which deltas only repeat. */
-  readonly isGiven: boolean;
+  /** True if the start of the block has the complete input, which deltas only repeat. */
+  readonly hasCompleteInput: boolean;
 }
 
 /** A call whose events are held back because a complete call has the same id and name. */
-interface DoubtfulCall {
+interface PossibleRepeat {
   readonly index: Index;
   readonly call: OpenCall;
   readonly events: StreamEvent[];
 }
 
 /**
- * Drops a call that repeats the id, name and input of a complete call. Its events are held back until the input is known; the blocks
- * after a dropped call move up.
+ * Drops a call that repeats the id, name and input of a complete call. Its events are held back until the input is complete.
+ * The blocks after a dropped call are renumbered.
  */
 export class RepeatedBlocks {
   /** Digests of the inputs of complete calls, by call id and name. */
-  readonly #complete = new Map<string, Set<string>>();
-  readonly #open = new Map<Index, OpenCall>();
-  #doubtful: DoubtfulCall | undefined;
-  readonly #dropped: number[] = [];
-  readonly #deltas = new RepeatedEvent();
-  #last: OpenCall | undefined;
+  readonly #completeInputs = new Map<string, Set<string>>();
+  readonly #openCalls = new Map<Index, OpenCall>();
+  #possibleRepeat: PossibleRepeat | undefined;
+  readonly #droppedIndexes: number[] = [];
+  readonly #deltaTemplate = new RepeatedEvent();
+  #lastCall: OpenCall | undefined;
 
-  get held(): number {
-    const inputs = this.#open.values().reduce((sum, { input }) => sum + input.length, 0);
-    return (this.#doubtful?.events ?? []).reduce((sum, { text }) => sum + text.length, inputs);
+  get heldCharacters(): number {
+    const inputs = this.#openCalls.values().reduce((sum, { input }) => sum + input.length, 0);
+    return (this.#possibleRepeat?.events ?? []).reduce((sum, { text }) => sum + text.length, inputs);
   }
 
-  /** True for a block of a whole answer that repeats an earlier block. */
-  repeats(block: JsonObject): boolean {
-    return this.#isKnown(callIn(block));
+  /** Records a call of a non-streaming reply. */
+  recordBlock(block: JsonObject): Novelty {
+    return this.#recordCall(readCall(block));
   }
 
   /**
-   * The events that replace an event.
+   * Returns the events that replace an event.
    *
    * @param type type of the event
    */
-  event(event: StreamEvent, type: JsonValue | undefined): readonly StreamEvent[] {
+  replaceEvent(event: StreamEvent, type: JsonValue | undefined): readonly StreamEvent[] {
     switch (type) {
       case 'content_block_start':
-        return this.#start(event, event.parse() ?? {});
+        return this.#startBlock(event, event.parse() ?? {});
       case 'content_block_delta':
-        if (this.#open.size > 0) this.#delta(event);
-        return this.#passed(event);
+        if (this.#openCalls.size > 0) this.#readDelta(event);
+        return this.#forward(event);
       case 'content_block_stop':
-        return this.#open.size > 0 ? this.#stop(event) : this.#passed(event);
+        return this.#openCalls.size > 0 ? this.#stopBlock(event) : this.#forward(event);
       case 'message_delta':
       case 'message_stop':
-        return [...this.#settle(), event];
+        return [...this.#resolveRepeat(), event];
       case 'error':
-        return [...this.#release(), event];
+        return [...this.#releaseHeld(), event];
       default:
         return [event];
     }
   }
 
-  #start(event: StreamEvent, { index, content_block: block }: MessagesEvent): readonly StreamEvent[] {
+  #startBlock(event: StreamEvent, { index, content_block: block }: MessagesEvent): readonly StreamEvent[] {
     // Some vendors send the start of a block twice.
-    const isOpen = isCall(block) && this.#open.get(index)?.id === block['id'];
-    if (!isCall(block) || isOpen) return this.#passed(event);
-    const before = this.#release();
-    const call = callIn(block);
-    this.#open.set(index, call);
-    const isDoubtful = call.id !== '' && this.#complete.has(nameOf(call));
-    if (!isDoubtful) return [...before, this.#moved(event)];
-    this.#doubtful = { index, call, events: [event] };
-    return before;
+    const isOpen = isCall(block) && this.#openCalls.get(index)?.id === block['id'];
+    if (!isCall(block) || isOpen) return this.#forward(event);
+    const releasedEvents = this.#releaseHeld();
+    const call = readCall(block);
+    this.#openCalls.set(index, call);
+    const mayRepeat = call.id !== '' && this.#completeInputs.has(callKey(call));
+    if (!mayRepeat) return [...releasedEvents, this.#renumber(event)];
+    this.#possibleRepeat = { index, call, events: [event] };
+    return releasedEvents;
   }
 
-  #delta(event: StreamEvent): void {
+  #readDelta(event: StreamEvent): void {
     const { name, data = '' } = event;
-    const text = this.#deltas.read(name, data);
+    const text = this.#deltaTemplate.read(name, data);
     if (text === undefined) {
       const { index, delta }: MessagesEvent = event.parse() ?? {};
-      this.#last = this.#open.get(index);
-      const read = asText(member<MessagesDelta>(delta, 'partial_json'));
-      this.#deltas.learn(name, data, read, inputOfDelta);
-      take(this.#last, read);
-    } else take(this.#last, text);
+      this.#lastCall = this.#openCalls.get(index);
+      const input = asText(member<MessagesDelta>(delta, 'partial_json'));
+      this.#deltaTemplate.learn(name, data, input, inputOfDelta);
+      appendInput(this.#lastCall, input);
+    } else appendInput(this.#lastCall, text);
   }
 
-  #stop(event: StreamEvent): readonly StreamEvent[] {
+  #stopBlock(event: StreamEvent): readonly StreamEvent[] {
     const { index }: MessagesEvent = event.parse() ?? {};
-    const call = this.#open.get(index);
-    this.#open.delete(index);
-    const doubtful = this.#doubtful;
-    if (call === undefined || doubtful?.call !== call) {
-      const passed = this.#passed(event);
-      if (call !== undefined) this.#isKnown(call);
-      return passed;
+    const call = this.#openCalls.get(index);
+    this.#openCalls.delete(index);
+    const possibleRepeat = this.#possibleRepeat;
+    if (call === undefined || possibleRepeat?.call !== call) {
+      const events = this.#forward(event);
+      if (call !== undefined) this.#recordCall(call);
+      return events;
     }
-    doubtful.events.push(event);
-    return this.#settle();
+    possibleRepeat.events.push(event);
+    return this.#resolveRepeat();
   }
 
-  /** Returns the event, or holds it back if it belongs to the doubtful call. An event of another block shows that both blocks are open. */
-  #passed(event: StreamEvent): readonly StreamEvent[] {
-    const doubtful = this.#doubtful;
-    if (doubtful === undefined) return [this.#moved(event)];
-    if (member<MessagesEvent>(event.parse(), 'index') === doubtful.index) {
-      doubtful.events.push(event);
+  /** Returns the event, or holds it back if it belongs to the possible repeat. An event of another block shows that both are open. */
+  #forward(event: StreamEvent): readonly StreamEvent[] {
+    const possibleRepeat = this.#possibleRepeat;
+    if (possibleRepeat === undefined) return [this.#renumber(event)];
+    if (member<MessagesEvent>(event.parse(), 'index') === possibleRepeat.index) {
+      possibleRepeat.events.push(event);
       return [];
     }
-    return [...this.#release(), this.#moved(event)];
+    return [...this.#releaseHeld(), this.#renumber(event)];
   }
 
-  /** The events of the doubtful call; empty if the call is a repetition. */
-  #settle(): readonly StreamEvent[] {
-    const doubtful = this.#doubtful;
-    if (doubtful === undefined) return [];
-    if (!this.#isKnown(doubtful.call)) return this.#release();
-    this.#doubtful = undefined;
-    if (typeof doubtful.index === 'number') this.#dropped.push(doubtful.index);
+  /** Returns the held events; empty if the call is a repeat. */
+  #resolveRepeat(): readonly StreamEvent[] {
+    const possibleRepeat = this.#possibleRepeat;
+    if (possibleRepeat === undefined) return [];
+    if (this.#recordCall(possibleRepeat.call) === 'new') return this.#releaseHeld();
+    this.#possibleRepeat = undefined;
+    if (typeof possibleRepeat.index === 'number') this.#droppedIndexes.push(possibleRepeat.index);
     return [];
   }
 
-  #release(): readonly StreamEvent[] {
-    const events = this.#doubtful?.events ?? [];
-    this.#doubtful = undefined;
-    return events.map((event) => this.#moved(event));
+  #releaseHeld(): readonly StreamEvent[] {
+    const events = this.#possibleRepeat?.events ?? [];
+    this.#possibleRepeat = undefined;
+    return events.map((event) => this.#renumber(event));
   }
 
-  /** True if an equal complete call is already recorded; otherwise records the call. */
-  #isKnown(call: OpenCall): boolean {
-    if (call.id === '') return false;
-    const inputs = this.#complete.get(nameOf(call)) ?? new Set();
+  #recordCall(call: OpenCall): Novelty {
+    if (call.id === '') return 'new';
+    const inputs = this.#completeInputs.get(callKey(call)) ?? new Set();
     const digest = createHash('sha256').update(canonicalInput(call.input)).digest('base64');
-    const isKnown = inputs.has(digest);
-    this.#complete.set(nameOf(call), inputs.add(digest));
-    return isKnown;
+    const novelty = inputs.has(digest) ? 'repeat' : 'new';
+    this.#completeInputs.set(callKey(call), inputs.add(digest));
+    return novelty;
   }
 
-  /** The event with the index that its block has after earlier blocks were dropped. */
-  #moved(event: StreamEvent): StreamEvent {
-    if (this.#dropped.length === 0) return event;
+  /** Returns the event with the index that its block has after earlier blocks were dropped. */
+  #renumber(event: StreamEvent): StreamEvent {
+    if (this.#droppedIndexes.length === 0) return event;
     const body: MessagesEvent = event.parse() ?? {};
     const { index } = body;
-    const before = typeof index === 'number' ? this.#dropped.filter((one) => one < index).length : 0;
-    return before === 0 ? event : replaceEventData(event, { ...body, index: scalarNumber(index) - before });
+    const droppedBefore =
+      typeof index === 'number' ? this.#droppedIndexes.filter((droppedIndex) => droppedIndex < index).length : 0;
+    return droppedBefore === 0 ? event : replaceEventData(event, { ...body, index: scalarNumber(index) - droppedBefore });
   }
 }
 
@@ -161,16 +163,16 @@ export function isCall(block: JsonValue | undefined): block is JsonObject {
   return member<MessagesBlock>(block, 'type') === 'tool_use';
 }
 
-function callIn({ id, name, input }: MessagesBlock): OpenCall {
-  const isGiven = isJsonObject(input) && Object.keys(input).length > 0;
-  return { id: asText(id), name: asText(name), input: isGiven ? JSON.stringify(input) : '', isGiven };
+function readCall({ id, name, input }: MessagesBlock): OpenCall {
+  const hasCompleteInput = isJsonObject(input) && Object.keys(input).length > 0;
+  return { id: asText(id), name: asText(name), input: hasCompleteInput ? JSON.stringify(input) : '', hasCompleteInput };
 }
 
-function take(call: OpenCall | undefined, input: string): void {
-  if (call?.isGiven === false) call.input += input;
+function appendInput(call: OpenCall | undefined, input: string): void {
+  if (call?.hasCompleteInput === false) call.input += input;
 }
 
-function nameOf({ id, name }: OpenCall): string {
+function callKey({ id, name }: OpenCall): string {
   return `${id}\n${name}`;
 }
 

@@ -14,7 +14,7 @@ import {
   addEventName,
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
-import { writeUsage, writeWholeUsage } from './finish.ts';
+import { writeUsage, writeMessageUsage } from './finish.ts';
 import type { MessagesBlock, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 export class MessagesReplyAdapter implements ReplyAdapter {
@@ -29,14 +29,14 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     this.#redactedTag = tagState({ kind: 'redacted', origin, data: '' });
   }
 
-  adaptEvent(event: StreamEvent, counted?: Usage): string {
+  adaptEvent(event: StreamEvent, reportedUsage?: Usage): string {
     const text = addEventName(event);
     switch (readEventType(event)) {
       case 'message_start':
         // The SDK throws on a second `message_start`. The decoder reports a different second event as a failure.
         if (this.#hasStarted) return '';
         this.#hasStarted = true;
-        return this.#start(event, text, counted);
+        return this.#completeStart(event, text, reportedUsage);
       case 'content_block_start':
         // In other events these names could be members of a tool's input.
         if (text.includes('"thinking"')) return tagMember(text, 'signature', this.#signatureTag);
@@ -47,20 +47,20 @@ export class MessagesReplyAdapter implements ReplyAdapter {
           ? tagMember(text, 'signature', this.#signatureTag)
           : text;
       case 'message_delta':
-        return this.#withOutput(event, text, counted);
+        return this.#completeOutput(event, text, reportedUsage);
       default:
         return text;
     }
   }
 
-  adaptReply(text: string, body: MessagesReply, counted?: Usage): string {
-    const isComplete = hasTokenCounts(counted);
-    if (isComplete && !text.includes('thinking"')) return text;
+  adaptReply(text: string, body: MessagesReply, reportedUsage?: Usage): string {
+    const hasCounts = hasTokenCounts(reportedUsage);
+    if (hasCounts && !text.includes('thinking"')) return text;
     const blocks = Array.isArray(body.content) ? body.content : [];
     const content = blocks.map((block) => this.#tagBlock(block));
-    if (isComplete) return JSON.stringify({ ...body, content });
+    if (hasCounts) return JSON.stringify({ ...body, content });
     this.meter.whole(body);
-    const usage = completeUsage(body.usage, writeWholeUsage(this.meter.complete(counted, true)));
+    const usage = completeUsage(body.usage, writeMessageUsage(this.meter.complete(reportedUsage, true)));
     return JSON.stringify({ ...body, content, usage });
   }
 
@@ -75,24 +75,24 @@ export class MessagesReplyAdapter implements ReplyAdapter {
   }
 
   /** Anthropic's SDK adds later counts to this usage, and crashes if it is missing. */
-  #start(event: StreamEvent, text: string, counted: Usage | undefined): string {
-    const started: MessagesEvent | undefined = event.parse();
-    if (started === undefined || counted?.input !== undefined) return text;
-    const message: MessagesReply = asObject(started.message);
-    const counts = writeWholeUsage({ ...counted, input: this.meter.input });
+  #completeStart(event: StreamEvent, text: string, reportedUsage: Usage | undefined): string {
+    const startEvent: MessagesEvent | undefined = event.parse();
+    if (startEvent === undefined || reportedUsage?.input !== undefined) return text;
+    const message: MessagesReply = asObject(startEvent.message);
+    const counts = writeMessageUsage({ ...reportedUsage, input: this.meter.input });
     return replaceDataInText(text, {
-      ...started,
+      ...startEvent,
       message: { ...message, usage: completeUsage(message.usage, counts) },
     });
   }
 
   /** Clients of the AI SDK crash on a `message_delta` without counts. */
-  #withOutput(event: StreamEvent, text: string, counted: Usage | undefined): string {
+  #completeOutput(event: StreamEvent, text: string, reportedUsage: Usage | undefined): string {
     const ending: MessagesEvent | undefined = event.parse();
     if (ending === undefined || /"output_tokens"\s*:\s*\d/.test(text)) return text;
     this.meter.distrustOutput();
-    const { input = this.meter.input } = counted ?? {};
-    const counts = writeUsage({ ...counted, input, output: this.meter.output });
+    const { input = this.meter.input } = reportedUsage ?? {};
+    const counts = writeUsage({ ...reportedUsage, input, output: this.meter.output });
     return replaceDataInText(text, { ...ending, usage: completeUsage(ending.usage, counts) });
   }
 }

@@ -4,27 +4,27 @@ import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from 
 import type { Editable } from '../../../wire/loose.ts';
 import { scalarText } from '../../../wire/members.ts';
 
-/** The texts of Messages: the text blocks. Held-back text is sent as a delta before the block stops. */
+/** Maps the text blocks of Messages replies in place. Held-back text is sent as a delta before the block stops. */
 export const messagesReplyText: ReplyText = {
   mapReply({ content }: MessagesReply, blocks) {
     for (const [index, block] of (Array.isArray(content) ? content : []).entries()) {
-      if (isJsonObject(block) && typeOf(block) === 'text') mapMember(block, String(index), blocks, true);
+      if (isJsonObject(block) && typeOf(block) === 'text') mapText(block, String(index), blocks, { isComplete: true });
     }
   },
   mapEvents: (blocks) => {
-    const open = new Set<string>();
+    const openBlocks = new Set<string>();
     return (event) => {
-      const { type, index, content_block: started, delta }: MessagesEvent = event.data;
-      const block = scalarText(index);
-      if (type === 'content_block_start' && isJsonObject(started) && typeOf(started) === 'text') {
-        open.add(block);
-        return mapMember(started, block, blocks) ? [event] : undefined;
+      const { type, index, content_block: startedBlock, delta }: MessagesEvent = event.data;
+      const blockKey = scalarText(index);
+      if (type === 'content_block_start' && isJsonObject(startedBlock) && typeOf(startedBlock) === 'text') {
+        openBlocks.add(blockKey);
+        return mapText(startedBlock, blockKey, blocks) ? [event] : undefined;
       }
       if (type === 'content_block_delta' && isJsonObject(delta) && typeOf(delta) === 'text_delta')
-        return mapMember(delta, block, blocks) ? [event] : undefined;
-      if (type !== 'content_block_stop' || !open.delete(block)) return undefined;
-      const held = blocks.end(block);
-      return held === '' ? undefined : [textDelta(event.data, held), event];
+        return mapText(delta, blockKey, blocks) ? [event] : undefined;
+      if (type !== 'content_block_stop' || !openBlocks.delete(blockKey)) return undefined;
+      const heldText = blocks.end(blockKey);
+      return heldText === '' ? undefined : [textDelta(event.data, heldText), event];
     };
   },
 };
@@ -38,11 +38,16 @@ function typeOf({ type }: MessagesBlock | MessagesDelta): MessagesBlock['type'] 
   return type;
 }
 
-/** True when the text has changed. */
-function mapMember(holder: Editable<MessagesBlock>, block: string, blocks: TextBlocks, isWhole = false): boolean {
+/** Maps a text in place. Returns true if the text has changed. */
+function mapText(
+  holder: Editable<MessagesBlock>,
+  blockKey: string,
+  blocks: TextBlocks,
+  { isComplete = false } = {},
+): boolean {
   const { text } = holder;
   if (typeof text !== 'string') return false;
-  const mapped = blocks.push(block, text) + (isWhole ? blocks.end(block) : '');
+  const mapped = blocks.push(blockKey, text) + (isComplete ? blocks.end(blockKey) : '');
   holder.text = mapped;
   return mapped !== text;
 }

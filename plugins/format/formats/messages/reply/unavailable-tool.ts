@@ -1,24 +1,25 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
-import { member, scalarText } from '../../../wire/members.ts';
+import { asList, member, scalarText } from '../../../wire/members.ts';
 import { writeEvent } from './encode-reply.ts';
 import { writeUsage } from './finish.ts';
 import type { MessagesBlock, MessagesReply, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 
 /** Anthropic's tools whose results can report an error. */
-const hosted = /^(web_search|web_fetch|code_execution)_\d/;
+const hostedTypePattern = /^(web_search|web_fetch|code_execution)_\d/;
 
 /**
- * The response to a request whose only tools are hosted by a vendor without a route here; undefined for other tools. It has the
- * error result that the tool returns when it is unavailable: Claude Code sends searches as separate requests, and would retry
- * an error and take plain text for results. Source: Anthropic docs, "Web search tool", "Errors".
+ * Writes the response to a request whose only tools are hosted by a vendor without a route here; undefined for other tools.
+ * The response has the error result of an unavailable tool. Claude Code sends searches as separate requests; it would retry
+ * after an error and mistake plain text for results. Source: Anthropic docs, "Web search tool", "Errors".
  *
  * @returns a body, or the events of a stream
  */
 export function answerUnavailableTool(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined {
   const { tools }: MessagesRequest = body;
-  const listed = Array.isArray(tools) ? tools : [];
-  const names = listed.map((tool) => hosted.exec(scalarText(member<MessagesTool>(tool, 'type')))?.[1]);
+  const names = asList(tools).map(
+    (tool) => hostedTypePattern.exec(scalarText(member<MessagesTool>(tool, 'type')))?.[1],
+  );
   const [name] = names;
   if (name === undefined || names.includes(undefined)) return undefined;
   const blocks = writeBlocks(name, context);
@@ -63,7 +64,7 @@ function writeEvents(blocks: readonly MessagesBlock[], context: ReplyContext): s
   ].join('');
 }
 
-/** Results are sent whole in the start of their block, texts in deltas. */
+/** Writes the events of a block. A result is complete in the start event; text follows in a delta. */
 function writeBlock(block: MessagesBlock, index: number): string {
   const isText = block.type === 'text';
   const content_block = isText ? { ...block, text: '' } : block;

@@ -7,10 +7,10 @@ import type { MessagesBlock, MessagesCitation } from '../../../wire/messages.ts'
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
-/** Maker of a call: the model itself, not code that it runs. */
+/** The caller of every tool call: the model itself, not code that it runs. */
 const caller = { type: 'direct' } as const;
 
-/** An empty block in its opening form. The encoder itself opens reasoning. */
+/** Writes the empty block that opens a text or a call. The encoder opens reasoning itself. */
 export function writeOpenBlock(head: BlockHead): MessagesBlock {
   if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {}, caller };
   return writeText('');
@@ -32,27 +32,27 @@ export function writeBlock(block: Block): MessagesBlock {
         ? { type: 'redacted_thinking', data: block.state }
         : { type: 'thinking', thinking: block.text, signature: block.state };
     case 'tool_call':
-      return { type: 'tool_use', id: block.id, name: block.name, input: inputObject(block), caller };
+      return { type: 'tool_use', id: block.id, name: block.name, input: toInputObject(block), caller };
   }
 }
 
-/** Anthropic omits `citations` if there are none, and AI SDK 5 and 6 reject null. */
+/** Writes a text block without `citations`: Anthropic omits the member if there are none, and AI SDK 5 and 6 reject null. */
 function writeText(text: string): MessagesBlock {
   return { type: 'text', text };
 }
 
-/** Wraps input that is not an object, because it was truncated or malformed. */
-export function inputObject({ form, input }: BlockOf<'tool_call'>): JsonObject {
+/** Parses an input. Wraps an input that is not an object, because it was truncated or malformed. */
+export function toInputObject({ form, input }: BlockOf<'tool_call'>): JsonObject {
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
-/** The JSON of an input as sent to clients: in a stream, an input that begins as an object is sent unchanged. */
+/** Returns the JSON of an input as sent to clients. In a stream, an input that begins as an object is sent unchanged. */
 export function writeArguments(call: BlockOf<'tool_call'>, isStream: boolean): string {
-  const isAsIs = isStream && call.form !== 'freeform' && call.input.trimStart().startsWith('{');
-  return isAsIs ? call.input : JSON.stringify(inputObject(call));
+  const isUnchanged = isStream && call.form !== 'freeform' && call.input.trimStart().startsWith('{');
+  return isUnchanged ? call.input : JSON.stringify(toInputObject(call));
 }
 
-/** The format has no positions in the answer's text: a citation belongs to the whole block. */
+/** Writes a citation of the whole block, because the format has no positions in the text. */
 export function writeCitation({ url, title, quote }: Citation): MessagesCitation {
   return {
     type: 'web_search_result_location',
@@ -73,7 +73,7 @@ export interface Ending extends JsonObject {
 /** The ending members of a reply that has not ended. */
 export const noEnding = { container: null, stop_reason: null, stop_sequence: null, stop_details: null } as const;
 
-/** The finish reason. A refusal has its own reason, regardless of the vendor's reason. */
+/** Writes the ending members of a reply. A refusal has its own reason, regardless of the vendor's reason. */
 export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
   const refusal = blocks.find((block) => block.type === 'refusal');
   const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);

@@ -9,30 +9,30 @@ import type { MessagesBlock, MessagesMessage } from '../../../wire/messages.ts';
 const maxBreakpoints = 4;
 
 /** True if the route accepts breakpoints inside the prompt. */
-export function takesBreakpoints({ quirks }: Profile): boolean {
+export function supportsBreakpoints({ quirks }: Profile): boolean {
   return quirks.automatic_caching || quirks.claude;
 }
 
-/** The mark of a breakpoint. All breakpoints of a request have the same lifetime: none may outlive an earlier breakpoint. */
-export function cacheMark({ cacheLife: ttl }: Conversation): JsonObject {
+/** Writes `cache_control`. All breakpoints of a request have the same lifetime, because none may outlive an earlier one. */
+export function writeCacheControl({ cacheLife: ttl }: Conversation): JsonObject {
   return { type: 'ephemeral', ...(ttl !== undefined && { ttl }) };
 }
 
-/** The last tool with a breakpoint, which also caches the earlier tools; undefined if no tool has a breakpoint. */
-export function lastBreakpoint(tools: readonly Tool[]): ClientTool | undefined {
+/** Finds the last tool with a breakpoint, which also caches the earlier tools. */
+export function findLastBreakpoint(tools: readonly Tool[]): ClientTool | undefined {
   return tools.filter(isClientTool).findLast(({ isBreakpoint }) => isBreakpoint === true);
 }
 
 /** Blocks whose part is a breakpoint. */
-const breakpoints = new WeakSet<MessagesBlock>();
+const breakpointBlocks = new WeakSet<MessagesBlock>();
 
-/** Records that the part of a block is a breakpoint. */
-export function placeBreakpoint(block: MessagesBlock, part: Part): MessagesBlock {
-  if (part.type === 'text' && part.isBreakpoint === true) breakpoints.add(block);
+/** Records the block of a part that is a breakpoint. Returns the block. */
+export function recordBreakpoint(block: MessagesBlock, part: Part): MessagesBlock {
+  if (part.type === 'text' && part.isBreakpoint === true) breakpointBlocks.add(block);
   return block;
 }
 
-/** Where the prompt of a request is cached. */
+/** A prompt with its breakpoints. */
 interface CachedPrompt {
   /** True if the instructions, and thus the tools before them, are cached. */
   readonly areInstructionsMarked: boolean;
@@ -40,9 +40,9 @@ interface CachedPrompt {
 }
 
 /**
- * Marks the client's breakpoints, or only the last of them if the endpoint allows fewer. If the vendor itself sets a breakpoint at the
- * end, or the client has set no breakpoint, the prompt is cached after its instructions, with which all conversations of a client begin,
- * and at the end, so that the next turn hits the cache.
+ * Marks the client's breakpoints, or only the last of them if the endpoint allows fewer. If the vendor itself sets a breakpoint
+ * at the end, or the client has set none, the prompt is cached in two more places: after its instructions, which all
+ * conversations of a client share, and at the end, so that the next turn hits the cache.
  *
  * @param hasInstructions true if the request has instructions
  */
@@ -52,21 +52,24 @@ export function markBreakpoints(
   { profile }: EncodeTarget,
   hasInstructions: boolean,
 ): CachedPrompt {
-  if (!takesBreakpoints(profile)) return { areInstructionsMarked: false, messages };
+  if (!supportsBreakpoints(profile)) return { areInstructionsMarked: false, messages };
   const isAutomatic = profile.quirks.automatic_caching;
   const blocks = messages.flatMap(blocksOf);
-  const isToolMarked = lastBreakpoint(conversation.tools) !== undefined;
-  const own = blocks.filter((block) => breakpoints.has(block));
-  const hasOwn = isToolMarked || own.length > 0 || conversation.areInstructionsCached === true;
+  const isToolMarked = findLastBreakpoint(conversation.tools) !== undefined;
+  const clientBlocks = blocks.filter((block) => breakpointBlocks.has(block));
+  const hasClientBreakpoints = isToolMarked || clientBlocks.length > 0 || conversation.areInstructionsCached === true;
   const areInstructionsMarked =
-    hasInstructions && (isAutomatic || !hasOwn || conversation.areInstructionsCached === true);
-  const added = isAutomatic ? [endBefore(messages)] : hasOwn ? [] : [endBefore(messages), blocks.findLast(canBeMarked)];
-  const wanted = [...own, ...added.filter((block) => block !== undefined && !own.includes(block))];
-  const taken = [isAutomatic, areInstructionsMarked, isToolMarked].filter(Boolean).length;
-  const marked = new Set(wanted.slice(taken - maxBreakpoints));
-  if (marked.size === 0) return { areInstructionsMarked, messages };
+    hasInstructions && (isAutomatic || !hasClientBreakpoints || conversation.areInstructionsCached === true);
+  const previousEnd = isAutomatic || !hasClientBreakpoints ? findPreviousEnd(messages) : undefined;
+  const end = isAutomatic || hasClientBreakpoints ? undefined : blocks.findLast(canBeMarked);
+  const gatewayBlocks = [previousEnd, end].filter((block) => block !== undefined && !clientBlocks.includes(block));
+  const blocksToMark = [...clientBlocks, ...gatewayBlocks];
+  const usedBreakpoints = [isAutomatic, areInstructionsMarked, isToolMarked].filter(Boolean).length;
+  // The start is negative, so the last blocks remain.
+  const markedBlocks = new Set(blocksToMark.slice(usedBreakpoints - maxBreakpoints));
+  if (markedBlocks.size === 0) return { areInstructionsMarked, messages };
   const mark = (block: MessagesBlock) =>
-    marked.has(block) ? { ...block, cache_control: cacheMark(conversation) } : block;
+    markedBlocks.has(block) ? { ...block, cache_control: writeCacheControl(conversation) } : block;
   return {
     areInstructionsMarked,
     messages: messages.map((message) =>
@@ -75,17 +78,19 @@ export function markBreakpoints(
   };
 }
 
-/** Number of blocks before a breakpoint in which the endpoint looks for an earlier breakpoint. Source: Anthropic docs, "Prompt caching". */
-const lookback = 20;
+/** Blocks before a breakpoint that the endpoint searches for an earlier breakpoint. Source: Anthropic docs, "Prompt caching". */
+const lookbackBlocks = 20;
 
-/** The last block of the previous request; undefined if the lookback from the end of this request already reaches it. */
-function endBefore(messages: readonly MessagesMessage[]): MessagesBlock | undefined {
-  const answered = Math.max(
+/** Finds the last block of the previous request; undefined if the lookback from the end of this request already reaches it. */
+function findPreviousEnd(messages: readonly MessagesMessage[]): MessagesBlock | undefined {
+  const answerIndex = Math.max(
     0,
     messages.findLastIndex(({ role }) => role === 'assistant'),
   );
-  const added = messages.slice(answered).flatMap(blocksOf);
-  return added.length < lookback ? undefined : messages.slice(0, answered).flatMap(blocksOf).findLast(canBeMarked);
+  const newBlocks = messages.slice(answerIndex).flatMap(blocksOf);
+  return newBlocks.length < lookbackBlocks
+    ? undefined
+    : messages.slice(0, answerIndex).flatMap(blocksOf).findLast(canBeMarked);
 }
 
 function canBeMarked({ type }: MessagesBlock): boolean {

@@ -5,20 +5,20 @@ import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
 export const writeCallIds: WriteCallIds = (body: MessagesRequest, ids) =>
-  mapListMember(body, 'messages', (message) => inMessage(message, ids));
+  mapListMember(body, 'messages', (message) => mapMessage(message, ids));
 
-function inMessage(message: JsonValue, ids: WireIds): JsonValue {
+function mapMessage(message: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(message)) return message;
-  const written = mapListMember<MessagesMessage>(message, 'content', (block) => inBlock(block, ids));
+  const mappedMessage = mapListMember<MessagesMessage>(message, 'content', (block) => mapBlock(block, ids));
   if (message['role'] !== 'assistant') ids.endTurn();
-  return written;
+  return mappedMessage;
 }
 
-function inBlock(block: JsonValue, ids: WireIds): JsonValue {
+function mapBlock(block: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(block)) return block;
-  const { type, id, tool_use_id: called, name }: MessagesBlock = block;
+  const { type, id, tool_use_id: callId, name }: MessagesBlock = block;
   if (type === 'tool_use' && typeof id === 'string') return withMember(block, 'id', ids.assignCallId(id, asText(name)));
-  if (type === 'tool_result' && typeof called === 'string')
-    return withMember(block, 'tool_use_id', ids.assignResultId(called));
+  if (type === 'tool_result' && typeof callId === 'string')
+    return withMember(block, 'tool_use_id', ids.assignResultId(callId));
   return block;
 }

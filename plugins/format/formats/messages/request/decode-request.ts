@@ -7,7 +7,7 @@ import { readSettings } from '../../contract/settings.ts';
 import { messagesBounds, messagesParameters } from './parameters.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
-import { toolsInForce } from './tool-changes.ts';
+import { readEffectiveTools } from './tool-changes.ts';
 import type {
   MessagesOutputConfig,
   MessagesOutputFormat,
@@ -25,7 +25,7 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
   const reader = new MessagesHistoryReader(notes);
   reader.readSystem(request, 'system');
   reader.readMessages(request);
-  const tools = readTools(toolsInForce(body, notes), notes);
+  const tools = readTools(readEffectiveTools(body, notes), notes);
   const output = request.maybeObject<MessagesOutputConfig>('output_config');
   const settings = readSettings(body, messagesParameters, notes);
   return {
@@ -43,7 +43,7 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
   };
 }
 
-/** An effort counts even without `thinking`. */
+/** Reads the requested reasoning. An effort counts even without `thinking`. */
 function readReasoning(
   body: Placed<MessagesRequest>,
   effort: Effort | undefined,
@@ -77,7 +77,7 @@ function readFormat(format: Placed<MessagesOutputFormat> | undefined): OutputFor
   return { type: 'json_schema', name: undefined, description: undefined, schema, strict: 'fitting' };
 }
 
-/** Claude Code puts a session into the user id: as JSON, or in older versions at the end. Observed. */
+/** Reads the session that Claude Code puts into the user id as JSON, or in older versions as a suffix. Observed. */
 function readSession(user: string): string | undefined {
   const session = parseObject(user)?.['session_id'];
   return typeof session === 'string' && session !== '' ? session : /_session_([\w-]+)$/.exec(user)?.[1];

@@ -8,14 +8,14 @@ import { noteDescription, writeFormat, type WrittenFormat } from '../../../canon
 import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { messagesBounds, messagesParameters } from './parameters.ts';
-import { cacheMark, markBreakpoints } from './cache-breakpoints.ts';
+import { writeCacheControl, markBreakpoints } from './cache-breakpoints.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
 import { filledText, withoutUnset } from '../../../wire/members.ts';
 import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 
-/** The output limit if neither client nor catalog sets one: less would truncate answers, and older models reject more. */
+/** Output limit if neither client nor catalog sets one. A lower limit would truncate answers; older models reject a higher one. */
 const defaultMaxTokens = 32_000;
 
 /**
@@ -32,54 +32,53 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
   const isThinking = thinking !== undefined && thinking.type !== 'disabled';
   const instructions = joinInstructions(conversation, instruction);
-  const written = writeMessages(turns, target);
-  const cached = markBreakpoints(written, conversation, target, instructions !== undefined);
+  const messages = writeMessages(turns, target);
+  const prompt = markBreakpoints(messages, conversation, target, instructions !== undefined);
   const request: MessagesRequest = {
     model,
     max_tokens: maxTokens,
-    system: cached.areInstructionsMarked
-      ? [{ type: 'text', text: instructions, cache_control: cacheMark(conversation) }]
+    system: prompt.areInstructionsMarked
+      ? [{ type: 'text', text: instructions, cache_control: writeCacheControl(conversation) }]
       : instructions,
-    messages: cached.messages,
+    messages: prompt.messages,
     ...writeTools(conversation, target, isThinking),
     thinking,
     output_config: undefinedIfEmpty(withoutUnset({ effort, format })),
     ...writeSampling(conversation, target, isThinking),
     ...writeSettings(conversation, messagesParameters, target),
     metadata: writeUser(conversation, target),
-    cache_control: target.profile.quirks.automatic_caching ? cacheMark(conversation) : undefined,
+    cache_control: target.profile.quirks.automatic_caching ? writeCacheControl(conversation) : undefined,
     stream: isStream,
   };
   return withoutUnset(request);
 }
 
 function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number {
-  const most = profile.quirks.max_output_tokens;
-  const wanted = maxOutputTokens ?? most ?? defaultMaxTokens;
-  const limit = Math.min(wanted, most ?? wanted);
-  if (limit !== wanted) notes.approximate(`the limit of output tokens as ${limit}`);
+  const maxTokens = profile.quirks.max_output_tokens;
+  const requestedLimit = maxOutputTokens ?? maxTokens ?? defaultMaxTokens;
+  const limit = Math.min(requestedLimit, maxTokens ?? requestedLimit);
+  if (limit !== requestedLimit) notes.approximate(`the limit of output tokens as ${limit}`);
   return limit;
 }
 
 function joinInstructions({ instructions }: Conversation, instruction: string | undefined): string | undefined {
   const texts = instruction === undefined ? instructions : [...instructions, instruction];
-  const filled = texts.filter((text) => text.trim() !== '');
-  return filled.length === 0 ? undefined : filled.join('\n\n');
+  const filledTexts = texts.filter((text) => text.trim() !== '');
+  return filledTexts.length === 0 ? undefined : filledTexts.join('\n\n');
 }
 
 function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
   const { temperature, topP, topK } = sampling;
   if (isThinking) return writeThinkingSampling(sampling, target);
-  const isWarm = temperature !== undefined && temperature !== 1;
+  const hasTemperature = temperature !== undefined && temperature !== 1;
   // Newer models accept only one of the two; both default to 1.
-  if (isWarm && topP !== undefined && topP !== 1) target.notes.drop('top_p');
+  if (hasTemperature && topP !== undefined && topP !== 1) target.notes.drop('top_p');
   if (temperature !== undefined && temperature > messagesBounds.temperature)
     target.notes.approximate(`temperature as ${messagesBounds.temperature}`);
-  const isTopPAlone = topP !== undefined && topP !== 1 && !isWarm;
+  const usesTopP = topP !== undefined && topP !== 1 && !hasTemperature;
   return {
-    temperature:
-      temperature === undefined || isTopPAlone ? undefined : Math.min(temperature, messagesBounds.temperature),
-    top_p: isTopPAlone ? topP : undefined,
+    temperature: temperature === undefined || usesTopP ? undefined : Math.min(temperature, messagesBounds.temperature),
+    top_p: usesTopP ? topP : undefined,
     top_k: topK,
   };
 }
@@ -88,33 +87,38 @@ function writeThinkingSampling(
   { temperature, topP, topK }: Conversation['sampling'],
   { notes }: EncodeTarget,
 ): MessagesRequest {
-  const isTopPTaken = topP !== undefined && topP >= messagesBounds.thinkingTopP;
+  const isTopPAccepted = topP !== undefined && topP >= messagesBounds.thinkingTopP;
   if (temperature !== undefined && temperature !== 1) notes.drop('temperature');
-  if (topP !== undefined && !isTopPTaken) notes.drop('top_p');
+  if (topP !== undefined && !isTopPAccepted) notes.drop('top_p');
   if (topK !== undefined) notes.drop('top_k');
-  return { top_p: isTopPTaken && topP !== 1 ? topP : undefined };
+  return { top_p: isTopPAccepted && topP !== 1 ? topP : undefined };
 }
 
-/** The user id, hashed if it is too long or looks like an email address or phone number. */
+/** Writes the user id, hashed if it is too long or looks like an email address or phone number. */
 function writeUser(
   { user: caller, safetyId, metadata = {} }: Conversation,
   { notes }: EncodeTarget,
 ): MessagesMetadata | undefined {
-  const { user_id: id, ...others } = metadata;
-  const named = safetyId ?? caller;
-  const user = named ?? filledText(id);
+  const { user_id: id, ...otherMetadata } = metadata;
+  const requestedUser = safetyId ?? caller;
+  const user = requestedUser ?? filledText(id);
   // Only the user can be sent as metadata.
-  if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
+  if (Object.keys(otherMetadata).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;
   const isPlain = user.length <= messagesBounds.userLength && !/@|^\+?[\d\s().-]{7,}$/.test(user);
   return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
 }
 
-/** Requests JSON in the strictest way that the model supports. Source: Anthropic docs, "Structured outputs". */
+/** Requests JSON in the strictest form that the model supports. Source: Anthropic docs, "Structured outputs". */
 function writeOutputFormat(conversation: Conversation, target: EncodeTarget): WrittenFormat {
   const { output } = conversation;
   noteDescription(output, target.notes);
-  const known = output?.type === 'json_schema' ? target.profile.capabilities.structured_output : 'none';
-  const { format, instruction } = writeFormat(conversation, target, known === 'schema' ? known : 'none', 'anthropic');
+  const schemaSupport = output?.type === 'json_schema' ? target.profile.capabilities.structured_output : 'none';
+  const { format, instruction } = writeFormat(
+    conversation,
+    target,
+    schemaSupport === 'schema' ? schemaSupport : 'none',
+    'anthropic',
+  );
   return { format: format && { type: 'json_schema', schema: format['schema'] }, instruction };
 }

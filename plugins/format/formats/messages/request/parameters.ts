@@ -1,22 +1,22 @@
+import type { JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { minBudget } from '../../../canonical/reasoning.ts';
 import { noteCutting } from '../../../canonical/stop-cutter.ts';
 import { filledText, textsOf } from '../../../wire/members.ts';
 import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
-import type { JsonValue } from '#core/platform/json.ts';
 
-/** Bounds that requests are brought to. Sources: Anthropic API reference, "Create a Message"; docs, "Extended thinking". */
+/** Bounds of accepted values. Sources: Anthropic API reference, "Create a Message"; docs, "Extended thinking". */
 export const messagesBounds = {
   temperature: 1,
-  /** Lowest `top_p` that is accepted together with thinking. */
+  /** Minimum `top_p` that is accepted together with thinking. */
   thinkingTopP: 0.95,
   /** Minimum thinking budget, in tokens. */
   thinkingTokens: minBudget,
   userLength: 256,
 } as const;
 
-/** The format's tiers, mapped to the names that all formats share. */
+/** The format's tiers, by the names that all formats share. */
 const tiers: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],
   ['default', 'standard_only'],
@@ -57,9 +57,9 @@ function readTier(tier: JsonValue): string | undefined {
   return tier === 'standard_only' ? 'default' : filledText(tier);
 }
 
-/** Anthropic rejects a stop sequence of only white space. */
+/** Writes stop sequences, except those of only white space, which Anthropic rejects. */
 function writeStop(stop: readonly string[], { notes }: EncodeTarget): string[] | undefined {
-  const taken = stop.filter((sequence) => sequence.trim() !== '');
-  if (taken.length < stop.length) noteCutting(notes);
-  return taken.length === 0 ? undefined : taken;
+  const acceptedStops = stop.filter((sequence) => sequence.trim() !== '');
+  if (acceptedStops.length < stop.length) noteCutting(notes);
+  return acceptedStops.length === 0 ? undefined : acceptedStops;
 }

@@ -26,7 +26,7 @@ export function readBlocks<T extends object>(holder: Placed<T>, name: keyof T & 
   return blocks;
 }
 
-/** Reads the content of a user or a tool result. */
+/** Reads the content of a user message or a tool result. */
 export function readParts<T extends object>(holder: Placed<T>, name: keyof T & string, notes: Notes): Part[] {
   const value = holder.get(name);
   if (typeof value === 'string') return textPart(value);
@@ -34,19 +34,19 @@ export function readParts<T extends object>(holder: Placed<T>, name: keyof T & s
 }
 
 /**
- * Reads a block of a user or a tool result. Empty blocks and blocks of unknown types are omitted.
+ * Reads a block of a user message or a tool result. Empty blocks and blocks of unknown types are omitted.
  * Source: Anthropic API reference, "Messages", content blocks.
  */
 export function readPart(block: PlacedBlock, notes: Notes): Part[] {
-  return placeParts(readShown(block, notes), block);
+  return placeParts(readBlockContent(block, notes), block);
 }
 
-/** The text form of a result of a tool search. */
+/** Returns the text that stands for a tool found by a tool search. */
 export function referenceText(name: string): string {
   return `The tool ${name} is now available.`;
 }
 
-function readShown(block: PlacedBlock, notes: Notes): Part[] {
+function readBlockContent(block: PlacedBlock, notes: Notes): Part[] {
   const type = block.text('type');
   switch (type) {
     case 'text':
@@ -83,26 +83,26 @@ function readSource(source: Placed<MessagesSource>): Source {
   }
 }
 
-/** A plain text document becomes text, which every model can read; other documents stay files. */
+/** Reads a document. Plain text becomes text, which every model can read; other documents stay files. */
 function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   const source = block.object<MessagesSource>('source');
   const title = block.maybeText('title') || undefined;
   for (const name of ['context', 'citations'] as const) if (!block.isMissing(name)) notes.drop(`${name} of a document`);
   const { type } = source.value;
-  if (type === 'text') return titled(title, source.text('data'));
-  if (type === 'content') return [...titled(title, ''), ...readParts(source, 'content', notes)];
-  const read = readSource(source);
+  if (type === 'text') return joinTitle(title, source.text('data'));
+  if (type === 'content') return [...joinTitle(title, ''), ...readParts(source, 'content', notes)];
+  const documentSource = readSource(source);
   // Only some clients treat a document that is an image as an image, so it stays a file.
-  const isImage = read.type === 'base64' && read.mediaType.startsWith('image/');
-  return [isImage ? { type: 'file', source: read, name: title } : mediaPart(read, title)];
+  const isImage = documentSource.type === 'base64' && documentSource.mediaType.startsWith('image/');
+  return [isImage ? { type: 'file', source: documentSource, name: title } : mediaPart(documentSource, title)];
 }
 
 function readSearchResult(block: PlacedBlock, notes: Notes): Part[] {
   if (member(block.value.citations, 'enabled') === true) notes.drop('citations of a search result');
-  const head = [block.maybeText('title'), block.maybeText('source')].filter(Boolean).join('\n');
-  return [...textPart(head), ...readParts(block, 'content', notes)];
+  const heading = [block.maybeText('title'), block.maybeText('source')].filter(Boolean).join('\n');
+  return [...textPart(heading), ...readParts(block, 'content', notes)];
 }
 
-function titled(title: string | undefined, text: string): Part[] {
+function joinTitle(title: string | undefined, text: string): Part[] {
   return textPart([title, text].filter(Boolean).join('\n\n'));
 }

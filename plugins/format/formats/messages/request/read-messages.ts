@@ -17,7 +17,7 @@ export class MessagesHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   readonly #notes: Notes;
-  /** Parts of the current side since its last call or result. */
+  /** Parts of the current message since its last call or result. */
   #parts: Part[] = [];
 
   constructor(notes: Notes) {
@@ -36,12 +36,12 @@ export class MessagesHistoryReader {
   readMessages(body: Placed<MessagesRequest>): void {
     const { length } = body.list('messages');
     if (length === 0) throw invalid('messages', 'a list of at least one message');
-    let count = 0;
+    let previousCount = 0;
     for (const message of body.objects<MessagesMessage>('messages')) {
-      count = this.items.length;
+      previousCount = this.items.length;
       this.#readMessage(message);
     }
-    if (this.items.length === count) refuseUnread(`messages[${length - 1}]`, this.#notes);
+    if (this.items.length === previousCount) refuseUnread(`messages[${length - 1}]`, this.#notes);
   }
 
   #readMessage(message: Placed<MessagesMessage>): void {
@@ -52,14 +52,14 @@ export class MessagesHistoryReader {
     if (!message.isMissing('output_config')) this.#notes.drop('output_config of a message');
     if (role === 'system' && this.items.length === 0) return this.readSystem(message, 'content');
     for (const block of readBlocks(message, 'content')) {
-      if (role === 'assistant') this.#readAnswer(block);
+      if (role === 'assistant') this.#readAssistantBlock(block);
       else if (role === 'user' && block.value.type === 'tool_result') this.#push(role, readResult(block, this.#notes));
       else this.#parts.push(...readPart(block, this.#notes));
     }
     this.#flush(role);
   }
 
-  #readAnswer(block: Placed<MessagesBlock>): void {
+  #readAssistantBlock(block: Placed<MessagesBlock>): void {
     switch (block.value.type) {
       case 'thinking':
         return this.#push('assistant', readThinking(block));
@@ -88,7 +88,7 @@ export class MessagesHistoryReader {
   }
 }
 
-/** Thinking of other vendors has no signature when the client returns it. */
+/** Reads a thinking block, whose signature is missing if it comes from another vendor. */
 function readThinking(block: Placed<MessagesBlock>): Reasoning {
   const signature = block.maybeText('signature') ?? '';
   return { type: 'reasoning', text: block.text('thinking'), state: readTaggedState(signature) };
@@ -123,16 +123,16 @@ function isBillingHeader(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header');
 }
 
-/** Removes Claude Code's billing header on routes to other vendors: it would keep their prompt cache from hitting. */
+/** Removes Claude Code's billing header on routes to other vendors, because it would prevent hits in their prompt caches. */
 export const adaptBillingHeader: Adaptation = (body: MessagesRequest, { profile }) => {
   const { system } = body;
   if (profile.quirks.betas || !Array.isArray(system)) return body;
-  const others = system.filter((block) => !isBilling(block));
-  if (others.length === system.length) return body;
-  return withMember(body, 'system', others.length === 0 ? undefined : others);
+  const remainingBlocks = system.filter((block) => !isBillingBlock(block));
+  if (remainingBlocks.length === system.length) return body;
+  return withMember(body, 'system', remainingBlocks.length === 0 ? undefined : remainingBlocks);
 };
 
-function isBilling(block: JsonValue): boolean {
+function isBillingBlock(block: JsonValue): boolean {
   const text = member<MessagesBlock>(block, 'text');
   return typeof text === 'string' && isBillingHeader(text);
 }

@@ -11,15 +11,15 @@ import { scalarText } from '../../../wire/members.ts';
 
 /** Placeholder for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';
-/** Members of a search that do not limit it. */
+/** Members of a web search tool that do not limit the search. */
 const searchMembers = ['type', 'name', 'cache_control'];
-/** Members that tools of other formats lack. Deferred tools are sent in full; the vendor chooses how input is streamed. */
-const unservedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
+/** Members that other formats do not have. Deferred tools are sent in full; the vendor chooses how input is streamed. */
+const unsupportedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 
-/** An enforced schema may have optional members, unlike in other formats. */
+/** Reads a tool with a schema. Unlike in other formats, an enforced schema may have optional members. */
 function readFunction(tool: Placed<MessagesTool>): ClientTool {
-  const read = readFunctionTool(tool, 'input_schema');
-  return read.strict === true ? { ...read, strict: 'fitting' } : read;
+  const functionTool = readFunctionTool(tool, 'input_schema');
+  return functionTool.strict === true ? { ...functionTool, strict: 'fitting' } : functionTool;
 }
 
 /**
@@ -27,23 +27,23 @@ function readFunction(tool: Placed<MessagesTool>): ClientTool {
  *
  * Source: Anthropic API reference, "Messages", tools.
  *
- * @param tools the tools in force
+ * @param tools the effective tools
  * @throws GatewayError `invalid_request`
  */
 export function readTools(tools: JsonValue | undefined, notes: Notes): Tool[] {
-  const read = new ToolSet();
-  for (const tool of new Placed({ tools }).objects<MessagesTool>('tools')) {
-    const one = readTool(tool, notes);
-    if (one !== undefined) read.add(one);
+  const toolSet = new ToolSet();
+  for (const placed of new Placed({ tools }).objects<MessagesTool>('tools')) {
+    const tool = readTool(placed, notes);
+    if (tool !== undefined) toolSet.add(tool);
   }
-  return read.list;
+  return toolSet.list;
 }
 
 function readTool(tool: Placed<MessagesTool>, notes: Notes): Tool | undefined {
   const type = tool.maybeText('type') ?? 'custom';
-  const typed = findTypedTool(type);
-  if (typed !== undefined || type === 'custom') notes.dropMembers(tool.value, unservedMembers, 'tools');
-  if (typed !== undefined) return { ...readFunction(tool), ...typed };
+  const typedTool = findTypedTool(type);
+  if (typedTool !== undefined || type === 'custom') notes.dropMembers(tool.value, unsupportedMembers, 'tools');
+  if (typedTool !== undefined) return { ...readFunction(tool), ...typedTool };
   if (isWebSearch(type)) return readWebSearch(tool, notes, searchMembers);
   if (type === 'custom') return isPlaceholder(tool.value) ? undefined : readFunction(tool);
   notes.drop(`tool ${type}`);
@@ -62,10 +62,10 @@ export function readToolChoice(
   notes: Notes,
 ): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
   const choice = body.maybeObject<MessagesToolChoice>('tool_choice');
-  const isSerial = choice?.maybeBoolean('disable_parallel_tool_use');
+  const disablesParallel = choice?.maybeBoolean('disable_parallel_tool_use');
   return {
     toolChoice: choice && readChoice(choice, body, tools, notes),
-    parallelToolCalls: isSerial === undefined ? undefined : !isSerial,
+    parallelToolCalls: disablesParallel === undefined ? undefined : !disablesParallel,
   };
 }
 
@@ -84,11 +84,11 @@ function readChoice(
   return readForeignChoice(name, body, notes);
 }
 
-/** Reads the choice of a tool that is not a function: a web search can be offered but not forced; other tools cannot be served. */
+/** Reads the choice of a tool that is not a function. A web search can be offered but not forced; other tools cannot be served. */
 function readForeignChoice(name: string, body: Placed<MessagesRequest>, notes: Notes): ToolChoice {
-  const chosen = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
-  const type = chosen === undefined ? undefined : scalarText(chosen.type ?? 'custom');
-  // A tool that the client executes is not in force here.
+  const chosenTool = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
+  const type = chosenTool === undefined ? undefined : scalarText(chosenTool.type ?? 'custom');
+  // A tool that the client executes would have been among the effective tools.
   if (type === undefined || type === 'custom' || findTypedTool(type) !== undefined)
     throw invalid('tool_choice.name', 'the name of one of the tools');
   if (!isWebSearch(type)) {
@@ -99,14 +99,14 @@ function readForeignChoice(name: string, body: Placed<MessagesRequest>, notes: N
   return { type: 'auto' };
 }
 
-const text = { type: 'string' };
-const integer = { type: 'integer' };
+const textSchema = { type: 'string' };
+const integerSchema = { type: 'integer' };
 
-function schema(properties: JsonObject, required: string[]): JsonObject {
+function objectSchema(properties: JsonObject, required: string[]): JsonObject {
   return { type: 'object', properties, required };
 }
 
-function commands(...names: string[]): JsonObject {
+function enumSchema(...names: string[]): JsonObject {
   return { type: 'string', enum: names };
 }
 
@@ -117,28 +117,35 @@ interface TypedTool {
 }
 
 /**
- * Tools that Anthropic's models know by type but that the client executes: other models can use them if they receive a schema.
+ * Tools that the client executes and that Anthropic's models recognize by type. Other models can use them if they receive a schema.
  * Source: Anthropic docs, "Bash tool", "Text editor tool", "Memory tool".
  */
 const typedTools: readonly TypedTool[] = [
   {
     type: /^bash_\d/,
     description: 'Runs a command in a bash shell that stays open from call to call. restart begins a new shell.',
-    schema: schema({ command: text, restart: { type: 'boolean' } }, []),
+    schema: objectSchema({ command: textSchema, restart: { type: 'boolean' } }, []),
   },
   {
     type: /^text_editor_\d/,
     description: 'Views, creates and edits files.',
-    schema: schema(
+    schema: objectSchema(
       {
-        command: commands('view', 'create', 'str_replace', 'insert'),
-        path: text,
-        file_text: { ...text, description: 'For create: content of the file.' },
-        old_str: { ...text, description: 'For str_replace: text to replace; it must occur once in the file.' },
-        new_str: { ...text, description: 'For str_replace: replacement text.' },
-        insert_line: { ...integer, description: 'For insert: the line after which to insert, 0 for the beginning.' },
-        insert_text: { ...text, description: 'For insert: text to insert.' },
-        view_range: { type: 'array', items: integer, description: 'For view: first and last line, -1 for the end.' },
+        command: enumSchema('view', 'create', 'str_replace', 'insert'),
+        path: textSchema,
+        file_text: { ...textSchema, description: 'For create: content of the file.' },
+        old_str: { ...textSchema, description: 'For str_replace: text to replace; it must occur once in the file.' },
+        new_str: { ...textSchema, description: 'For str_replace: replacement text.' },
+        insert_line: {
+          ...integerSchema,
+          description: 'For insert: the line after which to insert, 0 for the beginning.',
+        },
+        insert_text: { ...textSchema, description: 'For insert: text to insert.' },
+        view_range: {
+          type: 'array',
+          items: integerSchema,
+          description: 'For view: first and last line, -1 for the end.',
+        },
       },
       ['command', 'path'],
     ),
@@ -146,18 +153,18 @@ const typedTools: readonly TypedTool[] = [
   {
     type: /^memory_\d/,
     description: 'Keeps note files under /memories, across conversations.',
-    schema: schema(
+    schema: objectSchema(
       {
-        command: commands('view', 'create', 'str_replace', 'insert', 'delete', 'rename'),
-        path: text,
-        file_text: text,
-        old_str: text,
-        new_str: text,
-        insert_line: integer,
-        insert_text: text,
-        view_range: { type: 'array', items: integer },
-        old_path: text,
-        new_path: text,
+        command: enumSchema('view', 'create', 'str_replace', 'insert', 'delete', 'rename'),
+        path: textSchema,
+        file_text: textSchema,
+        old_str: textSchema,
+        new_str: textSchema,
+        insert_line: integerSchema,
+        insert_text: textSchema,
+        view_range: { type: 'array', items: integerSchema },
+        old_path: textSchema,
+        new_path: textSchema,
       },
       ['command'],
     ),
@@ -165,6 +172,6 @@ const typedTools: readonly TypedTool[] = [
 ];
 
 function findTypedTool(type: string): Pick<TypedTool, 'description' | 'schema'> | undefined {
-  const found = typedTools.find((tool) => tool.type.test(type));
-  return found && { description: found.description, schema: found.schema };
+  const typedTool = typedTools.find((tool) => tool.type.test(type));
+  return typedTool && { description: typedTool.description, schema: typedTool.schema };
 }

@@ -3,65 +3,68 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { asList, member, scalarText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 
-/** Blocks that change the tools in the middle of a conversation. */
-const changes: ReadonlySet<JsonValue | undefined> = new Set(['tool_addition', 'tool_removal']);
+/** Types of the blocks that change the tools in the middle of a conversation. */
+const toolChangeTypes: ReadonlySet<JsonValue | undefined> = new Set(['tool_addition', 'tool_removal']);
 
 /**
- * The tools in force at the end of the history, for endpoints without tool changes inside it: added tools are included and
- * removed tools are omitted. Returns the same value if the history has no changes. Source: Anthropic, beta
- * `mid-conversation-tool-changes-2026-07-01`; tools by value: `inline-tools-2026-09-15`.
+ * Returns the tools that are effective at the end of the history, including added and excluding removed tools. Returns the
+ * declared tools if the history has no changes. Source: Anthropic, beta `mid-conversation-tool-changes-2026-07-01`; tools
+ * by value: `inline-tools-2026-09-15`.
  *
  * @param notes gets an entry for each kind of change
  */
-export function toolsInForce({ tools: declared, messages }: MessagesRequest, notes: Notes): JsonValue | undefined {
+export function readEffectiveTools(
+  { tools: declaredTools, messages }: MessagesRequest,
+  notes: Notes,
+): JsonValue | undefined {
   const history = asList(messages);
-  if (!history.some(hasChanges)) return declared;
-  const tools = new ToolsInForce(asList(declared));
+  if (!history.some(hasChanges)) return declaredTools;
+  const tools = new EffectiveTools(asList(declaredTools));
   for (const message of history) for (const block of blocksOf(message)) tools.apply(block, notes);
-  return tools.list;
+  return tools.list();
 }
 
-/** Declares the tools in force and removes the change blocks, and also messages that have no other blocks. */
-export function settleToolChanges(body: MessagesRequest, notes: Notes): MessagesRequest {
-  const { messages, tools: declared, ...others } = body;
-  const tools = toolsInForce(body, notes);
-  if (tools === declared || !Array.isArray(messages)) return body;
-  const left = messages.flatMap((message) => withoutBlocks(message, ({ type }) => isToolChange(type)));
-  return { ...others, ...(asList(tools).length > 0 && { tools }), messages: left };
+/** Declares the effective tools and removes the change blocks. Messages without other blocks are removed. */
+export function applyToolChanges(body: MessagesRequest, notes: Notes): MessagesRequest {
+  const { messages, tools: declaredTools, ...otherMembers } = body;
+  const tools = readEffectiveTools(body, notes);
+  if (tools === declaredTools || !Array.isArray(messages)) return body;
+  const remainingMessages = messages.flatMap((message) => withoutBlocks(message, ({ type }) => isToolChange(type)));
+  return { ...otherMembers, ...(asList(tools).length > 0 && { tools }), messages: remainingMessages };
 }
 
 /** True for blocks that change the tools. */
 export function isToolChange(type: JsonValue | undefined): boolean {
-  return changes.has(type);
+  return toolChangeTypes.has(type);
 }
 
-class ToolsInForce {
-  readonly #declared: readonly JsonValue[];
+class EffectiveTools {
+  readonly #declaredTools: readonly JsonValue[];
   /** Tools declared by value in the history, by name. */
-  readonly #added = new Map<string, JsonValue>();
-  readonly #removed = new Set<string>();
+  readonly #addedTools = new Map<string, JsonValue>();
+  readonly #removedNames = new Set<string>();
 
   constructor(declared: readonly JsonValue[]) {
-    this.#declared = declared;
+    this.#declaredTools = declared;
   }
 
-  /** @param block block of any type; a summary of earlier turns contains the changes from those turns */
+  /** @param block a block of any type; a summary of earlier turns contains their changes */
   apply(block: JsonObject, notes: Notes): void {
     const { type, tool, tool_changes }: JsonObject = block;
     for (const change of asList(tool_changes)) if (isJsonObject(change)) this.apply(change, notes);
-    if (!changes.has(type)) return;
+    if (!toolChangeTypes.has(type)) return;
     notes.drop(`content block ${scalarText(type)}`);
     const definition = member(tool, 'definition');
     const name = nameOf(definition ?? tool);
     if (name === undefined) return;
-    if (type === 'tool_removal') this.#removed.add(name);
-    else this.#removed.delete(name);
-    if (type === 'tool_addition' && definition !== undefined) this.#added.set(name, definition);
+    if (type === 'tool_removal') this.#removedNames.add(name);
+    else this.#removedNames.delete(name);
+    if (type === 'tool_addition' && definition !== undefined) this.#addedTools.set(name, definition);
   }
 
-  get list(): JsonValue[] {
-    const declared = this.#declared.filter((tool) => !this.#added.has(nameOf(tool) ?? ''));
-    return [...declared, ...this.#added.values()].filter((tool) => !this.#removed.has(nameOf(tool) ?? ''));
+  list(): JsonValue[] {
+    const declared = this.#declaredTools.filter((tool) => !this.#addedTools.has(nameOf(tool) ?? ''));
+    return [...declared, ...this.#addedTools.values()].filter((tool) => !this.#removedNames.has(nameOf(tool) ?? ''));
   }
 }
 
@@ -78,11 +81,11 @@ function blocksOf(message: JsonValue): readonly JsonObject[] {
   return asList(member<MessagesMessage>(message, 'content')).filter(isJsonObject);
 }
 
-/** Removes some blocks of a message: empty if no block is left, the same message if none was removed. */
-export function withoutBlocks(message: JsonValue, isLeftOut: (block: MessagesBlock) => boolean): JsonValue[] {
+/** Removes some blocks of a message. Returns the same message if none was removed, and an empty list if none is left. */
+export function withoutBlocks(message: JsonValue, isRemoved: (block: MessagesBlock) => boolean): JsonValue[] {
   const content = member<MessagesMessage>(message, 'content');
   if (!isJsonObject(message) || !Array.isArray(content)) return [message];
-  const kept = content.filter((block) => !isJsonObject(block) || !isLeftOut(block));
-  if (kept.length === content.length) return [message];
-  return kept.length === 0 ? [] : [{ ...message, content: kept }];
+  const remainingBlocks = content.filter((block) => !isJsonObject(block) || !isRemoved(block));
+  if (remainingBlocks.length === content.length) return [message];
+  return remainingBlocks.length === 0 ? [] : [{ ...message, content: remainingBlocks }];
 }

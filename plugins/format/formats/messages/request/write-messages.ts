@@ -14,13 +14,13 @@ import { assistantText, checkImageType, fileText, unsupported, uploadedFile } fr
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { objectInput } from '../../../canonical/tools.ts';
 import { writeAlternating } from '../../../canonical/write-turns.ts';
-import { placeBreakpoint } from './cache-breakpoints.ts';
+import { recordBreakpoint } from './cache-breakpoints.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
 
 /**
- * Writes turns as messages. The endpoint requires that a user begins, that results come first in the turn after
- * their calls, and that no block is empty.
+ * Writes turns as messages. The endpoint requires that the first message is a user's, that tool results come first in the
+ * turn after their calls, and that no block is empty.
  *
  * Source: Anthropic API reference, "Messages".
  */
@@ -39,20 +39,20 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
     takesSystem: (last, next) => last === 'user' && (next === undefined || next.role === 'assistant'),
   });
   const last = messages.at(-1);
-  if (last?.role === 'assistant') trimEnd(last.content);
+  if (last?.role === 'assistant') trimLastText(last.content);
   return messages.map(({ role, content }) => ({ role, content }));
 }
 
-/** Writes only state that this upstream made: an upstream that checks signatures rejects any other state, in all later requests too. */
+/** Writes only state that this upstream created. An upstream that checks signatures would reject other state in every later request. */
 function writeReasoning({ text, state }: Reasoning, { ownState, profile, notes }: EncodeTarget): MessagesBlock[] {
-  const own = ownState(state);
-  if (own === undefined || own === '') {
+  const ownData = ownState(state);
+  if (ownData === undefined || ownData === '') {
     if (text !== '' && !profile.quirks.signed_thinking) return [{ type: 'thinking', thinking: text, signature: '' }];
     notes.drop('reasoning of earlier turns');
     return [];
   }
-  if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: own }];
-  return [{ type: 'thinking', thinking: text, signature: own }];
+  if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: ownData }];
+  return [{ type: 'thinking', thinking: text, signature: ownData }];
 }
 
 function writeCall(call: ToolCall, { names, notes }: EncodeTarget): MessagesBlock {
@@ -66,24 +66,24 @@ function writeCall(call: ToolCall, { names, notes }: EncodeTarget): MessagesBloc
 
 function writeResult(result: ToolResult, moved: readonly Part[], target: EncodeTarget): MessagesBlock {
   const { id, parts, isError } = result;
-  const held = moved.length === 0 ? parts : parts.filter((part) => !moved.includes(part));
-  const content = writeInput(held, target);
+  const remainingParts = moved.length === 0 ? parts : parts.filter((part) => !moved.includes(part));
+  const content = writeInput(remainingParts, target);
   if (content.length === 0 && moved.length > 0) content.push(...writeText('What this tool has shown follows.'));
   if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
   const block: Editable<MessagesBlock> = { type: 'tool_result', tool_use_id: plainId(id) };
   if (content.length > 0) block.content = content;
   if (isError) block.is_error = true;
-  return parts.reduce<MessagesBlock>(placeBreakpoint, block);
+  return parts.reduce<MessagesBlock>(recordBreakpoint, block);
 }
 
-/** A prefilled answer must not end in white space. */
-function trimEnd(content: MessagesBlock[]): void {
+/** Removes white space at the end of a prefilled answer, which Anthropic rejects. */
+function trimLastText(content: MessagesBlock[]): void {
   const last = content.at(-1);
   if (last?.type === 'text') content[content.length - 1] = { ...last, text: String(last.text).trimEnd() };
 }
 
 /**
- * Writes parts of a user or a tool; empty texts are omitted because Anthropic rejects them.
+ * Writes parts of a user message or a tool result. Empty texts are omitted because Anthropic rejects them.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
@@ -99,14 +99,14 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
       case 'video':
         throw unsupported('videos', part);
       default:
-        return writeText(part.text).map((block) => placeBreakpoint(block, part));
+        return writeText(part.text).map((block) => recordBreakpoint(block, part));
     }
   });
 }
 
 function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): MessagesBlock[] {
   return assistantText(parts, notes).flatMap((part) =>
-    writeText(part.text).map((block) => placeBreakpoint(block, part)),
+    writeText(part.text).map((block) => recordBreakpoint(block, part)),
   );
 }
 
@@ -114,29 +114,29 @@ function writeText(text: string): MessagesBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** @param from the client's part, named in errors */
-function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): MessagesBlock {
-  if (!profile.capabilities.images) throw unsupported('images', from);
-  checkImageType(source, true, from);
+/** @param clientPart the client's part, named in errors */
+function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, clientPart: Part): MessagesBlock {
+  if (!profile.capabilities.images) throw unsupported('images', clientPart);
+  checkImageType(source, true, clientPart);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
-  if (source.type !== 'base64') return { type: 'image', source: writeSource(source, from) };
+  if (source.type !== 'base64') return { type: 'image', source: writeSource(source, clientPart) };
   // Anthropic rejects a wrong media type.
   const mediaType = mediaTypeIn(source.data) ?? source.mediaType;
-  return { type: 'image', source: writeSource({ ...source, mediaType }, from) };
+  return { type: 'image', source: writeSource({ ...source, mediaType }, clientPart) };
 }
 
-function writeSource(source: Source, from: Part): MessagesSource {
+function writeSource(source: Source, clientPart: Part): MessagesSource {
   switch (source.type) {
     case 'base64':
       return { type: 'base64', media_type: source.mediaType, data: source.data };
     case 'url':
       return { type: 'url', url: source.url };
     case 'id':
-      return { type: 'file', file_id: uploadedFile(source, 'anthropic', from) };
+      return { type: 'file', file_id: uploadedFile(source, 'anthropic', clientPart) };
   }
 }
 
-/** Models without file support still receive text files as text. */
+/** Writes a file as a document. Models without file support receive text files as text. */
 function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   const { source, name } = file;
   const content = fileText(source);

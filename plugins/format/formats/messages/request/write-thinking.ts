@@ -14,16 +14,16 @@ import type { MessagesThinking } from '../../../wire/messages.ts';
 
 interface WrittenThinking {
   readonly thinking: MessagesThinking | undefined;
-  /** Members of `output_config`. */
+  /** Member of `output_config`. */
   readonly effort: Effort | undefined;
 }
 
-const off: WrittenThinking = { thinking: undefined, effort: undefined };
-const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
+const noThinking: WrittenThinking = { thinking: undefined, effort: undefined };
+const messagesEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 /**
- * Requests reasoning, or turns it off if it is on by default. Reasoning is not requested for a prefilled answer, which leaves no
- * room for it. Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
+ * Requests reasoning, or turns it off if it is on by default. Reasoning is not requested for a prefilled answer, which has
+ * already begun without it. Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
  *
  * @param maxTokens token limit of the whole answer, including thinking
  */
@@ -33,26 +33,32 @@ export function writeThinking(
   maxTokens: number,
   target: EncodeTarget,
 ): WrittenThinking {
-  const asked = requestedEffort(reasoning);
-  if (reasoning === undefined) return off;
+  const clientEffort = requestedEffort(reasoning);
+  if (reasoning === undefined) return noThinking;
   const { quirks } = target.profile;
   if (!canReason(target.profile)) {
-    noteUnservedEffort(asked, target);
-    return off;
+    noteUnservedEffort(clientEffort, target);
+    return noThinking;
   }
-  const isNone = asked === 'none' && quirks.efforts.includes('none');
-  if (isNone) return isOffByDefault(target.profile) ? off : { thinking: { type: 'disabled' }, effort: undefined };
-  const wanted = asked === 'none' ? writeEffort(asked, target) : asked;
+  const isDisabled = clientEffort === 'none' && quirks.efforts.includes('none');
+  if (isDisabled)
+    return isOffByDefault(target.profile) ? noThinking : { thinking: { type: 'disabled' }, effort: undefined };
+  const targetEffort = clientEffort === 'none' ? writeEffort(clientEffort, target) : clientEffort;
   const dialogue = turns.filter(({ role }) => role !== 'system');
-  const hasBegun = dialogue.at(-1)?.role === 'assistant';
-  if (hasBegun) target.notes.drop('reasoning: the answer has begun');
+  const isPrefilled = dialogue.at(-1)?.role === 'assistant';
+  if (isPrefilled) target.notes.drop('reasoning: the answer has begun');
   if (quirks.reasoning === 'budget') {
-    const isAllowed = !hasBegun && mayThinkOn(dialogue, target);
-    return { thinking: isAllowed ? writeBudget(reasoning, wanted, maxTokens, target) : undefined, effort: undefined };
+    const isInForeignLoop = !isPrefilled && continuesForeignLoop(dialogue, target);
+    if (isInForeignLoop) target.notes.drop('reasoning until the end of this tool loop');
+    const canThink = !isPrefilled && !isInForeignLoop;
+    return {
+      thinking: canThink ? writeBudget(reasoning, targetEffort, maxTokens, target) : undefined,
+      effort: undefined,
+    };
   }
   const display = reasoning.wantsText ? { display: 'summarized' } : {};
-  const thinking = hasBegun ? undefined : { type: 'adaptive', ...display };
-  return { thinking, effort: wanted && writeEffort(wanted, target) };
+  const thinking = isPrefilled ? undefined : { type: 'adaptive', ...display };
+  return { thinking, effort: targetEffort && writeEffort(targetEffort, target) };
 }
 
 /** True for Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless disabled (DeepSeek's docs). */
@@ -62,49 +68,50 @@ function isOffByDefault({ quirks }: Profile): boolean {
 
 function writeBudget(
   { budget, effort }: ReasoningRequest,
-  wanted: Effort | undefined,
+  targetEffort: Effort | undefined,
   maxTokens: number,
   { profile, notes }: EncodeTarget,
 ): MessagesThinking | undefined {
-  const asked =
-    (effort === undefined ? budget : undefined) ?? budgetOf(clampEffort(wanted ?? 'medium', profile.quirks.efforts));
-  const fitting = fitBudget(asked, maxTokens, notes);
-  return fitting === undefined ? undefined : { type: 'enabled', budget_tokens: fitting };
+  const requestedBudget =
+    (effort === undefined ? budget : undefined) ??
+    budgetOf(clampEffort(targetEffort ?? 'medium', profile.quirks.efforts));
+  const budgetTokens = fitBudget(requestedBudget, maxTokens, notes);
+  return budgetTokens === undefined ? undefined : { type: 'enabled', budget_tokens: budgetTokens };
 }
 
-function writeEffort(wanted: Effort, { profile, notes }: EncodeTarget): Effort | undefined {
-  const known = profile.quirks.efforts.filter((effort) => ownEfforts.has(effort));
-  if (known.length === 0) {
+function writeEffort(targetEffort: Effort, { profile, notes }: EncodeTarget): Effort | undefined {
+  const supportedEfforts = profile.quirks.efforts.filter((effort) => messagesEfforts.has(effort));
+  if (supportedEfforts.length === 0) {
     notes.drop('reasoning effort');
     return undefined;
   }
-  const effort = clampEffort(wanted, known);
-  if (effort !== wanted) notes.approximate(`reasoning effort as ${effort}`);
+  const effort = clampEffort(targetEffort, supportedEfforts);
+  if (effort !== targetEffort) notes.approximate(`reasoning effort as ${effort}`);
   return effort;
 }
 
 /**
- * Thinking with a budget cannot begin inside a tool loop: the answer with the calls must have begun with thinking of
- * this upstream. Adaptive thinking has no such rule. Source: Anthropic docs, "Adaptive thinking", "Validation changes".
+ * True in a tool loop whose first answer does not start with thinking of this upstream, so thinking with a budget cannot
+ * begin before the loop ends. Adaptive thinking has no such rule. Source: Anthropic docs, "Adaptive thinking",
+ * "Validation changes".
  */
-function mayThinkOn(dialogue: readonly DialogueTurn[], target: EncodeTarget): boolean {
-  const begun = beginOfLoop(dialogue);
-  if (!target.profile.quirks.signed_thinking || begun === undefined || beginsWithState(begun, target)) return true;
-  target.notes.drop('reasoning until the end of this tool loop');
-  return false;
+function continuesForeignLoop(dialogue: readonly DialogueTurn[], target: EncodeTarget): boolean {
+  const loopStart = findLoopStart(dialogue);
+  if (!target.profile.quirks.signed_thinking || loopStart === undefined) return false;
+  return !startsWithOwnState(loopStart, target);
 }
 
-/** The assistant's first turn after the user's last message, if the dialogue ends with results of calls. */
-function beginOfLoop(dialogue: readonly DialogueTurn[]): AssistantTurn | undefined {
-  let begun: AssistantTurn | undefined;
+/** Finds the assistant's first turn after the user's last message, if the dialogue ends with tool results. */
+function findLoopStart(dialogue: readonly DialogueTurn[]): AssistantTurn | undefined {
+  let loopStart: AssistantTurn | undefined;
   for (const turn of dialogue.toReversed()) {
-    if (turn.role === 'assistant') begun = turn;
-    else if (turn.role === 'user' && turn.results.length === 0) return begun;
+    if (turn.role === 'assistant') loopStart = turn;
+    else if (turn.role === 'user' && turn.results.length === 0) return loopStart;
   }
-  return begun;
+  return loopStart;
 }
 
-function beginsWithState({ items }: AssistantTurn, target: EncodeTarget): boolean {
-  const isKept = items.map((item) => item.type !== 'reasoning' || Boolean(target.ownState(item.state)));
-  return items.find((_, index) => isKept[index])?.type === 'reasoning';
+function startsWithOwnState({ items }: AssistantTurn, target: EncodeTarget): boolean {
+  const firstWritten = items.find((item) => item.type !== 'reasoning' || Boolean(target.ownState(item.state)));
+  return firstWritten?.type === 'reasoning';
 }

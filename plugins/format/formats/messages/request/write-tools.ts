@@ -5,48 +5,48 @@ import { subsetOf } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { asFunction } from '../../../canonical/tools.ts';
 import { writeMessagesSearch } from '../../../canonical/web-search.ts';
-import { cacheMark, lastBreakpoint, takesBreakpoints } from './cache-breakpoints.ts';
+import { writeCacheControl, findLastBreakpoint, supportsBreakpoints } from './cache-breakpoints.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
 const searchName = 'web_search';
 
 /**
- * Writes the tools of a request and their choice; empty without tools and calls. Source: Anthropic API reference,
- * "Messages", tools.
+ * Writes the tools of a request and their choice. Returns no members if there are neither tools nor calls. Source:
+ * Anthropic API reference, "Messages", tools.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
   const { capabilities } = target.profile;
   if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');
-  const tools = capabilities.tools ? writeList(allowedTools(conversation), conversation, target) : [];
-  if (tools.length === 0) return writeForgotten(conversation, target);
+  const tools = capabilities.tools ? writeToolList(allowedTools(conversation), conversation, target) : [];
+  if (tools.length === 0) return declareCalledTools(conversation, target);
   return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
 }
 
-/** The format cannot restrict a choice to some tools, so the other tools are omitted. */
+/** Returns the tools that the choice allows. The format cannot restrict a choice to some tools, so the other tools are omitted. */
 function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
   const allowed = toolChoice?.allowed;
   return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
 }
 
-function writeList(tools: readonly Tool[], conversation: Conversation, target: EncodeTarget): MessagesTool[] {
-  const written = new Map<string, MessagesTool>();
-  const marked = takesBreakpoints(target.profile) ? lastBreakpoint(tools) : undefined;
+function writeToolList(tools: readonly Tool[], conversation: Conversation, target: EncodeTarget): MessagesTool[] {
+  const toolsByName = new Map<string, MessagesTool>();
+  const markedTool = supportsBreakpoints(target.profile) ? findLastBreakpoint(tools) : undefined;
   for (const tool of tools.filter(isClientTool)) {
     const name = target.names.toWire(tool.name, tool.namespace);
-    const mark = tool === marked ? { cache_control: cacheMark(conversation) } : {};
-    if (!written.has(name)) written.set(name, { ...writeTool(tool, name, target), ...mark });
+    const cacheMember = tool === markedTool ? { cache_control: writeCacheControl(conversation) } : {};
+    if (!toolsByName.has(name)) toolsByName.set(name, { ...writeTool(tool, name, target), ...cacheMember });
   }
   const search = tools.find((tool) => !isClientTool(tool));
-  if (search === undefined || isClientTool(search)) return [...written.values()];
-  const isServed = target.profile.quirks.hosted_search && !written.has(searchName);
-  if (isServed) written.set(searchName, writeMessagesSearch(search, target.notes));
+  if (search === undefined || isClientTool(search)) return [...toolsByName.values()];
+  const canSearch = target.profile.quirks.hosted_search && !toolsByName.has(searchName);
+  if (canSearch) toolsByName.set(searchName, writeMessagesSearch(search, target.notes));
   else target.notes.drop(searchName);
-  return [...written.values()];
+  return [...toolsByName.values()];
 }
 
 function writeTool(tool: ClientTool, name: string, target: EncodeTarget): MessagesTool {
-  const { description, schema: wanted } = asFunction(tool, target.notes);
-  const { schema, strict } = enforceInput(tool, wanted, subsetOf(target.profile, 'anthropic'), target);
+  const { description, schema: inputSchema } = asFunction(tool, target.notes);
+  const { schema, strict } = enforceInput(tool, inputSchema, subsetOf(target.profile, 'anthropic'), target);
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
@@ -55,15 +55,15 @@ function writeTool(tool: ClientTool, name: string, target: EncodeTarget): Messag
   };
 }
 
-/** Anthropic rejects calls in the history without tools: declares the called tools but does not let the model call them again. */
-function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarget): MessagesRequest {
+/** Declares the tools of earlier calls, because Anthropic rejects such calls without tools. The model may not call them again. */
+function declareCalledTools({ items }: Conversation, { names, profile }: EncodeTarget): MessagesRequest {
   if (!profile.capabilities.tools) return {};
   const calls = items.filter((item) => item.type === 'tool_call');
-  const called = new Set(calls.map(({ name, namespace }) => names.toWire(name, namespace)));
-  if (called.size === 0) return {};
+  const calledNames = new Set(calls.map(({ name, namespace }) => names.toWire(name, namespace)));
+  if (calledNames.size === 0) return {};
   const description = 'Not available any more.';
   return {
-    tools: [...called].map((name) => ({ name, description, input_schema: { type: 'object', properties: {} } })),
+    tools: [...calledNames].map((name) => ({ name, description, input_schema: { type: 'object', properties: {} } })),
     tool_choice: { type: 'none' },
   };
 }

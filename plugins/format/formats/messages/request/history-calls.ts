@@ -2,13 +2,13 @@ import { type HistoryCall } from '../../../canonical/kept-reasoning.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesThinking } from '../../../wire/messages.ts';
 
-/** True if the client did not request thinking: the vendor then sends none. Source: Anthropic docs, "Extended thinking". */
+/** True if the client did not request thinking, so the vendor sends none. Source: Anthropic docs, "Extended thinking". */
 export function hidesReasoning({ thinking }: MessagesRequest): boolean {
   const type = member<MessagesThinking>(thinking, 'type');
   return type === undefined || type === null || type === 'disabled';
 }
 
-/** The calls in a history. Clients that did not request thinking have none to return. */
+/** Lists the calls of a history. `isBare`: the message of the call has no thinking. */
 export function callsInHistory({ messages }: MessagesRequest): HistoryCall[] {
   return asList(messages).flatMap((message) => {
     if (member<MessagesMessage>(message, 'role') !== 'assistant') return [];

@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
-import { responseObject } from '../formats/responses/reply/reply-object.ts';
+import { writeResponse } from '../formats/responses/reply/reply-object.ts';
 import { findModel, requireModel, shortId } from '../request/client-request.ts';
 import { continuedId } from '../state/responses-store/store.ts';
 import type { ResponsesRequest } from '../wire/responses.ts';
@@ -35,7 +35,7 @@ async function answer(host: Host, exchange: Exchange): Promise<Reply> {
     request: { ...asked, store: false, previous_response_id: exchange.find(continuedId) ?? null },
     outline: asked,
   };
-  const response = responseObject(context, { status: 'completed', output: [], usage: {} });
+  const response = writeResponse(context, { status: 'completed', output: [], usage: {} });
   return {
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },

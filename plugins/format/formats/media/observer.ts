@@ -7,7 +7,7 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { member, scalarText } from '../../wire/members.ts';
 import { type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
-import { responsesUsage } from '../responses/reply/reply-object.ts';
+import { readUsage } from '../responses/reply/reply-object.ts';
 
 /** How the replies of an endpoint for images or audio are read. */
 export interface MediaReplyShape {
@@ -65,7 +65,7 @@ export class MediaObserver implements ReplyObserver {
   }
 
   #addUsage(imageCount: number, usage: JsonValue | undefined): void {
-    const tokens = responsesUsage(usage);
+    const tokens = readUsage(usage);
     this.#imageCount += imageCount;
     this.usage = this.#shape.countImages === undefined ? tokens : { ...tokens, images: this.#imageCount };
   }

@@ -51,38 +51,42 @@ const probe: MemberCodec = { codec: responsesCodec, toolNames: plainNames, state
 /** Members of WebSocket events that do not exist in a POST. */
 const socketMembers = ['generate', 'stream_id'];
 
-/** Codex's data for OpenAI. */
+/** Members that Codex sends for OpenAI only. */
 const internalMembers = ['client_metadata', 'input.internal_chat_message_metadata_passthrough'];
 
 const encryptedReasoning = 'reasoning.encrypted_content';
 
-const reasoning: Adaptation = (body: ResponsesRequest, target) => {
-  const { reasoning: asked, include } = body;
-  const isKnown = canReason(target.profile);
-  const isRefused =
-    isSet(asked) && (!isKnown || isForeignEffort(member<ResponsesReasoningOptions>(asked, 'effort'), target.profile));
-  const adapted = isRefused ? withMember(body, 'reasoning', rewriteReasoning(asked, target)) : body;
+const adaptReasoning: Adaptation = (body: ResponsesRequest, target) => {
+  const { reasoning: requestedReasoning, include } = body;
+  const supportsReasoning = canReason(target.profile);
+  const isReasoningRejected =
+    isSet(requestedReasoning) &&
+    (!supportsReasoning ||
+      isForeignEffort(member<ResponsesReasoningOptions>(requestedReasoning, 'effort'), target.profile));
+  const adapted = isReasoningRejected
+    ? withMember(body, 'reasoning', rewriteReasoning(requestedReasoning, target))
+    : body;
   // Endpoints of models without reasoning reject a request for encrypted reasoning.
-  if (isKnown || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adapted;
-  const others = include.filter((one) => one !== encryptedReasoning);
-  return withMember(adapted, 'include', others.length === 0 ? undefined : others);
+  if (supportsReasoning || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adapted;
+  const otherEntries = include.filter((entry) => entry !== encryptedReasoning);
+  return withMember(adapted, 'include', otherEntries.length === 0 ? undefined : otherEntries);
 };
 
-function rewriteReasoning(asked: JsonValue, target: AdaptationTarget): JsonValue | undefined {
-  const { reasoning: written }: ResponsesRequest = reencodeMembers(probe, { reasoning: asked }, target);
-  if (!isJsonObject(written) || !isJsonObject(asked)) return written;
-  const { effort }: ResponsesReasoningOptions = written;
-  return { ...written, ...asked, effort };
+function rewriteReasoning(requested: JsonValue, target: AdaptationTarget): JsonValue | undefined {
+  const { reasoning: rewritten }: ResponsesRequest = reencodeMembers(probe, { reasoning: requested }, target);
+  if (!isJsonObject(rewritten) || !isJsonObject(requested)) return rewritten;
+  const { effort }: ResponsesReasoningOptions = rewritten;
+  return { ...rewritten, ...requested, effort };
 }
 
-/** Sets `strict` to false: if it were omitted, the route could apply the default, which is strict. */
+/** Sets `strict` to false. If it were omitted, the route could apply the default, which is true. */
 function relaxTool(tool: ResponsesTool, notes: Notes): ResponsesTool {
   if (tool.strict !== true) return tool;
   notes.drop('strict of tools');
   return { ...tool, strict: false };
 }
 
-function hostedSearch(tool: ResponsesTool, { profile, notes }: AdaptationTarget): ResponsesTool | undefined {
+function adaptSearch(tool: ResponsesTool, { profile, notes }: AdaptationTarget): ResponsesTool | undefined {
   if (profile.quirks.hosted_search || !isWebSearch(scalarText(tool.type))) return tool;
   notes.drop('web_search');
   return undefined;
@@ -93,8 +97,8 @@ const outputWording: OutputFormatEditor = {
     const format = member<ResponsesTextOptions>(text, 'format');
     return isSet(format) ? { text: { format } } : undefined;
   },
-  replace: (body: ResponsesRequest, isKnown) =>
-    withMember(body, 'text', setOrOmitEmpty(body.text, 'format', isKnown ? anyJsonObject : undefined)),
+  replace: (body: ResponsesRequest, acceptsObject) =>
+    withMember(body, 'text', setOrOmitEmpty(body.text, 'format', acceptsObject ? anyJsonObject : undefined)),
   instruct: (body: ResponsesRequest, text) => {
     const { input } = body;
     const items = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
@@ -104,19 +108,19 @@ const outputWording: OutputFormatEditor = {
 };
 
 /** Adapts a Responses request to the capabilities and quirks of a route. */
-export const adaptResponses = chainAdaptations(
+export const adaptResponsesRequest = chainAdaptations(
   adaptOutputLimit(['max_output_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
   adaptEndUser(openaiEndUser),
   adaptLateSystem({ member: 'input', textType: 'input_text', mustAlternate: false }),
   adaptMedia(probe, ['input', 'instructions']),
-  adaptHostedTools(hostedSearch),
+  adaptHostedTools(adaptSearch),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
   adaptUnusedTools(({ tool_choice: choice }) => choice === 'none', ['tools', 'tool_choice', 'parallel_tool_calls']),
   adaptForcedTools(relaxToolChoice),
   adaptParallelCalls,
-  reasoning,
+  adaptReasoning,
   adaptOutput(probe, outputWording),
   adaptCallIds(writeCallIds, idsUpTo(maxIdLength)),
   adaptRefused(({ betas }) => [...fallbackModelMembers, ...socketMembers, ...(betas ? [] : internalMembers)]),

@@ -5,7 +5,7 @@ import { ResponsesEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
-/** The Responses format, read and written. */
+/** Reads and writes the Responses format. */
 export const responsesCodec: Codec = {
   decodeRequest,
   encodeRequest,
@@ -13,5 +13,5 @@ export const responsesCodec: Codec = {
   createEncoder: (context) => new ResponsesEncoder(context),
 };
 
-/** Kinds of opaque reasoning state that endpoints of the Responses format make. */
+/** Kinds of opaque reasoning state that endpoints of the Responses format create. */
 export const stateKinds: readonly StateKind[] = ['encrypted'];

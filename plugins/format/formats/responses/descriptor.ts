@@ -6,13 +6,13 @@ import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
-import { adaptResponses } from './adaptations.ts';
+import { adaptResponsesRequest } from './adaptations.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
 import { ResponsesReplyRepair } from './repair/reply-repair.ts';
 import { ResponsesReplyAdapter } from './reply/reply-adapter.ts';
 import { renderStreamError, responseEvents } from './reply/reply-object.ts';
 import { responsesReplyText } from './reply/reply-text.ts';
-import { headersInMetadata } from './request/metadata-headers.ts';
+import { readMetadataHeaders } from './request/metadata-headers.ts';
 import { responsesParameters } from './request/parameters.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
@@ -29,7 +29,7 @@ export const responses: ClientTextFormat = {
   readContent: contentReaderOf(responsesCodec),
   path: (_model, _isStream, purpose) => (purpose === 'count' ? '/responses/input_tokens' : '/responses'),
   betaHeaders: openaiBetaHeaders,
-  readBodyHeaders: headersInMetadata,
+  readBodyHeaders: readMetadataHeaders,
   client: {
     endpoints: [
       defineModelEndpoint('responses', '/v1/responses', []),
@@ -64,7 +64,7 @@ export const responses: ClientTextFormat = {
       reasoning: 'signed',
     },
     readStopSequences: () => [],
-    adapt: adaptResponses,
+    adapt: adaptResponsesRequest,
   },
 };
 

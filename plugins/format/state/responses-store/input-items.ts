@@ -1,6 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { newItemId } from '../../formats/responses/reply/write-output.ts';
+import { createItemId } from '../../formats/responses/reply/write-output.ts';
 import type { StoredResponse } from './rows.ts';
 import type { ResponsesItem } from '../../wire/responses.ts';
 
@@ -40,7 +40,7 @@ function present(item: JsonValue, responseId: string, index: number): JsonObject
   const given: ResponsesItem = isJsonObject(item) ? item : {};
   const { content, role, id: own, type: named } = given;
   const type = typeof named === 'string' ? named : 'message';
-  const id = typeof own === 'string' && own !== '' ? own : newItemId(type, responseId.replace(/^resp_/, ''), index);
+  const id = typeof own === 'string' && own !== '' ? own : createItemId(type, responseId.replace(/^resp_/, ''), index);
   if (type !== 'message' || typeof content !== 'string') return { ...given, id, type };
   const part = role === 'assistant' ? { type: 'output_text', text: content, annotations: [] } : textPart(content);
   return { ...given, id, type, status: given.status ?? 'completed', content: [part] };

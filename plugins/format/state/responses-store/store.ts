@@ -11,7 +11,7 @@ import { turnFor } from '#core/platform/timing/turn.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyContext } from '../../canonical/codec.ts';
 import { isSet } from '../../formats/adaptation/adapt-members.ts';
-import { responseObject } from '../../formats/responses/reply/reply-object.ts';
+import { writeResponse } from '../../formats/responses/reply/reply-object.ts';
 import { type ClientRequest, replyContext } from '../../request/client-request.ts';
 import { RequestContent } from '../../request/request-content.ts';
 import { member } from '../../wire/members.ts';
@@ -184,7 +184,7 @@ function readBackground({ store }: ResponsesRequest, accountId: string | undefin
 }
 
 function queuedResponse(context: ReplyContext): ResponsesReply {
-  return { ...responseObject(context, { status: 'queued', output: [] }), background: true };
+  return { ...writeResponse(context, { status: 'queued', output: [] }), background: true };
 }
 
 function isEventStream({ headers }: Reply): boolean {

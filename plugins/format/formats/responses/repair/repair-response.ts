@@ -1,8 +1,8 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { filledText, member, sameOr, withoutUnset } from '../../../wire/members.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import { filledText, member, sameOr, withoutUnset } from '../../../wire/members.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
-import { responseObject, type ResponseState, responseId } from '../reply/reply-object.ts';
+import { writeResponse, type ResponseState, responseId } from '../reply/reply-object.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
 import { textOr, withMembers } from '../reply/repair-item.ts';
 import type {
@@ -12,8 +12,8 @@ import type {
   ResponsesTextOptions,
 } from '../../../wire/responses.ts';
 
-/** Members that the SDK's type of a response promises. Source: openai 7.55, `Response`. */
-const promised: readonly (keyof ResponsesReply)[] = [
+/** Members that the SDK's type of a response requires. Source: openai 7.55, `Response`. */
+const requiredMembers: readonly (keyof ResponsesReply)[] = [
   'id',
   'object',
   'created_at',
@@ -32,46 +32,47 @@ const promised: readonly (keyof ResponsesReply)[] = [
 ];
 
 /**
- * A response object with every member that clients expect; the same object if it is complete. Missing members are taken from
- * the request.
+ * Adds the members of a response that clients expect, with values from the request. Returns the same object if none is
+ * missing.
  */
 export function repairResponse(
-  given: ResponsesReply,
+  vendorResponse: ResponsesReply,
   status: ResponseState['status'],
   output: JsonValue[],
   id: string,
   context: ReplyContext,
 ): ResponsesReply {
-  const isThin = promised.some((name) => given[name] === undefined);
-  const complete: ResponsesReply = isThin
-    ? { ...responseObject(context, { status, output: [] }), ...withoutUnset(given) }
-    : given;
+  const lacksMembers = requiredMembers.some((name) => vendorResponse[name] === undefined);
+  const complete: ResponsesReply = lacksMembers
+    ? { ...writeResponse(context, { status, output: [] }), ...withoutUnset(vendorResponse) }
+    : vendorResponse;
   return withMembers(complete, {
     id,
     output,
     status: textOr(complete.status, status),
     error: nullIfEmpty(complete.error),
     incomplete_details: nullIfEmpty(complete.incomplete_details),
-    ...describedFormat(complete, context),
+    ...restoreDescription(complete, context),
   });
 }
 
-/** Servers in Go write every member, but clients treat the mere presence of these as a failure or a truncation. */
+/** Replaces an empty object by null. Servers in Go write every member, but clients treat its presence as a failure or a truncation. */
 function nullIfEmpty(value: JsonValue | undefined): JsonValue {
   return isJsonObject(value) && isFilled(value) ? value : null;
 }
 
-/** Vendors repeat the requested schema without its description. */
-function describedFormat({ text }: ResponsesReply, context: ReplyContext): ResponsesReply {
-  const repeated = formatOf(text);
+/** Restores the description of the requested schema, which vendors omit when they repeat the schema. */
+function restoreDescription({ text }: ResponsesReply, context: ReplyContext): ResponsesReply {
+  const responseFormat = formatOf(text);
   const outline: ResponsesRequest = context.outline ?? context.request;
-  const outlined = formatOf(outline.text);
-  const isLost = typeof outlined?.description === 'string' && typeof repeated?.description !== 'string';
-  if (!isLost || repeated?.type !== outlined.type) return {};
+  const requestFormat = formatOf(outline.text);
+  const isDescriptionLost =
+    typeof requestFormat?.description === 'string' && typeof responseFormat?.description !== 'string';
+  if (!isDescriptionLost || responseFormat?.type !== requestFormat.type) return {};
   // Only the description requires parsing a long request in full.
   const request: ResponsesRequest = context.request;
   const description = formatOf(request.text)?.description ?? null;
-  return { text: { ...(text as JsonObject), format: { ...repeated, description } } };
+  return { text: { ...(text as JsonObject), format: { ...responseFormat, description } } };
 }
 
 function formatOf(text: JsonValue | undefined): ResponsesFormat | undefined {
@@ -79,22 +80,23 @@ function formatOf(text: JsonValue | undefined): ResponsesFormat | undefined {
   return isJsonObject(format) ? format : undefined;
 }
 
-const finished = new Set<JsonValue | undefined>(['completed', 'incomplete', undefined, null]);
+const finishedStatuses = new Set<JsonValue | undefined>(['completed', 'incomplete', undefined, null]);
 
-/** A whole reply with every member that clients expect; the same object if it is complete or reports an error. */
-export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject {
+/** Repairs a non-streaming reply. Returns the same object if it is complete or reports an error. */
+export function repairReply(body: JsonObject, context: ReplyContext): JsonObject {
   const { status, output, output_text: text, id }: ResponsesReply = body;
-  if (!finished.has(status) || readReportedError(body) !== undefined) return body;
-  const listed = Array.isArray(output) ? output : undefined;
-  const given = listed === undefined || listed.length === 0 ? (itemsOf(text) ?? listed) : listed;
-  if (given === undefined) return body;
-  const end = status === 'incomplete' ? 'incomplete' : 'completed';
-  const items = new RepairedOutput(context.id).whole(given, end);
-  return repairResponse(body, end, sameOr(given, items), textOr(id, responseId(context)), context);
+  if (!finishedStatuses.has(status) || readReportedError(body) !== undefined) return body;
+  const vendorOutput = Array.isArray(output) ? output : undefined;
+  const vendorItems =
+    vendorOutput === undefined || vendorOutput.length === 0 ? (createItems(text) ?? vendorOutput) : vendorOutput;
+  if (vendorItems === undefined) return body;
+  const endStatus = status === 'incomplete' ? 'incomplete' : 'completed';
+  const items = new RepairedOutput(context.id).repairItems(vendorItems, endStatus);
+  return repairResponse(body, endStatus, sameOr(vendorItems, items), textOr(id, responseId(context)), context);
 }
 
-/** Items made from `output_text`, an SDK convenience that some vendors send instead of the output; undefined if it is absent. */
-function itemsOf(text: JsonValue | undefined): JsonValue[] | undefined {
+/** Creates items from `output_text`, an SDK convenience that some vendors send instead of the output; undefined if it is missing. */
+function createItems(text: JsonValue | undefined): JsonValue[] | undefined {
   const content = filledText(text);
   return content === undefined ? undefined : [{ type: 'message', content }];
 }

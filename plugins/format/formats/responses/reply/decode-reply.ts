@@ -18,11 +18,11 @@ import {
 } from '../../../canonical/reply.ts';
 import { asList, member, readEvent, scalarNumber } from '../../../wire/members.ts';
 import { DeltaTemplate } from './delta-template.ts';
-import { eventType } from './events.ts';
+import { toSdkEventType } from './events.ts';
 import { ItemFragments } from './read-output.ts';
 import { withMembers } from './repair-item.ts';
 import { RepairedOutput } from './repaired-output.ts';
-import { responseEvents, responseIn, responsesUsage } from './reply-object.ts';
+import { responseEvents, readResponse, readUsage } from './reply-object.ts';
 import { readEventType } from '../../contract/pass-through.ts';
 import type {
   ResponsesEvent,
@@ -33,20 +33,25 @@ import type {
 
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
-const endings: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
-/** Events after which nothing follows. */
-const last: ReadonlySet<string> = new Set([...endings, 'response.done', 'response.failed', 'response.cancelled']);
-const ofResponse: ReadonlySet<string> = new Set([...responseEvents, ...last]);
+const endEvents: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
+/** Events that end a stream. */
+const finalEvents: ReadonlySet<string> = new Set([
+  ...endEvents,
+  'response.done',
+  'response.failed',
+  'response.cancelled',
+]);
+const responseLevelEvents: ReadonlySet<string> = new Set([...responseEvents, ...finalEvents]);
 
 /** Matches a delta with log probabilities. Quotes inside strings are escaped and do not match. */
-const hasTokens = /"logprobs"\s*:\s*\[\s*[^\]\s]/;
+const logprobsPattern = /"logprobs"\s*:\s*\[\s*[^\]\s]/;
 
-/** How a reply ended: as a whole reply, or with this event of a stream. */
+/** How a reply ended: as a non-streaming reply, or with this event of a stream. */
 type Ending = 'whole' | 'completed' | 'incomplete';
 
 /**
- * Reads a Responses reply. Texts and inputs arrive up to three times: in deltas, when a part is done and when its item
- * is done. Vendors leave out any of these, so their events are repaired first.
+ * Reads a Responses reply. The same text or input arrives up to three times: in deltas, when its part is done, and when its
+ * item is done. Vendors omit any of these, so their events are repaired first.
  *
  * Source: OpenAI API reference, "Responses streaming events".
  */
@@ -54,39 +59,39 @@ export class ResponsesDecoder implements ReplyDecoder {
   readonly #output = new RepairedOutput();
   readonly #items = new ItemFragments();
   readonly #template = new DeltaTemplate();
-  /** The last event's only fragment, which the next event may continue, and the number of that event. */
-  #said: DeltaFragment | undefined;
-  #next = 0;
-  #isNamed = false;
+  /** The last event's only fragment, which the next event may continue. */
+  #lastDelta: DeltaFragment | undefined;
+  #nextNumber = 0;
+  #hasModel = false;
 
-  /** Finished items repeat their deltas. */
+  /** Skips finished items, which repeat their deltas. */
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const name = readEventType(event);
     if (typeof name !== 'string' || !name.startsWith('response.')) return undefined;
     if (content !== undefined && name === 'response.output_item.done') return undefined;
-    if (name.endsWith('.delta') || !ofResponse.has(name)) return [];
-    if (!endings.has(name)) return undefined;
+    if (name.endsWith('.delta') || !responseLevelEvents.has(name)) return [];
+    if (!endEvents.has(name)) return undefined;
     const { response }: ResponsesEvent = event.parse() ?? {};
     const isComplete = isJsonObject(response) && !hasFailed(response, 'completed');
     return isComplete ? readEnd(response, name === 'response.incomplete') : undefined;
   }
 
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    const said = event === undefined ? this.#said : undefined;
-    const isNext = said !== undefined && !hasTokens.test(data);
-    const text = isNext ? this.#template.read({ name, data }, this.#next) : undefined;
-    if (said === undefined || text === undefined) return this.#read(name, data, event);
-    this.#next++;
-    return text === '' ? [progress] : [withText(said, text)];
+    const lastDelta = event === undefined ? this.#lastDelta : undefined;
+    const isNext = lastDelta !== undefined && !logprobsPattern.test(data);
+    const text = isNext ? this.#template.read({ name, data }, this.#nextNumber) : undefined;
+    if (lastDelta === undefined || text === undefined) return this.#readEvent(name, data, event);
+    this.#nextNumber++;
+    return text === '' ? [progress] : [withText(lastDelta, text)];
   }
 
-  #read(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    this.#said = undefined;
+  #readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+    this.#lastDelta = undefined;
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
     const body = readEvent(data, event);
-    if (body === undefined) return unreadable(name, data);
-    const { type: own }: ResponsesEvent = body;
-    const type = typeof own === 'string' ? own : name;
+    if (body === undefined) return readMalformed(name, data);
+    const { type: dataType }: ResponsesEvent = body;
+    const type = typeof dataType === 'string' ? dataType : name;
     if (
       name === 'error' ||
       type === 'error' ||
@@ -94,131 +99,131 @@ export class ResponsesDecoder implements ReplyDecoder {
     ) {
       return [failed(body)];
     }
-    const fragments = this.#event(type ?? '', body);
-    // A caller that passes the event skims later ones instead.
+    const fragments = this.#readTyped(type ?? '', body);
+    // A caller that passes the event skims later events instead.
     if (event === undefined) this.#learn({ name, data }, body, fragments);
     return fragments;
   }
 
   #learn(event: Pick<StreamEvent, 'name' | 'data'>, body: ResponsesEvent, fragments: readonly Fragment[]): void {
-    const { grown } = this.#output;
-    this.#said = grown === undefined ? undefined : onlyDelta(fragments);
-    if (grown === undefined || this.#said === undefined) return;
-    this.#next = scalarNumber(body.sequence_number) + 1;
-    this.#template.learn(event, grown);
+    const { lastText: text } = this.#output;
+    this.#lastDelta = text === undefined ? undefined : onlyDelta(fragments);
+    if (text === undefined || this.#lastDelta === undefined) return;
+    this.#nextNumber = scalarNumber(body.sequence_number) + 1;
+    this.#template.learn(event, text);
   }
 
   whole(body: JsonObject): Fragment[] {
-    return this.#end(body, 'whole');
+    return this.#readFinalResponse(body, 'whole');
   }
 
-  #event(type: string, body: ResponsesEvent): Fragment[] {
+  #readTyped(type: string, body: ResponsesEvent): Fragment[] {
     switch (type) {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        return [...this.#named(body.response), ...earlyUsageOf(body.response)];
+        return [...this.#readModel(body.response), ...readEarlyUsage(body.response)];
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
-        return this.#end(responseIn(body), type === 'response.incomplete' ? 'incomplete' : 'completed');
+        return this.#readFinalResponse(readResponse(body), type === 'response.incomplete' ? 'incomplete' : 'completed');
       case 'response.failed':
       case 'response.cancelled':
-        return [...usageOf(body.response), failed(responseIn(body))];
+        return [...readUsageFragments(body.response), failed(readResponse(body))];
       case 'response.output_item.added':
       case 'response.output_item.done':
-        return this.#repaired(type, body);
+        return this.#readRepaired(type, body);
       default:
-        return this.#part(type, body);
+        return this.#readContentEvent(type, body);
     }
   }
 
-  /** The vendor's own tools have events too. Events that only announce items and parts carry no content. */
-  #part(type: string, body: ResponsesEvent): Fragment[] {
-    const fragments = this.#repaired(eventType(type, body), body);
-    const isMore = type.startsWith('response.') && !type.endsWith('.added');
-    return isMore && !fragments.some(isContent) ? [...fragments, progress] : fragments;
+  /** Reads an event of an item. Events of the vendor's own tools count as progress; events that announce items and parts do not. */
+  #readContentEvent(type: string, body: ResponsesEvent): Fragment[] {
+    const fragments = this.#readRepaired(toSdkEventType(type, body), body);
+    const isProgress = type.startsWith('response.') && !type.endsWith('.added');
+    return isProgress && !fragments.some(isContent) ? [...fragments, progress] : fragments;
   }
 
-  #repaired(type: string, body: ResponsesEvent): Fragment[] {
-    const events = this.#output.event(type, withMembers<ResponsesEvent>(body, { type }));
+  #readRepaired(type: string, body: ResponsesEvent): Fragment[] {
+    const events = this.#output.repairEvent(type, withMembers<ResponsesEvent>(body, { type }));
     return events.flatMap((event) => this.#items.read(event));
   }
 
-  #named(response: JsonValue | undefined): Fragment[] {
-    if (this.#isNamed) return [];
-    const named = modelFragment(member<ResponsesReply>(response, 'model'));
-    this.#isNamed = named.length > 0;
-    return named;
+  #readModel(response: JsonValue | undefined): Fragment[] {
+    if (this.#hasModel) return [];
+    const fragments = modelFragment(member<ResponsesReply>(response, 'model'));
+    this.#hasModel = fragments.length > 0;
+    return fragments;
   }
 
-  /** The content of the final response that earlier events have not carried. */
-  #end(response: ResponsesReply, ending: Ending): Fragment[] {
+  /** Reads the final response. Content that earlier events have carried is skipped. */
+  #readFinalResponse(response: ResponsesReply, ending: Ending): Fragment[] {
     const { output, status } = response;
     const items = asList(output);
     // Some vendors report an unfinished status for a finished answer.
     const isEmpty = ending === 'whole' && unfinishedStatuses.has(status) && items.length === 0;
-    if (isEmpty || hasFailed(response, ending)) return [...usageOf(response), failed(response)];
+    if (isEmpty || hasFailed(response, ending)) return [...readUsageFragments(response), failed(response)];
     if (ending === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
-    const missing = this.#output.repeat(items).flatMap((event) => this.#items.read(event, true));
-    return [...missing, ...this.#named(response), ...readEnd(response, ending === 'incomplete')];
+    const missingFragments = this.#output.completeOutput(items).flatMap((event) => this.#items.read(event, true));
+    return [...missingFragments, ...this.#readModel(response), ...readEnd(response, ending === 'incomplete')];
   }
 }
 
 /** Reads an event whose data is not JSON; its name may identify it. */
-function unreadable(name: string = '', data: string): Fragment[] {
+function readMalformed(name: string = '', data: string): Fragment[] {
   if (name === 'error') return [failed({ message: data })];
-  if (last.has(name)) return [torn()];
+  if (finalEvents.has(name)) return [createTruncatedError()];
   const isItem = name.endsWith('.added') || name === 'response.output_item.done';
-  return name.startsWith('response.') && !isItem && !ofResponse.has(name) ? [progress] : [];
+  return name.startsWith('response.') && !isItem && !responseLevelEvents.has(name) ? [progress] : [];
 }
 
-/** The failure of a final event without a response. */
-function torn(): Fragment {
+/** Creates the failure of a final event that is truncated. */
+function createTruncatedError(): Fragment {
   return {
     type: 'error',
     error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.event_truncated')),
   };
 }
 
-/** A response is complete if both the event and its status say `completed`: its text has been sent. */
+/** True for a failed response. If both event and status are `completed`, the text has been sent and errors are ignored. */
 function hasFailed(response: ResponsesReply, ending: Ending): boolean {
   if (ending !== 'whole' && response.status === 'completed') return false;
   return failedStatuses.has(response.status) || readFailure(response) !== undefined;
 }
 
-/** The end of a complete response, without its output. */
+/** Reads a complete response except for its output. */
 function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
   const isIncomplete = isTruncated || response.status === 'incomplete';
   return [
-    ...withheldReasoning(response),
-    ...usageOf(response),
+    ...noteWithheldReasoning(response),
+    ...readUsageFragments(response),
     ...tierFragment(response.service_tier),
     { type: 'finish', reason: isWithheld(response) ? 'content_filter' : isIncomplete ? 'length' : 'stop' },
     { type: 'end' },
   ];
 }
 
-/** Notes reasoning of the request that the vendor withheld from its model, except at a turn boundary, where it always does so. */
-function withheldReasoning(response: ResponsesReply): Fragment[] {
+/** Notes reasoning of the request that the vendor withheld from its model. At a turn boundary, the vendor always withholds it. */
+function noteWithheldReasoning(response: ResponsesReply): Fragment[] {
   return asList(response.input_transformations).some(
-    (one) => member<ResponsesTransformation>(one, 'reason') !== 'turn_boundary',
+    (transformation) => member<ResponsesTransformation>(transformation, 'reason') !== 'turn_boundary',
   )
     ? [{ type: 'dropped', what: 'reasoning of the request at the upstream' }]
     : [];
 }
 
-function usageOf(response: JsonValue | undefined): Fragment[] {
-  return usageFragment(responsesUsage(member<ResponsesReply>(response, 'usage')));
+function readUsageFragments(response: JsonValue | undefined): Fragment[] {
+  return usageFragment(readUsage(member<ResponsesReply>(response, 'usage')));
 }
 
-/** Counts at the beginning of a reply: there is no output yet, and zero means that the prompt was not counted. */
-function earlyUsageOf(response: JsonValue | undefined): Fragment[] {
-  const { input, cacheRead, cacheWrite } = responsesUsage(member<ResponsesReply>(response, 'usage')) ?? {};
+/** Reads the counts at the start of a reply. There is no output yet, and zero means that the prompt was not counted. */
+function readEarlyUsage(response: JsonValue | undefined): Fragment[] {
+  const { input, cacheRead, cacheWrite } = readUsage(member<ResponsesReply>(response, 'usage')) ?? {};
   return input === undefined || input === 0 ? [] : usageFragment({ input, cacheRead, cacheWrite });
 }
 
-/** Some vendors report a withheld response as completed, too. */
+/** True for a filtered response, which some vendors report as completed. */
 function isWithheld({ incomplete_details: details }: ResponsesReply): boolean {
   return member<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
 }

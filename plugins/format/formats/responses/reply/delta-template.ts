@@ -3,85 +3,85 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { endOfRepeated } from '../../../canonical/repeated-event.ts';
 import type { GrowingText } from './streamed-item.ts';
 
-const textBegin = /"delta"\s*:\s*"/;
-const sequenceNumber = /(?<="sequence_number"\s*:\s*)\d+/;
+const textStartPattern = /"delta"\s*:\s*"/;
+const sequenceNumberPattern = /(?<="sequence_number"\s*:\s*)\d+/;
 
 const maxMisses = 3;
 
 type NamedData = Pick<StreamEvent, 'name' | 'data'>;
 
-/** A part of the data that all deltas share; split into two pieces if it contains the number. */
+/** A piece of the data that all deltas share; split in two if it contains the sequence number. */
 type Part = readonly [string, string?];
 
 interface Pieces {
   readonly before: Part;
-  /** The part after the text; undefined if the number precedes the text, because the part after it does not matter then. */
+  /** The piece after the text; undefined, and not compared, if the number precedes the text. */
   readonly after: Part | undefined;
 }
 
 /**
- * Recognizes deltas that differ only in number and text from a delta that needed no repair. Such deltas need no repair either
- * and are not parsed. OpenAI writes the number before the text, vLLM after it.
+ * Recognizes deltas that differ only in number and text from a delta that needed no repair. Such deltas need no repair and
+ * are not parsed. OpenAI writes the number before the text, vLLM after it.
  */
 export class DeltaTemplate {
   #name: string | undefined;
   #pieces: Pieces | undefined;
-  #grown: GrowingText | undefined;
+  #text: GrowingText | undefined;
   /** Number of characters in all matched texts. */
-  taken = 0;
+  matchedCharacters = 0;
   /** Number of consecutive templates that matched no event. */
   #misses = 0;
 
   /**
    * Derives the template from a clean delta.
    *
-   * @param grown text to which the delta was appended
+   * @param text the text that the delta was appended to
    */
-  learn({ name, data = '' }: NamedData, grown: GrowingText): void {
+  learn({ name, data = '' }: NamedData, text: GrowingText): void {
     // Deltas of some vendors have no constant pieces.
-    if (grown === this.#grown && ++this.#misses > maxMisses) return;
-    if (grown !== this.#grown) this.#misses = 0;
-    const pieces = piecesOf(data);
+    if (text === this.#text && ++this.#misses > maxMisses) return;
+    if (text !== this.#text) this.#misses = 0;
+    const pieces = splitDelta(data);
     const constant = [...(pieces?.before ?? []), ...(pieces?.after ?? [])].join('');
-    this.#pieces = grown.names.every((member) => constant.includes(member)) ? pieces : undefined;
+    this.#pieces = text.names.every((member) => constant.includes(member)) ? pieces : undefined;
     this.#name = name;
-    this.#grown = grown;
+    this.#text = text;
   }
 
   /**
-   * The text of an event that matches the template; undefined for any other event.
+   * Appends the text of an event that matches the template. Returns the text; undefined for other events.
    *
    * @param number number of the next event; any number if events have none
    */
   read({ name, data = '' }: NamedData, number: number | undefined): string | undefined {
     if (this.#pieces === undefined || number === undefined || name !== this.#name) return undefined;
-    const before = numbered(this.#pieces.before, number);
+    const before = insertNumber(this.#pieces.before, number);
     const end = endOfRepeated(data, before);
     const { after } = this.#pieces;
-    if (end === undefined || (after !== undefined && data.slice(end) !== numbered(after, number))) return undefined;
+    if (end === undefined || (after !== undefined && data.slice(end) !== insertNumber(after, number))) return undefined;
     this.#misses = 0;
     const text = unescaped(data.slice(before.length, end));
-    this.taken += text.length;
-    this.#grown?.add(text);
+    this.matchedCharacters += text.length;
+    this.#text?.add(text);
     return text;
   }
 }
 
-function numbered([head, tail]: Part, number: number): string {
+function insertNumber([head, tail]: Part, number: number): string {
   return tail === undefined ? head : `${head}${number}${tail}`;
 }
 
-/** Undefined for data without a text. */
-function piecesOf(data: string): Pieces | undefined {
-  const found = textBegin.exec(data);
-  if (found === null) return undefined;
-  const textAt = found.index + found[0].length;
-  const before = partOf(data.slice(0, textAt));
+/** Splits the data of a delta around its text; undefined if there is no text. */
+function splitDelta(data: string): Pieces | undefined {
+  const match = textStartPattern.exec(data);
+  if (match === null) return undefined;
+  const textOffset = match.index + match[0].length;
+  const before = splitAtNumber(data.slice(0, textOffset));
   if (before.length === 2) return { before, after: undefined };
-  return { before, after: partOf(data.slice(endOfString(data, textAt - 1))) };
+  return { before, after: splitAtNumber(data.slice(endOfString(data, textOffset - 1))) };
 }
 
-function partOf(text: string): Part {
-  const found = sequenceNumber.exec(text);
-  return found === null ? [text] : [text.slice(0, found.index), text.slice(found.index + found[0].length)];
+function splitAtNumber(text: string): Part {
+  const match = sequenceNumberPattern.exec(text);
+  return match === null ? [text] : [text.slice(0, match.index), text.slice(match.index + match[0].length)];
 }

@@ -6,14 +6,14 @@ import type { Block, BlockHead, Citation, CompleteReply, Logprob, ReplyEvent } f
 import {
   isTruncated,
   responseId,
-  responseObject,
+  writeResponse,
   type ResponseState,
-  statusOf,
+  resolveStatus,
   renderResponseFailed,
 } from './reply-object.ts';
-import { writeTextPart, writtenParts } from './text-parts.ts';
+import { writeTextPart, blockPartKinds } from './text-parts.ts';
 import {
-  itemId,
+  createBlockItemId,
   type TextualBlock,
   writeCitation,
   writeItem,
@@ -26,23 +26,23 @@ import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wir
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
 /**
- * Writes a Responses reply; every block is a separate item. Source: OpenAI API reference, "Responses streaming
+ * Writes a Responses reply, in which every block is a separate item. Source: OpenAI API reference, "Responses streaming
  * events"; requirements of the openai SDK's accumulator and of Codex.
  */
 export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #output: ResponsesItem[] = [];
   /** The last item. Its `done` event waits for the next event, which shows whether a limit truncated the item. */
-  #ending: ResponsesItem | undefined;
-  /** The emitted part of the open item. */
-  #begun: BegunItem | undefined;
+  #lastItem: ResponsesItem | undefined;
+  /** The open item with its content so far. */
+  #openItem: OpenItem | undefined;
   finished: ResponsesReply | undefined;
-  #sequence = 0;
-  /** The members that identify the item, and the part of a text, in events. */
-  #place: ResponsesEvent = {};
-  /** True once the part for the item's text is open. */
-  #hasPart = false;
-  #citations = 0;
+  #sequenceNumber = 0;
+  /** Members that identify the open item, and the part of its text, in events. */
+  #location: ResponsesEvent = {};
+  /** True once the part with the item's text is open. */
+  #isPartOpen = false;
+  #citationCount = 0;
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -51,45 +51,48 @@ export class ResponsesEncoder implements ReplyEncoder {
   event(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        return this.#announce('response.created') + this.#announce('response.in_progress');
+        return this.#writeResponseState('response.created') + this.#writeResponseState('response.in_progress');
       case 'block_start':
-        return this.#open(event.index, event.block);
+        return this.#writeItemStart(event.index, event.block);
       case 'block_delta':
-        return this.#delta(event.block, event.text, event.logprobs);
+        return this.#writeDelta(event.block, event.text, event.logprobs);
       case 'citation':
-        return this.#cite(event.citation);
+        return this.#writeCitation(event.citation);
       case 'block_stop':
-        return this.#close(event.index, event.block);
+        return this.#writeBlockEnd(event.index, event.block);
       case 'finish':
-        return this.#finish(event.reply);
+        return this.#writeFinish(event.reply);
     }
   }
 
   whole(reply: CompleteReply): ResponsesReply {
     const output = reply.blocks.map((block, index) => writeItem(this.#itemId(index, block), block));
-    return this.#finished({ status: statusOf(reply), output: endOutput(output, reply), reply });
+    return this.#finishResponse({ status: resolveStatus(reply), output: markTruncated(output, reply), reply });
   }
 
   failure(error: GatewayError, usage?: Usage): string {
-    const ended = this.#end();
-    const output = [...this.#output, ...(this.#begun === undefined ? [] : [this.#broken(this.#begun)])];
-    const response = responseObject(this.#context, { status: 'failed', output, usage });
-    return ended + renderResponseFailed(error, responseId(this.#context), this.#sequence++, response);
+    const itemEnd = this.#writeItemEnd();
+    const output = [
+      ...this.#output,
+      ...(this.#openItem === undefined ? [] : [this.#writeTruncatedItem(this.#openItem)]),
+    ];
+    const response = writeResponse(this.#context, { status: 'failed', output, usage });
+    return itemEnd + renderResponseFailed(error, responseId(this.#context), this.#sequenceNumber++, response);
   }
 
-  #announce(type: string): string {
-    return this.#write(type, { response: responseObject(this.#context, { status: 'in_progress', output: [] }) });
+  #writeResponseState(type: string): string {
+    return this.#writeEvent(type, { response: writeResponse(this.#context, { status: 'in_progress', output: [] }) });
   }
 
-  #finished(state: ResponseState): ResponsesReply {
-    return (this.finished = responseObject(this.#context, state));
+  #finishResponse(state: ResponseState): ResponsesReply {
+    return (this.finished = writeResponse(this.#context, state));
   }
 
-  #finish(reply: CompleteReply): string {
-    const status = statusOf(reply);
-    const output = endOutput(this.#output, reply);
-    const response = this.#finished({ status, output, reply });
-    return this.#end(output.at(-1)) + this.#write(`response.${status}`, { response });
+  #writeFinish(reply: CompleteReply): string {
+    const status = resolveStatus(reply);
+    const output = markTruncated(this.#output, reply);
+    const response = this.#finishResponse({ status, output, reply });
+    return this.#writeItemEnd(output.at(-1)) + this.#writeEvent(`response.${status}`, { response });
   }
 
   /**
@@ -97,88 +100,92 @@ export class ResponsesEncoder implements ReplyEncoder {
    *
    * @param item final form of the item
    */
-  #end(item = this.#ending): string {
-    if (this.#ending === undefined || item === undefined) return '';
-    this.#ending = undefined;
-    return this.#write('response.output_item.done', { output_index: this.#output.length - 1, item });
+  #writeItemEnd(item = this.#lastItem): string {
+    if (this.#lastItem === undefined || item === undefined) return '';
+    this.#lastItem = undefined;
+    return this.#writeEvent('response.output_item.done', { output_index: this.#output.length - 1, item });
   }
 
-  #open(index: number, head: BlockHead): string {
-    this.#hasPart = false;
-    this.#citations = 0;
-    this.#begun = { index, head, collected: new CollectedText(), citations: [] };
+  #writeItemStart(index: number, head: BlockHead): string {
+    this.#isPartOpen = false;
+    this.#citationCount = 0;
+    this.#openItem = { index, head, collectedText: new CollectedText(), citations: [] };
     const id = this.#itemId(index, head);
-    const part = head.type === 'tool_call' || head.type === 'image' ? {} : { [writtenParts[head.type].index]: 0 };
-    this.#place = { item_id: id, output_index: index, ...part };
+    const part = head.type === 'tool_call' || head.type === 'image' ? {} : { [blockPartKinds[head.type].index]: 0 };
+    this.#location = { item_id: id, output_index: index, ...part };
     const item = writeOpenItem(id, head);
-    const added = this.#end() + this.#write('response.output_item.added', { output_index: index, item });
-    if (head.type === 'text' || head.type === 'refusal') return added + this.#openPart(head.type);
-    return head.type === 'image' ? added + this.#makeImage('in_progress') + this.#makeImage('generating') : added;
+    const start = this.#writeItemEnd() + this.#writeEvent('response.output_item.added', { output_index: index, item });
+    if (head.type === 'text' || head.type === 'refusal') return start + this.#writePartStart(head.type);
+    return head.type === 'image'
+      ? start + this.#writeImageState('in_progress') + this.#writeImageState('generating')
+      : start;
   }
 
-  #delta(head: BlockHead, delta: string, tokens?: readonly Logprob[]): string {
-    this.#begun?.collected.add(delta);
+  #writeDelta(head: BlockHead, delta: string, tokens?: readonly Logprob[]): string {
+    this.#openItem?.collectedText.add(delta);
     if (head.type === 'image') return '';
     if (head.type === 'tool_call')
       // Searches have an object as input, without deltas.
       return head.form === 'tool_search'
         ? ''
-        : this.#write(`${inputEvents[head.form]}.delta`, { ...this.#place, delta });
+        : this.#writeEvent(`${inputEvents[head.form]}.delta`, { ...this.#location, delta });
     const logprobs = head.type === 'text' ? writeLogprobs(tokens) : undefined;
-    const { events } = writtenParts[head.type];
-    return this.#openPart(head.type) + this.#write(`${events}.delta`, { ...this.#place, delta, logprobs });
+    const { events } = blockPartKinds[head.type];
+    return (
+      this.#writePartStart(head.type) + this.#writeEvent(`${events}.delta`, { ...this.#location, delta, logprobs })
+    );
   }
 
   /** Opens the part of a text once. Encrypted reasoning has no text and therefore no part. */
-  #openPart(type: TextualBlock['type']): string {
-    if (this.#hasPart) return '';
-    this.#hasPart = true;
-    const kind = writtenParts[type];
-    return this.#write(`${kind.partEvents}.added`, { ...this.#place, part: writeTextPart(kind, '') });
+  #writePartStart(type: TextualBlock['type']): string {
+    if (this.#isPartOpen) return '';
+    this.#isPartOpen = true;
+    const kind = blockPartKinds[type];
+    return this.#writeEvent(`${kind.partEvents}.added`, { ...this.#location, part: writeTextPart(kind, '') });
   }
 
-  #cite(citation: Citation): string {
-    this.#begun?.citations.push(citation);
-    return this.#write('response.output_text.annotation.added', {
-      ...this.#place,
-      annotation_index: this.#citations++,
+  #writeCitation(citation: Citation): string {
+    this.#openItem?.citations.push(citation);
+    return this.#writeEvent('response.output_text.annotation.added', {
+      ...this.#location,
+      annotation_index: this.#citationCount++,
       annotation: writeCitation(citation),
     });
   }
 
-  #close(index: number, block: Block): string {
+  #writeBlockEnd(index: number, block: Block): string {
     const item = writeItem(this.#itemId(index, block), block);
     this.#output.push(item);
-    this.#ending = item;
-    this.#begun = undefined;
-    return this.#endContent(block);
+    this.#lastItem = item;
+    this.#openItem = undefined;
+    return this.#writeContentEnd(block);
   }
 
-  /** The `done` events of a block, which precede the `done` event of its item. */
-  #endContent(block: Block): string {
-    if (block.type === 'image') return this.#makeImage('completed');
-    if (block.type === 'tool_call') return this.#endInput(block);
-    if (!this.#hasPart) return '';
-    const { events, partEvents, member } = writtenParts[block.type];
+  /** Writes the `done` events of a block, which precede the `done` event of its item. */
+  #writeContentEnd(block: Block): string {
+    if (block.type === 'image') return this.#writeImageState('completed');
+    if (block.type === 'tool_call') return this.#writeInputEnd(block);
+    if (!this.#isPartOpen) return '';
+    const { events, partEvents, member } = blockPartKinds[block.type];
     const logprobs = block.type === 'text' ? { logprobs: writeLogprobs(block.logprobs) } : {};
     return (
-      this.#write(`${events}.done`, { ...this.#place, [member]: block.text, ...logprobs }) +
-      this.#write(`${partEvents}.done`, { ...this.#place, part: writePart(block) })
+      this.#writeEvent(`${events}.done`, { ...this.#location, [member]: block.text, ...logprobs }) +
+      this.#writeEvent(`${partEvents}.done`, { ...this.#location, part: writePart(block) })
     );
   }
 
-  #makeImage(state: 'in_progress' | 'generating' | 'completed'): string {
-    return this.#write(`response.image_generation_call.${state}`, this.#place);
+  #writeImageState(state: 'in_progress' | 'generating' | 'completed'): string {
+    return this.#writeEvent(`response.image_generation_call.${state}`, this.#location);
   }
 
-  #endInput({ form, name, input }: BlockOf<'tool_call'>): string {
+  #writeInputEnd({ form, name, input }: BlockOf<'tool_call'>): string {
     if (form === 'tool_search') return '';
-    const whole = form === 'function' ? { name, arguments: input } : { input };
-    return this.#write(`${inputEvents[form]}.done`, { ...this.#place, ...whole });
+    const inputMembers = form === 'function' ? { name, arguments: input } : { input };
+    return this.#writeEvent(`${inputEvents[form]}.done`, { ...this.#location, ...inputMembers });
   }
 
-  #broken({ index, head, collected, citations }: BegunItem): ResponsesItem {
-    const { text } = collected;
+  #writeTruncatedItem({ index, head, collectedText, citations }: OpenItem): ResponsesItem {
+    const { text } = collectedText;
     const id = this.#itemId(index, head);
     switch (head.type) {
       case 'text':
@@ -193,35 +200,35 @@ export class ResponsesEncoder implements ReplyEncoder {
       case 'tool_call':
         return writeItem(id, { ...head, input: text }, 'incomplete');
       case 'image':
-        // An image is never open: it is complete when it begins.
+        // Not reached: an image is complete when its block starts.
         return writeOpenItem(id, head);
     }
   }
 
   #itemId(index: number, head: BlockHead): string {
-    return itemId(this.#context.id, index, head);
+    return createBlockItemId(this.#context.id, index, head);
   }
 
-  /** One event. `event:` repeats the type, which some clients require. */
-  #write(type: string, members: ResponsesEvent): string {
+  /** Writes an event. `event:` repeats the type, which some clients require. */
+  #writeEvent(type: string, members: ResponsesEvent): string {
     // Copying the members would cost more than the rest of a delta.
     const json = JSON.stringify(members).slice(1);
-    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${json}\n\n`;
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequenceNumber++},${json}\n\n`;
   }
 }
 
-interface BegunItem {
+interface OpenItem {
   readonly index: number;
   readonly head: BlockHead;
-  readonly collected: CollectedText;
+  readonly collectedText: CollectedText;
   readonly citations: Citation[];
 }
 
-/** The last item of a truncated answer is incomplete. */
-function endOutput(output: readonly ResponsesItem[], reply: CompleteReply): readonly ResponsesItem[] {
-  const last = output.at(-1);
-  if (last === undefined || !isTruncated(reply)) return output;
-  return [...output.slice(0, -1), { ...last, status: 'incomplete' }];
+/** Marks the last item of a truncated answer as incomplete. */
+function markTruncated(output: readonly ResponsesItem[], reply: CompleteReply): readonly ResponsesItem[] {
+  const lastItem = output.at(-1);
+  if (lastItem === undefined || !isTruncated(reply)) return output;
+  return [...output.slice(0, -1), { ...lastItem, status: 'incomplete' }];
 }
 
 const inputEvents = {

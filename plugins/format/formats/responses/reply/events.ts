@@ -1,27 +1,27 @@
-import { member, scalarText } from '../../../wire/members.ts';
 import type { JsonValue } from '#core/platform/json.ts';
+import { member, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
-/** Events that belong to no item, to an item of any type, or to an audio reply. */
-const ofNone =
+/** Events that belong to the response, to items of all types, or to an audio reply. */
+const itemlessEvents =
   'response.created response.queued response.in_progress response.completed response.incomplete response.failed error keepalive ' +
   'response.output_item.added response.output_item.done response.content_part.added response.content_part.done ' +
   'response.audio.delta response.audio.done response.audio.transcript.delta response.audio.transcript.done';
-const ends = 'delta done';
+const textPhases = 'delta done';
 const mcpStates = 'in_progress completed failed';
 const searchStates = 'in_progress searching completed';
 /** Event names by item type, without `response.`, each with its possible endings. */
-const ofItems: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  message: { output_text: `${ends} annotation.added`, refusal: ends },
-  reasoning: { reasoning_text: ends, reasoning_summary_part: 'added done', reasoning_summary_text: ends },
-  function_call: { function_call_arguments: ends },
-  custom_tool_call: { custom_tool_call_input: ends },
-  mcp_call: { mcp_call_arguments: ends, mcp_call: mcpStates },
+const itemEvents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  message: { output_text: `${textPhases} annotation.added`, refusal: textPhases },
+  reasoning: { reasoning_text: textPhases, reasoning_summary_part: 'added done', reasoning_summary_text: textPhases },
+  function_call: { function_call_arguments: textPhases },
+  custom_tool_call: { custom_tool_call_input: textPhases },
+  mcp_call: { mcp_call_arguments: textPhases, mcp_call: mcpStates },
   mcp_list_tools: { mcp_list_tools: mcpStates },
-  shell_call: { shell_call_command: `added ${ends}` },
-  shell_call_output: { shell_call_output_content: ends },
+  shell_call: { shell_call_command: `added ${textPhases}` },
+  shell_call_output: { shell_call_output_content: textPhases },
   code_interpreter_call: {
-    code_interpreter_call_code: ends,
+    code_interpreter_call_code: textPhases,
     code_interpreter_call: 'in_progress interpreting completed',
   },
   file_search_call: { file_search_call: searchStates },
@@ -31,14 +31,14 @@ const ofItems: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The events of a streamed response, each with the type of the item that it belongs to; undefined if it belongs to no item or
- * to any item. The helpers of the openai SDK throw on every other event. Source: openai 7.55, `ResponseStreamEvent`.
+ * The events of a streamed response with the type of their item; undefined for an event of no item or of items of all types.
+ * The helpers of the openai SDK throw on every other event. Source: openai 7.55, `ResponseStreamEvent`.
  */
 const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
-  ...ofNone.split(' ').map((type) => [type, undefined] as const),
-  ...Object.entries(ofItems).flatMap(([item, events]) =>
-    Object.entries(events).flatMap(([name, all]) =>
-      all.split(' ').map((end) => [`response.${name}.${end}`, item] as const),
+  ...itemlessEvents.split(' ').map((type) => [type, undefined] as const),
+  ...Object.entries(itemEvents).flatMap(([item, events]) =>
+    Object.entries(events).flatMap(([name, phases]) =>
+      phases.split(' ').map((phase) => [`response.${name}.${phase}`, item] as const),
     ),
   ),
 ]);
@@ -47,36 +47,40 @@ export function isKnownEvent(type: string): boolean {
   return itemTypes.has(type);
 }
 
-/** The type of the item that an event belongs to; undefined if it belongs to no item or contains the type. */
+/** Returns the type of the item that an event belongs to; undefined if the event belongs to no item or contains the type. */
 export function itemTypeOf(type: string): string | undefined {
   return itemTypes.get(type);
 }
 
-/** Vendor names and Open Responses names of events that the SDK knows under other names. */
-const renamed: Readonly<Record<string, string>> = {
+/** The SDK's names of events that vendors and Open Responses name differently. */
+const sdkNames: Readonly<Record<string, string>> = {
   'response.reasoning.delta': 'response.reasoning_text.delta',
   'response.reasoning.done': 'response.reasoning_text.done',
   'response.reasoning_part.added': 'response.content_part.added',
   'response.reasoning_part.done': 'response.content_part.done',
   'response.cancelled': 'response.failed',
 };
-const endings: Readonly<Record<string, string>> = { incomplete: 'response.incomplete', failed: 'response.failed' };
+const endEventsByStatus: Readonly<Record<string, string>> = {
+  incomplete: 'response.incomplete',
+  failed: 'response.failed',
+};
 
-/** The SDK's name for the type of an event. */
-export function eventType(given: string, { response }: ResponsesEvent): string {
-  if (given !== 'response.done') return Object.hasOwn(renamed, given) ? (renamed[given] as string) : given;
+/** Maps the type of an event to the SDK's name. */
+export function toSdkEventType(vendorType: string, { response }: ResponsesEvent): string {
+  if (vendorType !== 'response.done')
+    return Object.hasOwn(sdkNames, vendorType) ? (sdkNames[vendorType] as string) : vendorType;
   const status = scalarText(member<ResponsesReply>(response, 'status'));
-  return endings[status] ?? 'response.completed';
+  return endEventsByStatus[status] ?? 'response.completed';
 }
 
-/** Numbers the events of a stream. The upstream's numbers are kept until an event is dropped, is added, or has no number. */
+/** Numbers the events of a stream. The upstream's numbers are kept until an event is dropped or added, or has no number. */
 export class EventNumbers {
   #last = -1;
-  #isOurs = false;
+  #isRenumbered = false;
 
   /** The next number while the upstream's numbers are kept; undefined once the gateway renumbers. */
   get expected(): number | undefined {
-    return this.#isOurs ? undefined : this.next;
+    return this.#isRenumbered ? undefined : this.next;
   }
 
   get next(): number {
@@ -84,22 +88,23 @@ export class EventNumbers {
   }
 
   /**
-   * The client's number for an event of the upstream.
+   * Returns the client's number of an event from the upstream.
    *
-   * @param given number in the upstream's stream
+   * @param vendorNumber number in the upstream's stream
    */
-  pass(given: JsonValue | undefined): number {
-    this.#isOurs ||= typeof given !== 'number' || !Number.isInteger(given) || given <= this.#last;
-    return (this.#last = this.#isOurs ? this.#last + 1 : (given as number));
+  pass(vendorNumber: JsonValue | undefined): number {
+    this.#isRenumbered ||=
+      typeof vendorNumber !== 'number' || !Number.isInteger(vendorNumber) || vendorNumber <= this.#last;
+    return (this.#last = this.#isRenumbered ? this.#last + 1 : (vendorNumber as number));
   }
 
-  /** The number for an event that the upstream did not send. */
+  /** Returns the number of an added event. */
   insert(): number {
-    this.#isOurs = true;
+    this.#isRenumbered = true;
     return ++this.#last;
   }
 
   skip(): void {
-    this.#isOurs = true;
+    this.#isRenumbered = true;
   }
 }

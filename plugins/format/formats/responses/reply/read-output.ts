@@ -11,8 +11,8 @@ import {
 } from '../../../canonical/reply.ts';
 import { asList, asText, count, filledText, member, scalarNumber } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
-import { inputText } from './repair-item.ts';
-import { type StreamedText, textPartOfEvent } from './text-parts.ts';
+import { readInputText } from './repair-item.ts';
+import { type TextPartKind, findEventPartKind } from './text-parts.ts';
 import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 const callForms: Readonly<Record<string, ToolForm>> = {
@@ -21,93 +21,105 @@ const callForms: Readonly<Record<string, ToolForm>> = {
   tool_search_call: 'tool_search',
 };
 
-/** What has been read of an item. */
-interface ReadItem {
+/** Reading state of an item. */
+interface ItemState {
   readonly key: number;
-  /** True once the call has a name and can take its input. */
-  isNamed: boolean;
-  isCited: boolean;
+  /** True once the call has a name. */
+  hasName: boolean;
+  hasCitations: boolean;
   /** Kind and index of the last part with text. */
-  kind: StreamedText | undefined;
-  part: JsonValue | undefined;
+  lastKind: TextPartKind | undefined;
+  lastPart: JsonValue | undefined;
 }
 
-/** Reads repaired events about items and their parts, in which each text and each input arrives once, in deltas. */
+/** Reads repaired events of items and their parts, in which each text and each input arrives once, in deltas. */
 export class ItemFragments {
-  readonly #items = new Map<JsonValue | undefined, ReadItem>();
-  #latest: JsonValue | undefined;
+  readonly #items = new Map<JsonValue | undefined, ItemState>();
+  #latestIndex: JsonValue | undefined;
 
   /**
-   * Empty for an unknown event.
+   * Reads an event. Returns no fragments for an unknown event.
    *
-   * @param isOfEnd true for an event that only the end of the reply has brought
+   * @param isFromFinalResponse true for an event derived from the final response
    */
-  read(event: ResponsesEvent, isOfEnd = false): Fragment[] {
+  read(event: ResponsesEvent, isFromFinalResponse = false): Fragment[] {
     const { type, item, output_index: index } = event;
-    const read = this.#items.get(index) ?? this.#begin(index);
+    const state = this.#items.get(index) ?? this.#addItem(index);
     const name = asText(type);
-    const text = textPartOfEvent(name);
-    if (text !== undefined) return name.endsWith('.delta') ? readText(read, text, event) : [];
+    const kind = findEventPartKind(name);
+    if (kind !== undefined) return name.endsWith('.delta') ? readText(state, kind, event) : [];
     switch (name) {
       case 'response.output_item.added':
-        this.#latest = index;
+        this.#latestIndex = index;
         return isJsonObject(item) && isCall(item)
-          ? nameCall(item, read)
+          ? openCall(item, state)
           : [{ type: 'held', characters: perBlock }, { type: 'break' }];
       case 'response.output_item.done':
-        return isJsonObject(item) ? readDone(item, read, isOfEnd && index !== this.#latest) : [];
+        return isJsonObject(item) ? readDone(item, state, isFromFinalResponse && index !== this.#latestIndex) : [];
       case 'response.output_text.annotation.added':
-        return cite(read, [event.annotation]);
+        return readCitations(state, [event.annotation]);
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
-        return [{ type: 'input', key: read.key, text: asText(event.delta) }];
+        return [{ type: 'input', key: state.key, text: asText(event.delta) }];
       case 'response.function_call_arguments.done':
       case 'response.custom_tool_call_input.done':
         // A call without a name cannot end yet.
-        return read.isNamed ? [{ type: 'call_end', key: read.key }] : [];
+        return state.hasName ? [{ type: 'call_end', key: state.key }] : [];
       default:
         return name.startsWith('response.audio.') ? [droppedAudio] : [];
     }
   }
 
-  #begin(index: JsonValue | undefined): ReadItem {
-    const read = { key: scalarNumber(index), isNamed: false, isCited: false, kind: undefined, part: undefined };
-    this.#items.set(index, read);
-    return read;
+  #addItem(index: JsonValue | undefined): ItemState {
+    const state = {
+      key: scalarNumber(index),
+      hasName: false,
+      hasCitations: false,
+      lastKind: undefined,
+      lastPart: undefined,
+    };
+    this.#items.set(index, state);
+    return state;
   }
 }
 
-/** The text is empty if the tokens are only the first bytes of a character. */
-function readText(read: ReadItem, kind: StreamedText, event: ResponsesEvent): Fragment[] {
-  const { says, index } = kind;
+/** Reads a delta. Its text is empty if the tokens are only the first bytes of a character. */
+function readText(state: ItemState, kind: TextPartKind, event: ResponsesEvent): Fragment[] {
+  const { fragmentType, index } = kind;
   const text = asText(event.delta);
-  const logprobs = says === 'text' ? asList(event.logprobs).filter(isJsonObject) : [];
+  const logprobs = fragmentType === 'text' ? asList(event.logprobs).filter(isJsonObject) : [];
   if (text === '') return logprobs.length === 0 ? [] : [{ type: 'text', text, logprobs }];
-  const piece: Fragment = logprobs.length > 0 ? { type: 'text', text, logprobs } : { type: says, text };
-  const { kind: before, part } = read;
-  if (before?.list === kind.list && part === event[index]) return [piece];
-  read.kind = kind;
-  read.part = event[index];
-  const held: Fragment = { type: 'held', characters: perBlock };
-  if (before === undefined) return [held, piece];
+  const fragment: Fragment = logprobs.length > 0 ? { type: 'text', text, logprobs } : { type: fragmentType, text };
+  const { lastKind: previousKind, lastPart: previousPart } = state;
+  if (previousKind?.list === kind.list && previousPart === event[index]) return [fragment];
+  state.lastKind = kind;
+  state.lastPart = event[index];
+  const heldFragment: Fragment = { type: 'held', characters: perBlock };
+  if (previousKind === undefined) return [heldFragment, fragment];
   // Parts of reasoning are paragraphs of one text; parts of a message are separate.
-  return says === 'reasoning' ? [held, { type: says, text: `\n\n${text}` }] : [held, { type: 'break' }, piece];
+  return fragmentType === 'reasoning'
+    ? [heldFragment, { type: fragmentType, text: `\n\n${text}` }]
+    : [heldFragment, { type: 'break' }, fragment];
 }
 
 /** @param isLate true if other items have followed, so that the state can no longer be placed with its reasoning */
-function readDone(item: ResponsesItem, read: ReadItem, isLate: boolean): Fragment[] {
-  if (isCall(item)) return [...nameCall(item, read), { type: 'call_end', key: read.key, input: inputOf(item) }];
+function readDone(item: ResponsesItem, state: ItemState, isLate: boolean): Fragment[] {
+  if (isCall(item)) return [...openCall(item, state), { type: 'call_end', key: state.key, input: readInput(item) }];
   switch (item.type) {
     case 'message': {
       const parts = asList(item.content);
       // Parts of unknown types have no deltas.
       const text =
-        read.kind === undefined ? parts.map((part) => asText(member<ResponsesPart>(part, 'text'))).join('') : '';
+        state.lastKind === undefined ? parts.map((part) => asText(member<ResponsesPart>(part, 'text'))).join('') : '';
       // Citations are added only if the message has none yet.
-      const annotations = read.isCited
+      const annotations = state.hasCitations
         ? []
         : parts.flatMap((part) => asList(member<ResponsesPart>(part, 'annotations')));
-      return [...textFragment('text', text), ...cite(read, annotations), { type: 'break', isParagraph: true }];
+      return [
+        ...textFragment('text', text),
+        ...readCitations(state, annotations),
+        { type: 'break', isParagraph: true },
+      ];
     }
     case 'reasoning': {
       const encrypted = asText(item.encrypted_content);
@@ -118,17 +130,17 @@ function readDone(item: ResponsesItem, read: ReadItem, isLate: boolean): Fragmen
       return readImage(item);
     default:
       // An unknown item is not dropped if its text arrived in deltas.
-      return read.kind === undefined ? [droppedPart(asText(item.type), 'unknown items')] : [];
+      return state.lastKind === undefined ? [droppedPart(asText(item.type), 'unknown items')] : [];
   }
 }
 
-function cite(read: ReadItem, annotations: readonly (JsonValue | undefined)[]): Fragment[] {
+function readCitations(state: ItemState, annotations: readonly (JsonValue | undefined)[]): Fragment[] {
   return annotations.flatMap((annotation): Fragment[] => {
     const citation = readCitation(annotation);
     // Citations of files have no URL.
     if (citation === undefined)
       return isJsonObject(annotation) ? [{ type: 'dropped', what: 'citations of files' }] : [];
-    read.isCited = true;
+    state.hasCitations = true;
     return [{ type: 'citation', citation }];
   });
 }
@@ -142,16 +154,16 @@ function readCitation(annotation: JsonValue | undefined): Citation | undefined {
         url,
         title: typeof title === 'string' ? title : undefined,
         quote: undefined,
-        start: offset(member<ResponsesAnnotation>(annotation, 'start_index')),
-        end: offset(member<ResponsesAnnotation>(annotation, 'end_index')),
+        start: readOffset(member<ResponsesAnnotation>(annotation, 'start_index')),
+        end: readOffset(member<ResponsesAnnotation>(annotation, 'end_index')),
       };
 }
 
-function offset(value: JsonValue | undefined): number | undefined {
+function readOffset(value: JsonValue | undefined): number | undefined {
   return Number.isInteger(value) ? count(value) : undefined;
 }
 
-/** An image arrives whole when its item ends; partial images are drafts of it. */
+/** Reads an image, which is complete when its item is done. Partial images are drafts. */
 function readImage(item: ResponsesItem): Fragment[] {
   const data = asText(item.result);
   if (data === '') return [droppedPart('image_generation_call', '')];
@@ -159,23 +171,23 @@ function readImage(item: ResponsesItem): Fragment[] {
   return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }
 
-/** True for a call that the client runs: the vendor runs the others itself. */
+/** True for a call that the client runs, not the vendor. */
 function isCall(item: ResponsesItem): boolean {
   return Object.hasOwn(callForms, asText(item.type)) && item.execution !== 'server';
 }
 
-function nameCall(item: ResponsesItem, read: ReadItem): Fragment[] {
+function openCall(item: ResponsesItem, state: ItemState): Fragment[] {
   const form = callForms[asText(item.type)];
   const name = form === 'tool_search' ? toolSearchName : asText(item.name);
-  if (read.isNamed || name === '') return [];
-  read.isNamed = true;
+  if (state.hasName || name === '') return [];
+  state.hasName = true;
   const id = asText(item.call_id) || asText(item.id);
   const namespace = asText(item.namespace);
   return [
     ...readCaller(item),
     {
       type: 'call',
-      key: read.key,
+      key: state.key,
       ...(id !== '' && { id }),
       name,
       ...(namespace !== '' && { namespace }),
@@ -192,6 +204,6 @@ function readCaller(item: ResponsesItem): Fragment[] {
   ];
 }
 
-function inputOf(item: ResponsesItem): string {
-  return inputText(item.type === 'custom_tool_call' ? item.input : item.arguments);
+function readInput(item: ResponsesItem): string {
+  return readInputText(item.type === 'custom_tool_call' ? item.input : item.arguments);
 }

@@ -26,13 +26,13 @@ export interface ResponseState {
   readonly usage?: Usage | undefined;
 }
 
-/** Events that hold the response itself. */
+/** Events that contain the response object. */
 export const responseEvents: ReadonlySet<string> = new Set(
   ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
 );
 
-/** The response in an event; some vendors send the response itself in place of the event. */
-export function responseIn(event: ResponsesEvent): ResponsesReply {
+/** Returns the response in an event. Some vendors send the response itself in place of the event. */
+export function readResponse(event: ResponsesEvent): ResponsesReply {
   return isJsonObject(event.response) ? event.response : event;
 }
 
@@ -41,10 +41,10 @@ export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
 }
 
 /**
- * The response object: it repeats the parameters of the request and the defaults of omitted parameters. Source: Open
- * Responses specification, "ResponseResource", whose members are all required.
+ * Writes the response object, which repeats the parameters of the request and the defaults of omitted parameters. Source:
+ * Open Responses specification, "ResponseResource", whose members are all required.
  */
-export function responseObject(
+export function writeResponse(
   context: ReplyContext,
   { status, output, reply, usage = reply?.usage }: ResponseState,
 ): ResponsesReply {
@@ -56,17 +56,17 @@ export function responseObject(
     completed_at: status === 'completed' ? Math.max(context.created, Math.floor(Date.now() / 1000)) : null,
     status,
     error: null,
-    incomplete_details: status === 'incomplete' && reply !== undefined ? { reason: whyIncomplete(reply) } : null,
+    incomplete_details: status === 'incomplete' && reply !== undefined ? { reason: mapIncompleteReason(reply) } : null,
     model: context.model,
-    ...repeated(context.request),
+    ...writeRequestMembers(context.request),
     ...(reply?.tier !== undefined && { service_tier: reply.tier }),
     output: [...output],
     usage: usage === undefined ? null : writeUsage(usage),
   };
 }
 
-/** A refusal completes an answer; a filtered answer without a refusal is incomplete. */
-export function statusOf({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
+/** Returns the status of an ended reply. A refusal completes an answer; a filtered answer without a refusal is incomplete. */
+export function resolveStatus({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
   if (isTruncated({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
 }
@@ -76,11 +76,11 @@ export function isTruncated({ finish }: Pick<CompleteReply, 'finish'>): boolean 
   return finish === 'length' || finish === 'context_length' || finish === 'pause';
 }
 
-function whyIncomplete({ finish }: CompleteReply): string {
+function mapIncompleteReason({ finish }: CompleteReply): string {
   return finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
 }
 
-export function responsesUsage(value: JsonValue | undefined): Usage | undefined {
+export function readUsage(value: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const usage: ResponsesUsage = value;
   return {
@@ -92,7 +92,7 @@ export function responsesUsage(value: JsonValue | undefined): Usage | undefined 
   };
 }
 
-/** Codex fails the turn when a count is missing. */
+/** Writes usage with all counts, because Codex fails the turn if one is missing. */
 export function writeUsage({
   input = 0,
   output = 0,
@@ -109,56 +109,56 @@ export function writeUsage({
   };
 }
 
-function repeated(request: ResponsesRequest): ResponsesReply {
-  const tier = text(request.service_tier);
+function writeRequestMembers(request: ResponsesRequest): ResponsesReply {
+  const tier = textOrNull(request.service_tier);
   return {
-    instructions: text(request.instructions),
-    max_output_tokens: number(request.max_output_tokens, null),
-    max_tool_calls: number(request.max_tool_calls, null),
+    instructions: textOrNull(request.instructions),
+    max_output_tokens: numberOr(request.max_output_tokens, null),
+    max_tool_calls: numberOr(request.max_tool_calls, null),
     parallel_tool_calls: request.parallel_tool_calls !== false,
-    previous_response_id: text(request.previous_response_id),
+    previous_response_id: textOrNull(request.previous_response_id),
     reasoning: writeReasoning(request.reasoning),
     store: request.store !== false,
     background: false,
-    temperature: number(request.temperature, 1),
-    top_p: number(request.top_p, 1),
-    top_logprobs: number(request.top_logprobs, 0),
-    presence_penalty: number(request.presence_penalty, 0),
-    frequency_penalty: number(request.frequency_penalty, 0),
+    temperature: numberOr(request.temperature, 1),
+    top_p: numberOr(request.top_p, 1),
+    top_logprobs: numberOr(request.top_logprobs, 0),
+    presence_penalty: numberOr(request.presence_penalty, 0),
+    frequency_penalty: numberOr(request.frequency_penalty, 0),
     text: writeText(request.text),
     tool_choice: request.tool_choice ?? 'auto',
     tools: Array.isArray(request.tools) ? request.tools.map(writeTool) : [],
-    truncation: text(request.truncation) ?? 'disabled',
+    truncation: textOrNull(request.truncation) ?? 'disabled',
     metadata: isJsonObject(request.metadata) ? request.metadata : {},
     service_tier: tier === null || tier === 'auto' ? 'default' : tier,
-    safety_identifier: text(request.safety_identifier),
-    prompt_cache_key: text(request.prompt_cache_key),
+    safety_identifier: textOrNull(request.safety_identifier),
+    prompt_cache_key: textOrNull(request.prompt_cache_key),
   };
 }
 
-function text(value: JsonValue | undefined): string | null {
+function textOrNull(value: JsonValue | undefined): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function number(value: JsonValue | undefined, otherwise: number | null): number | null {
-  return typeof value === 'number' ? value : otherwise;
+function numberOr(value: JsonValue | undefined, fallback: number | null): number | null {
+  return typeof value === 'number' ? value : fallback;
 }
 
 function writeReasoning(value: JsonValue | undefined): ResponsesReasoningOptions {
   const reasoning: ResponsesReasoningOptions = isJsonObject(value) ? value : {};
-  return { effort: text(reasoning.effort), summary: text(reasoning.summary) };
+  return { effort: textOrNull(reasoning.effort), summary: textOrNull(reasoning.summary) };
 }
 
 function writeText(value: JsonValue | undefined): ResponsesTextOptions {
-  const wanted: ResponsesTextOptions = isJsonObject(value) ? value : {};
-  const verbosity = text(wanted.verbosity);
+  const options: ResponsesTextOptions = isJsonObject(value) ? value : {};
+  const verbosity = textOrNull(options.verbosity);
   return {
-    format: isJsonObject(wanted.format) ? wanted.format : { type: 'text' },
+    format: isJsonObject(options.format) ? options.format : { type: 'text' },
     ...(verbosity !== null && { verbosity }),
   };
 }
 
-/** Functions in a reply have all members, even members that the request omitted. */
+/** Writes a tool of the request. Functions have all members, even those that the request omitted. */
 function writeTool(value: JsonValue): JsonValue {
   const tool: ResponsesTool = isJsonObject(value) ? value : {};
   if (tool.type !== 'function') return value;
@@ -171,7 +171,7 @@ function writeTool(value: JsonValue): JsonValue {
 }
 
 /**
- * The error that ends a stream before its response has begun.
+ * Renders the error that ends a stream before its response has begun.
  *
  * @param id id of the exchange
  */
@@ -180,9 +180,9 @@ export function renderStreamError(error: GatewayError, id: string): string {
 }
 
 /**
- * Writes the failure of a stream as OpenAI does: an error event, then the failed response. Codex reads only the response. Haystack,
- * agno, LangChain JS and AI SDK 5 treat a stream without the error event as a finished answer, and ignore the event unless the error
- * is an object.
+ * Renders the failure of a stream like OpenAI, with an error event and then the failed response. Codex reads only the
+ * response. Haystack, agno, LangChain JS and AI SDK 5 treat a stream without the error event as a finished answer, and
+ * ignore the event unless the error is an object.
  */
 export function renderResponseFailed(
   error: GatewayError,
@@ -190,10 +190,10 @@ export function renderResponseFailed(
   sequenceNumber: number,
   response: ResponsesReply = {},
 ): string {
-  const code = codeOf(error);
+  const code = mapErrorCode(error);
   const message = streamMessage(error, error.messageFor('openai'));
   const { type } = error.wording('openai');
-  const failed: ResponsesReply = {
+  const failedResponse: ResponsesReply = {
     id,
     object: 'response',
     created_at: Math.floor(Date.now() / 1000),
@@ -204,7 +204,7 @@ export function renderResponseFailed(
   };
   return (
     writeEvent('error', sequenceNumber, { error: { type, code, message, param: null } }) +
-    writeEvent('response.failed', sequenceNumber + 1, { response: failed })
+    writeEvent('response.failed', sequenceNumber + 1, { response: failedResponse })
   );
 }
 
@@ -212,11 +212,11 @@ function writeEvent(type: string, sequenceNumber: number, members: JsonObject): 
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequenceNumber, ...members })}\n\n`;
 }
 
-/** Error codes after which Codex does not retry and which it explains to its user. Sources: Codex `sse/responses.rs`. */
+/** Error codes that Codex does not retry but explains to its user. Source: Codex `sse/responses.rs`. */
 const explainedCodes = new Set(['context_length_exceeded', 'insufficient_quota', 'cyber_policy']);
 
-/** One of OpenAI's codes. Codex retries on every code except the explained codes, `invalid_prompt` and overload. */
-function codeOf(error: GatewayError): string {
+/** Maps an error to one of OpenAI's codes. Codex retries on every code except the explained codes, `invalid_prompt` and overload. */
+function mapErrorCode(error: GatewayError): string {
   if (error.code === 'rate_limited') return 'rate_limit_exceeded';
   if (!error.isFinal) return 'server_error';
   const { code } = error.wording('openai');

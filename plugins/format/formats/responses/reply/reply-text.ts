@@ -6,39 +6,40 @@ import type { Editable } from '../../../wire/loose.ts';
 
 /** Members that hold the text of a part, by the part's type. */
 const textMembers: Readonly<Record<string, 'text' | 'refusal'>> = { output_text: 'text', refusal: 'refusal' };
-const isTextEvent = /^response\.(output_text|refusal)\.(delta|done)$/;
+const textEventPattern = /^response\.(output_text|refusal)\.(delta|done)$/;
 
 /**
- * The texts of Responses: the parts of messages. A text is repeated when it is done, when its part and its item are done, and
- * at the end of the response. Held-back text is sent as a delta before the first repetition; later events are renumbered.
+ * Maps the text parts of messages in place. A text is sent in deltas and then up to four times in full: when the text, its
+ * part, its item and the response are done. Held-back text is sent as a delta before the first of these; later events are
+ * renumbered.
  */
 export const responsesReplyText: ReplyText = {
   mapReply: (reply, blocks) => mapOutput(member<ResponsesReply>(reply, 'output'), blocks),
   mapEvents: (blocks) => {
-    let added = 0;
+    let insertedCount = 0;
     return (event) => {
       const data: Editable<ResponsesEvent> = event.data;
-      const before = mapEvent(data, blocks);
+      const insertedEvents = mapEvent(data, blocks);
       const number = data.sequence_number;
-      if (typeof number !== 'number') return [...before, event];
-      for (const one of before) setNumber(one.data, number + added++);
-      setNumber(data, number + added);
-      return [...before, event];
+      if (typeof number !== 'number') return [...insertedEvents, event];
+      for (const inserted of insertedEvents) setSequenceNumber(inserted.data, number + insertedCount++);
+      setSequenceNumber(data, number + insertedCount);
+      return [...insertedEvents, event];
     };
   },
 };
 
-function setNumber(event: Editable<ResponsesEvent>, number: number): void {
+function setSequenceNumber(event: Editable<ResponsesEvent>, number: number): void {
   event.sequence_number = number;
 }
 
-/** Changes an event in place. Returns the events that come before it. */
+/** Maps the texts of an event in place. Returns the events to insert before it. */
 function mapEvent(data: ResponsesEvent, blocks: TextBlocks): ObjectEvent[] {
   const { type, part, item, response } = data;
-  const [, kind = '', moment] = isTextEvent.exec(scalarText(type)) ?? [];
+  const [, kind = '', phase] = textEventPattern.exec(scalarText(type)) ?? [];
   const block = `${scalarText(data.output_index)}/${scalarText(data.content_index)}`;
-  if (moment === 'delta') mapDelta(data, block, blocks);
-  if (moment === 'done') return endText(data, block, kind, blocks);
+  if (phase === 'delta') mapDelta(data, block, blocks);
+  if (phase === 'done') return endText(data, block, kind, blocks);
   if (type === 'response.content_part.done' && isJsonObject(part)) setText(part, block, blocks);
   if (type === 'response.output_item.done') mapItem(item, scalarText(data.output_index), blocks);
   if (isJsonObject(response)) mapOutput(member<ResponsesReply>(response, 'output'), blocks);
@@ -53,17 +54,17 @@ function mapDelta(data: Editable<ResponsesEvent>, block: string, blocks: TextBlo
 }
 
 function endText(data: ResponsesEvent, block: string, kind: string, blocks: TextBlocks): ObjectEvent[] {
-  const held = blocks.end(block);
+  const heldText = blocks.end(block);
   const { item_id: id, output_index: output, content_index: content, sequence_number: number } = data;
   setText(data, block, blocks, kind);
-  if (held === '') return [];
+  if (heldText === '') return [];
   const type = `response.${kind}.delta`;
   const delta: ResponsesEvent = {
     type,
     item_id: id,
     output_index: output,
     content_index: content,
-    delta: held,
+    delta: heldText,
     sequence_number: number,
   };
   return [{ name: type, data: kind === 'output_text' ? { ...delta, logprobs: [] } : delta }];
@@ -81,7 +82,7 @@ function mapItem(item: JsonValue | undefined, index: string, blocks: TextBlocks)
   }
 }
 
-/** Sets the text that the client has received, or maps it now if none was streamed. */
+/** Replaces a text by the text that the client has received, or maps it if none was streamed. */
 function setText(
   holder: Editable<ResponsesPart & ResponsesEvent>,
   block: string,

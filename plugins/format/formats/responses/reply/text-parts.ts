@@ -1,9 +1,9 @@
 import type { ResponsesPart } from '../../../wire/responses.ts';
 
-/** A kind of part whose text is streamed: the names of its events and the member with the text. */
-export interface StreamedText {
+/** A kind of part with a streamed text: the names of its events and the member with the text. */
+export interface TextPartKind {
   readonly type: string;
-  readonly says: 'text' | 'refusal' | 'reasoning';
+  readonly fragmentType: 'text' | 'refusal' | 'reasoning';
   /** Names of its events, without `.delta` and `.done`. */
   readonly events: string;
   /** Names of the events about the part itself, without `.added` and `.done`. */
@@ -13,45 +13,51 @@ export interface StreamedText {
   readonly index: 'content_index' | 'summary_index';
 }
 
-function contentPart(type: string, says: StreamedText['says'], member: StreamedText['member'] = 'text'): StreamedText {
-  const place = { partEvents: 'response.content_part', list: 'content', index: 'content_index' } as const;
-  return { type, says, events: `response.${type}`, member, ...place };
+function createContentPart(
+  type: string,
+  fragmentType: TextPartKind['fragmentType'],
+  member: TextPartKind['member'] = 'text',
+): TextPartKind {
+  const location = { partEvents: 'response.content_part', list: 'content', index: 'content_index' } as const;
+  return { type, fragmentType, events: `response.${type}`, member, ...location };
 }
 
-const outputText = contentPart('output_text', 'text');
-const refusal = contentPart('refusal', 'refusal', 'refusal');
-const reasoningText = contentPart('reasoning_text', 'reasoning');
-const summaryText: StreamedText = {
+const outputText = createContentPart('output_text', 'text');
+const refusal = createContentPart('refusal', 'refusal', 'refusal');
+const reasoningText = createContentPart('reasoning_text', 'reasoning');
+const summaryText: TextPartKind = {
   type: 'summary_text',
-  says: 'reasoning',
+  fragmentType: 'reasoning',
   events: 'response.reasoning_summary_text',
   partEvents: 'response.reasoning_summary_part',
   member: 'text',
   list: 'summary',
   index: 'summary_index',
 };
-const textParts = [outputText, refusal, reasoningText, summaryText];
-/** The kind of part that the gateway writes for a block. */
-export const writtenParts = { text: outputText, refusal, reasoning: summaryText } as const;
-const byType = new Map(textParts.map((part) => [part.type, part]));
-/** Some vendors use another name for `response.reasoning_text`. */
-const byName = [
-  ...textParts.map((part) => [part.events, part] as const),
+const partKinds = [outputText, refusal, reasoningText, summaryText];
+/** The kinds of part that the gateway writes, by block type. */
+export const blockPartKinds = { text: outputText, refusal, reasoning: summaryText } as const;
+const kindsByType = new Map(partKinds.map((part) => [part.type, part]));
+/** Kinds by event name. Some vendors use a different name for `response.reasoning_text`. */
+const kindsByName = [
+  ...partKinds.map((part) => [part.events, part] as const),
   ['response.reasoning', reasoningText] as const,
 ];
-const byEvent = new Map(byName.flatMap(([name, part]) => ['delta', 'done'].map((end) => [`${name}.${end}`, part])));
+const kindsByEvent = new Map(
+  kindsByName.flatMap(([name, part]) => ['delta', 'done'].map((end) => [`${name}.${end}`, part])),
+);
 
-/** Undefined for a part without a text. */
-export function textPartOf(type: unknown): StreamedText | undefined {
-  return typeof type === 'string' ? byType.get(type) : undefined;
+/** Finds the kind of a part by its type; undefined for a part without text. */
+export function findPartKind(type: unknown): TextPartKind | undefined {
+  return typeof type === 'string' ? kindsByType.get(type) : undefined;
 }
 
-/** The kind of part whose text an event carries; undefined for any other event. */
-export function textPartOfEvent(type: string): StreamedText | undefined {
-  return byEvent.get(type);
+/** Finds the kind of part whose text an event carries; undefined for other events. */
+export function findEventPartKind(type: string): TextPartKind | undefined {
+  return kindsByEvent.get(type);
 }
 
-/** A part with this text. */
-export function writeTextPart({ type, member }: StreamedText, text: string): ResponsesPart {
+/** Writes a part with this text. */
+export function writeTextPart({ type, member }: TextPartKind, text: string): ResponsesPart {
   return { type, [member]: text, ...(type === 'output_text' && { annotations: [], logprobs: [] }) };
 }

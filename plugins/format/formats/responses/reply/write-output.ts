@@ -1,14 +1,14 @@
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { describeImage } from '../../../canonical/made-images.ts';
 import type { Block, BlockHead, CallHead, Citation, ImageBlock, Logprob } from '../../../canonical/reply.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { asList, parseInput } from '../../../wire/members.ts';
-import { writtenParts, writeTextPart } from './text-parts.ts';
+import { blockPartKinds, writeTextPart } from './text-parts.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 /** A block whose text is a part of its item. */
-export type TextualBlock = Extract<Block, { type: keyof typeof writtenParts }>;
+export type TextualBlock = Extract<Block, { type: keyof typeof blockPartKinds }>;
 
-/** OpenAI's prefixes of the ids of items, which clients check. */
+/** OpenAI's prefixes of item ids, which clients check. */
 const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -22,13 +22,13 @@ const idPrefixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * An id for an item without one.
+ * Creates the id of an item.
  *
- * @param id id of the exchange
+ * @param exchangeId id of the exchange
  * @param position position of the item, unique in the reply
  */
-export function newItemId(type: string, id: string, position: number): string {
-  return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${id}_${position}`;
+export function createItemId(type: string, exchangeId: string, position: number): string {
+  return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${exchangeId}_${position}`;
 }
 
 const itemTypes = {
@@ -41,12 +41,12 @@ const itemTypes = {
   tool_search: 'tool_search_call',
 } as const;
 
-/** The id of a block's item, the same in a stream and in a whole reply. */
-export function itemId(id: string, index: number, block: BlockHead): string {
-  return newItemId(itemTypes[block.type === 'tool_call' ? block.form : block.type], id, index);
+/** Creates the id of a block's item, which is the same in a stream and in a non-streaming reply. */
+export function createBlockItemId(exchangeId: string, index: number, block: BlockHead): string {
+  return createItemId(itemTypes[block.type === 'tool_call' ? block.form : block.type], exchangeId, index);
 }
 
-/** Status of an item: `incomplete` when the answer breaks off in it. */
+/** Status of an item: `incomplete` if the answer breaks off in it. */
 type ItemStatus = 'completed' | 'incomplete';
 
 /** Writes a block as an item of the output. Source: OpenAI API reference, "The response object". */
@@ -66,7 +66,7 @@ export function writeItem(id: string, block: Block, status: ItemStatus = 'comple
   }
 }
 
-/** The item as a block opens. */
+/** Writes the opening form of a block's item. */
 export function writeOpenItem(id: string, head: BlockHead): ResponsesItem {
   if (head.type === 'tool_call') return writeCall(id, head, '', 'in_progress');
   if (head.type === 'reasoning') return { id, type: 'reasoning', summary: [], status: 'in_progress' };
@@ -78,7 +78,7 @@ function writeMessage(id: string, status: string, content: ResponsesPart[]): Res
   return { id, type: 'message', role: 'assistant', status, content };
 }
 
-/** The format has images only as results of its own tool, with their data in the answer. */
+/** Writes an image as the result of OpenAI's own tool, which requires its data. An image with a URL becomes text. */
 function writeImage(id: string, { source }: ImageBlock): ResponsesItem {
   if (source.type === 'url')
     return writeMessage(id, 'completed', [writePart({ type: 'text', text: describeImage(source), citations: [] })]);
@@ -92,17 +92,17 @@ function writeCall(id: string, head: CallHead, input: string, status: string): R
   const call = { id, call_id: head.id };
   if (head.form === 'freeform') return { ...call, type: 'custom_tool_call', name, ...group, input, status };
   if (head.form === 'function') return { ...call, type: 'function_call', name, ...group, arguments: input, status };
-  const wanted = parseInput(input) ?? {};
-  return { ...call, type: 'tool_search_call', execution: 'client', arguments: wanted, status };
+  const searchInput = parseInput(input) ?? {};
+  return { ...call, type: 'tool_search_call', execution: 'client', arguments: searchInput, status };
 }
 
 export function writePart(block: TextualBlock): ResponsesPart {
-  const part = writeTextPart(writtenParts[block.type], block.text);
+  const part = writeTextPart(blockPartKinds[block.type], block.text);
   if (block.type !== 'text') return part;
   return { ...part, annotations: block.citations.map(writeCitation), logprobs: writeLogprobs(block.logprobs) };
 }
 
-/** Bytes are required; in Chat they may be null, which means a token without a text. */
+/** Writes log probabilities. Bytes are required; in Chat they are null for a token without text. */
 export function writeLogprobs(tokens: readonly Logprob[] = []): JsonObject[] {
   return tokens.map((token) => ({
     ...token,
@@ -113,7 +113,7 @@ export function writeLogprobs(tokens: readonly Logprob[] = []): JsonObject[] {
   }));
 }
 
-/** Offsets are required; a citation without offsets gets zeros. */
+/** Writes a citation. Offsets are required; missing offsets become zero. */
 export function writeCitation({ url, title, start = 0, end = start }: Citation): ResponsesAnnotation {
   return { type: 'url_citation', url, title: title ?? url, start_index: start, end_index: end };
 }

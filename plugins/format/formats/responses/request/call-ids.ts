@@ -4,11 +4,11 @@ import type { ResponsesItem, ResponsesRequest } from '../../../wire/responses.ts
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
-/** All types of calls and their results have the call id in the same member. */
+/** Rewrites the call ids of a request. Calls and results of all types have the id in the same member. */
 export const writeCallIds: WriteCallIds = (body: ResponsesRequest, ids) =>
-  mapListMember(body, 'input', (item) => inItem(item, ids));
+  mapListMember(body, 'input', (item) => mapItem(item, ids));
 
-function inItem(item: JsonValue, ids: WireIds): JsonValue {
+function mapItem(item: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(item)) return item;
   const { type, role, call_id: id, name }: ResponsesItem = item;
   if (role !== undefined && role !== 'assistant') ids.endTurn();

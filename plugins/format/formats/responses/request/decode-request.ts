@@ -10,11 +10,11 @@ import { ItemReader, responseNotFound } from './read-items.ts';
 import { readToolChoice, ToolReader } from './read-tools.ts';
 import type { ResponsesReasoningOptions, ResponsesRequest, ResponsesTextOptions } from '../../../wire/responses.ts';
 
-const tokens = 'message.output_text.logprobs';
-/** Values of `include` that every format can serve. Reasoning state is always requested. */
-const served = new Set(['reasoning.encrypted_content', tokens]);
+const logprobsInclude = 'message.output_text.logprobs';
+/** Values of `include` that upstreams of every format can serve. Reasoning state is always requested. */
+const supportedIncludes = new Set(['reasoning.encrypted_content', logprobsInclude]);
 /** All other values of `include`. */
-const includable = new Set([
+const vendorIncludes = new Set([
   'code_interpreter_call.outputs',
   'computer_call_output.output.image_url',
   'file_search_call.results',
@@ -30,17 +30,17 @@ const includable = new Set([
  */
 export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversation {
   const request = new Placed(body);
-  refuseStored(request);
+  refuseStoredReferences(request);
   const tools = new ToolReader(notes);
   const reader = new ItemReader(tools, notes);
   tools.add(request);
   const instructions = request.maybeText('instructions') ?? '';
-  reader.read(request);
+  reader.readInput(request);
   const toolChoice = readToolChoice(request, tools.tools, notes);
-  if (toolChoice?.type !== 'none') tools.refuseOnlyForeign();
+  if (toolChoice?.type !== 'none') tools.requireSupportedTool();
   const text = request.maybeObject<ResponsesTextOptions>('text');
   const include = request.texts('include');
-  noteUnserved(include, notes);
+  noteUnsupportedIncludes(include, notes);
   request.maybeInteger('max_tool_calls');
   const settings = readSettings(body, responsesParameters, notes);
   return {
@@ -49,16 +49,16 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
     items: reader.items,
     tools: tools.tools,
     toolChoice,
-    reasoning: withEffort(readReasoning(request), reader.updated.effort),
+    reasoning: replaceEffort(readReasoning(request), reader.changedSettings.effort),
     output: text && readOutputFormat(text, 'format'),
-    ...('output' in reader.updated && { output: reader.updated.output }),
+    ...('output' in reader.changedSettings && { output: reader.changedSettings.output }),
     areInstructionsCached: reader.areInstructionsCached,
-    topLogprobs: settings.topLogprobs ?? (include.includes(tokens) ? 0 : undefined),
+    topLogprobs: settings.topLogprobs ?? (include.includes(logprobsInclude) ? 0 : undefined),
   };
 }
 
-/** Rejects members that need stored data, without which the conversation would be incomplete. */
-function refuseStored(body: Placed<ResponsesRequest>): void {
+/** Refuses members that need stored data, without which the conversation would be incomplete. */
+function refuseStoredReferences(body: Placed<ResponsesRequest>): void {
   for (const name of ['previous_response_id', 'conversation'] as const) {
     if (!body.isMissing(name)) throw responseNotFound(name);
   }
@@ -67,17 +67,20 @@ function refuseStored(body: Placed<ResponsesRequest>): void {
   }
 }
 
-/** Notes values of `include` that no other format has. */
-function noteUnserved(wanted: readonly string[], notes: Notes): void {
-  for (const entry of wanted) {
-    if (!served.has(entry)) notes.drop(includable.has(entry) ? `include ${entry}` : 'include');
+/** Notes values of `include` that other formats do not support. */
+function noteUnsupportedIncludes(includes: readonly string[], notes: Notes): void {
+  for (const entry of includes) {
+    if (!supportedIncludes.has(entry)) notes.drop(vendorIncludes.has(entry) ? `include ${entry}` : 'include');
   }
 }
 
-/** The requested reasoning, with the effort that the history changed. */
-function withEffort(asked: ReasoningRequest | undefined, effort: Effort | undefined): ReasoningRequest | undefined {
-  if (effort === undefined) return asked;
-  return { budget: undefined, wantsText: false, ...asked, effort };
+/** Replaces the requested effort by an effort that the history changed. */
+function replaceEffort(
+  reasoning: ReasoningRequest | undefined,
+  effort: Effort | undefined,
+): ReasoningRequest | undefined {
+  if (effort === undefined) return reasoning;
+  return { budget: undefined, wantsText: false, ...reasoning, effort };
 }
 
 function readReasoning(body: Placed<ResponsesRequest>): ReasoningRequest | undefined {

@@ -21,7 +21,7 @@ import type { ResponsesItem, ResponsesReasoningOptions, ResponsesRequest } from 
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
   const items = writeItems(conversation.items, target);
-  if (instruction !== undefined) items.unshift(developerMessage(instruction));
+  if (instruction !== undefined) items.unshift(writeDeveloperMessage(instruction));
   notePrefill(conversation.items, target.notes);
   const { topLogprobs } = conversation;
   const request: ResponsesRequest = {
@@ -40,7 +40,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   return withoutUnset(request);
 }
 
-function developerMessage(text: string): ResponsesItem {
+function writeDeveloperMessage(text: string): ResponsesItem {
   return { type: 'message', role: 'developer', content: [{ type: 'input_text', text }] };
 }
 
@@ -49,13 +49,13 @@ function writeReasoning(
   { profile, notes }: EncodeTarget,
 ): ResponsesReasoningOptions | undefined {
   if (reasoning === undefined) return undefined;
-  const wanted = requestedEffort(reasoning);
+  const clientEffort = requestedEffort(reasoning);
   if (!canReason(profile)) {
-    if (wanted !== undefined) noteUnservedEffort(wanted, { profile, notes });
+    if (clientEffort !== undefined) noteUnservedEffort(clientEffort, { profile, notes });
     return undefined;
   }
-  const effort = wanted && clampEffort(wanted, profile.quirks.efforts);
-  if (effort !== wanted) notes.approximate(`reasoning effort as ${effort}`);
+  const effort = clientEffort && clampEffort(clientEffort, profile.quirks.efforts);
+  if (effort !== clientEffort) notes.approximate(`reasoning effort as ${effort}`);
   if (effort === undefined && !reasoning.wantsText) return undefined;
   return { ...(effort !== undefined && { effort }), ...(reasoning.wantsText && { summary: 'auto' }) };
 }

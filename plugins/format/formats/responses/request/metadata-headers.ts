@@ -2,21 +2,21 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { ResponsesRequest } from '../../../wire/responses.ts';
 
 const prefix = 'ws_request_header_';
-/** Maximum number of characters of a value. Outlines of long bodies truncate longer values. */
-const longest = 1024;
-const headerText = /^[\x20-\x7e]+$/;
+/** Maximum length of a value in characters. Outlines of long bodies truncate longer values. */
+const maxValueLength = 1024;
+const headerTextPattern = /^[\x20-\x7e]+$/;
 
 /**
- * The headers of one request on a WebSocket, which Codex puts into `client_metadata`: there,
- * `ws_request_header_x_openai_internal_codex_responses_lite` is the header `x-openai-internal-codex-responses-lite` of a POST.
- * Source: Codex 0.171.0.
+ * Reads the headers of one request on a WebSocket, which Codex puts into `client_metadata`. For example,
+ * `ws_request_header_x_openai_internal_codex_responses_lite` is the header `x-openai-internal-codex-responses-lite` of a
+ * POST. Source: Codex 0.171.0.
  */
-export function headersInMetadata({ client_metadata: metadata }: ResponsesRequest): Record<string, string> {
+export function readMetadataHeaders({ client_metadata: metadata }: ResponsesRequest): Record<string, string> {
   if (!isJsonObject(metadata)) return {};
   return Object.fromEntries(
     Object.entries(metadata as JsonObject).flatMap(([name, value]): [string, string][] => {
       if (!name.startsWith(prefix) || typeof value !== 'string') return [];
-      if (value.length > longest || !headerText.test(value)) return [];
+      if (value.length > maxValueLength || !headerTextPattern.test(value)) return [];
       return [[name.slice(prefix.length).replaceAll('_', '-').toLowerCase(), value]];
     }),
   );

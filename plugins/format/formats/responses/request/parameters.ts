@@ -48,7 +48,7 @@ export const responsesParameters = compileParameters(
       top_logprobs: {
         is: rule.anything,
         to: 'topLogprobs',
-        read: (most) => maybeInteger(most, 'top_logprobs', 0, 20) || undefined,
+        read: (value) => maybeInteger(value, 'top_logprobs', 0, 20) || undefined,
         writtenBy: 'encoder',
       },
     },
@@ -56,7 +56,7 @@ export const responsesParameters = compileParameters(
       'model',
       'conversation',
       'prompt',
-      // No upstream needs these: the gateway itself sends the reply, and Codex sends its metadata to OpenAI only.
+      // No upstream needs these. The gateway itself sends the reply, and Codex sends its metadata to OpenAI only.
       'stream_options',
       'client_metadata',
       'reasoning.summary',
@@ -66,11 +66,11 @@ export const responsesParameters = compileParameters(
   },
 );
 
-/** Minimum output limit, in tokens: OpenAI rejects a lower limit. */
+/** Minimum output limit in tokens. OpenAI rejects a lower limit. */
 const minOutputTokens = 16;
 
-function writeLimit(wanted: number, { notes }: EncodeTarget): number {
-  const limit = Math.max(minOutputTokens, wanted);
-  if (limit !== wanted) notes.approximate(`the limit of output tokens as ${limit}`);
+function writeLimit(requestedLimit: number, { notes }: EncodeTarget): number {
+  const limit = Math.max(minOutputTokens, requestedLimit);
+  if (limit !== requestedLimit) notes.approximate(`the limit of output tokens as ${limit}`);
   return limit;
 }

@@ -37,15 +37,15 @@ import {
 import { readEffort } from '../../../canonical/reasoning.ts';
 
 /**
- * Reads the items of a request. System messages at the beginning become instructions; tools in items join the declared tools.
+ * Reads the items of a request. System messages at the start become instructions; tools in items join the declared tools.
  * Source: OpenAI API reference, "Responses", input items; `additional_tools` was observed with Codex.
  */
 export class ItemReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   areInstructionsCached: true | undefined;
-  /** Settings that items of the history changed. An undefined output format means plain text. */
-  updated: Readonly<Partial<Pick<Conversation, 'output'>>> & { readonly effort?: Effort } = {};
+  /** Settings changed by items of the history. An undefined output format means plain text. */
+  changedSettings: Readonly<Partial<Pick<Conversation, 'output'>>> & { readonly effort?: Effort } = {};
   readonly #tools: ToolReader;
   readonly #notes: Notes;
   readonly #calls = new CallMatcher();
@@ -56,51 +56,51 @@ export class ItemReader {
   }
 
   /** @throws GatewayError `invalid_request`, `previous_response_not_found` */
-  read(body: Placed<ResponsesRequest>): void {
+  readInput(body: Placed<ResponsesRequest>): void {
     const { input } = body.value;
     if (typeof input === 'string') {
-      if (input !== '') this.#say('user', [{ type: 'text', text: input }]);
+      if (input !== '') this.#addMessage('user', [{ type: 'text', text: input }]);
       return;
     }
     if (!Array.isArray(input)) throw invalid('input', 'a string or a list of items');
-    let count = 0;
+    let previousCount = 0;
     let type = '';
     for (const item of body.objects<ResponsesItem>('input')) {
-      count = this.items.length;
+      previousCount = this.items.length;
       // Only messages may omit the type.
       type = item.isMissing('type') && !item.isMissing('role') ? 'message' : item.text('type');
-      this.#item(type, item);
+      this.#readItem(type, item);
     }
     if (this.items.length === 0) refuseUnread('input[', this.#notes);
-    else if (this.items.length === count && !madeByModel.test(type))
+    else if (this.items.length === previousCount && !modelItemPattern.test(type))
       refuseUnread(`input[${input.length - 1}]`, this.#notes);
   }
 
-  #item(type: string, item: Placed<ResponsesItem>): void {
+  #readItem(type: string, item: Placed<ResponsesItem>): void {
     switch (type) {
       case 'message':
-        return this.#message(item);
+        return this.#readMessage(item);
       case 'reasoning':
-        return this.#reasoning(item);
+        return this.#readReasoning(item);
       case 'function_call':
-        return this.#call(item, 'function', item.maybeText('arguments') || '{}');
+        return this.#readCall(item, 'function', item.maybeText('arguments') || '{}');
       case 'custom_tool_call':
-        return this.#call(item, 'freeform', item.maybeText('input') ?? '');
+        return this.#readCall(item, 'freeform', item.maybeText('input') ?? '');
       case 'function_call_output':
       case 'custom_tool_call_output':
-        return this.#result(item, readContent(item, 'output', this.#notes));
+        return this.#addResult(item, readContent(item, 'output', this.#notes));
       case 'image_generation_call':
-        return this.#image(item);
+        return this.#readImage(item);
       case 'tool_search_call':
-        return this.#search(item);
+        return this.#readSearch(item);
       case 'tool_search_output':
-        return this.#found(item);
+        return this.#readFoundTools(item);
       case 'additional_tools':
         return this.#tools.add(item);
       case 'item_reference':
         throw responseNotFound(item.at('id'));
       case 'configuration_update':
-        return this.#configure(item);
+        return this.#readSettings(item);
       case 'compaction_trigger':
         // The item requests a summary in place of an answer.
         throw new GatewayError('unsupported_content', `This model does not support input item ${type}.`, {
@@ -111,39 +111,39 @@ export class ItemReader {
     }
   }
 
-  /** Each setting stays in effect until a later item replaces it. */
-  #configure(item: Placed<ResponsesItem>): void {
+  /** Reads changed settings. Each stays in effect until a later item replaces it. */
+  #readSettings(item: Placed<ResponsesItem>): void {
     const reasoning = item.maybeObject<ResponsesReasoningOptions>('reasoning');
     const effort = reasoning && readEffort(reasoning, 'effort');
-    if (effort !== undefined) this.updated = { ...this.updated, effort };
+    if (effort !== undefined) this.changedSettings = { ...this.changedSettings, effort };
     const text = item.maybeObject<ResponsesTextOptions>('text');
     if (text?.isMissing('format') === false)
-      this.updated = { ...this.updated, output: readOutputFormat(text, 'format') };
+      this.changedSettings = { ...this.changedSettings, output: readOutputFormat(text, 'format') };
   }
 
-  #message(item: Placed<ResponsesItem>): void {
+  #readMessage(item: Placed<ResponsesItem>): void {
     const role = readRole(item);
     const parts = readContent(item, 'content', this.#notes);
     if (parts.length === 0) return;
-    if (role !== 'system' || this.items.length > 0) this.#say(role, parts);
+    if (role !== 'system' || this.items.length > 0) this.#addMessage(role, parts);
     else readInstructions(this, parts, this.#notes);
   }
 
-  #say(role: Message['role'], parts: readonly Part[]): void {
+  #addMessage(role: Message['role'], parts: readonly Part[]): void {
     if (role !== 'assistant') this.#calls.endTurn();
     this.items.push({ type: 'message', role, parts });
   }
 
-  /** Reads a generated image. Without its data, only the vendor that generated it has the image. */
-  #image(item: Placed<ResponsesItem>): void {
+  /** Reads a generated image. An image without data is dropped, because only the vendor that generated it has it. */
+  #readImage(item: Placed<ResponsesItem>): void {
     const data = item.maybeText('result');
     if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', item.path);
     const mediaType = mediaTypeIn(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
     const source = { type: 'base64', mediaType, data: standardBase64(data, item.at('result')) } as const;
-    this.#say('assistant', placeParts([{ type: 'image', source, detail: undefined }], item));
+    this.#addMessage('assistant', placeParts([{ type: 'image', source, detail: undefined }], item));
   }
 
-  #reasoning(item: Placed<ResponsesItem>): void {
+  #readReasoning(item: Placed<ResponsesItem>): void {
     const text = [...readTexts(item, 'summary'), ...readTexts(item, 'content')].join('\n\n');
     const encrypted = item.maybeText('encrypted_content');
     const state: Reasoning['state'] = encrypted === undefined ? undefined : readTaggedState(encrypted);
@@ -151,51 +151,51 @@ export class ItemReader {
     if (text !== '' || state !== undefined) this.items.push({ type: 'reasoning', text, state });
   }
 
-  #call(item: Placed<ResponsesItem>, form: ToolForm, input: string): void {
+  #readCall(item: Placed<ResponsesItem>, form: ToolForm, input: string): void {
     const name = item.filled('name');
     const namespace = item.maybeText('namespace');
     const id = this.#calls.call(name, item.text('call_id') || undefined);
     this.items.push({ type: 'tool_call', id, name, namespace, form, input });
   }
 
-  #result(item: Placed<ResponsesItem>, parts: readonly Part[]): void {
-    this.items.push({ type: 'tool_result', id: this.#answered(item), parts, isError: false });
+  #addResult(item: Placed<ResponsesItem>, parts: readonly Part[]): void {
+    this.items.push({ type: 'tool_result', id: this.#resolveCallId(item), parts, isError: false });
   }
 
-  /** A result without an id is matched to its call by name. Source: openai 7.7, `FunctionCallOutput`. */
-  #answered(item: Placed<ResponsesItem>): string {
-    const given = item.maybeText('call_id') ?? '';
+  /** Returns the id of the call that an item answers; matched by name if missing. Source: openai 7.7, `FunctionCallOutput`. */
+  #resolveCallId(item: Placed<ResponsesItem>): string {
+    const callId = item.maybeText('call_id') ?? '';
     const name = item.maybeText('name');
-    if (given === '') return this.#calls.result(name, undefined);
-    this.#calls.answer(given);
-    return given;
+    if (callId === '') return this.#calls.result(name, undefined);
+    this.#calls.answer(callId);
+    return callId;
   }
 
-  /** A search without an id was run by the vendor: only its result is kept. */
-  #search(item: Placed<ResponsesItem>): void {
+  /** Reads a search for tools. A search without an id was run by the vendor, so only its result is kept. */
+  #readSearch(item: Placed<ResponsesItem>): void {
     if (item.isMissing('call_id')) return this.#notes.drop('input item tool_search_call');
-    const { arguments: wanted } = item.value;
-    const input = typeof wanted === 'string' ? wanted : JSON.stringify(wanted ?? {});
-    this.#call(new Placed({ ...item.value, name: toolSearchName }, item.path), 'tool_search', input || '{}');
+    const { arguments: value } = item.value;
+    const input = typeof value === 'string' ? value : JSON.stringify(value ?? {});
+    this.#readCall(new Placed({ ...item.value, name: toolSearchName }, item.path), 'tool_search', input || '{}');
   }
 
-  #found(item: Placed<ResponsesItem>): void {
+  #readFoundTools(item: Placed<ResponsesItem>): void {
     this.#tools.add(item);
     if (item.isMissing('call_id')) return;
-    const found = new ToolReader(this.#notes);
-    found.add(item);
-    const names = found.tools
+    const reader = new ToolReader(this.#notes);
+    reader.add(item);
+    const names = reader.tools
       .filter(isClientTool)
       .map(({ name, namespace }) => [namespace, name].filter(Boolean).join('.'));
     const text = names.length === 0 ? 'No tools were found.' : `These tools can be called now: ${names.join(', ')}`;
-    this.#result(item, [{ type: 'text', text }]);
+    this.#addResult(item, [{ type: 'text', text }]);
   }
 }
 
-/** Items that a client only sends back. A last item of any other type asks for an answer and must not be dropped. */
-const madeByModel = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
+/** Types of items that the model creates and the client sends back. A last item of another type needs an answer and must not be dropped. */
+const modelItemPattern = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
 
-/** The error for a reference to stored data; the store has already resolved all references that it could. */
+/** Creates the error for a reference to stored data. The store has already resolved all references that it could. */
 export function responseNotFound(param: string): GatewayError {
   return new GatewayError('previous_response_not_found', `\`${param}\` refers to an item that is not stored.`, {
     param,
@@ -216,7 +216,7 @@ function readTexts(item: Placed<ResponsesItem>, name: 'summary' | 'content'): st
 }
 
 /**
- * Reads the content of a message or of a tool result: a string or a list of parts. Parts without text are omitted.
+ * Reads the content of a message or a tool result, which is a string or a list of parts. Parts without text are omitted.
  * Source: OpenAI API reference, "Responses", input items.
  *
  * @throws GatewayError `invalid_request`

@@ -1,6 +1,6 @@
-import { readWebSearch } from '../../../canonical/web-search.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
+import { readWebSearch } from '../../../canonical/web-search.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { invalid, type Placed } from '../../../wire/read.ts';
@@ -27,7 +27,7 @@ export class ToolReader {
   readonly #notes: Notes;
   readonly #tools = new ToolSet();
   /** The first tool that only its vendor can run. */
-  #foreign: { readonly path: string; readonly type: string } | undefined;
+  #unsupportedTool: { readonly path: string; readonly type: string } | undefined;
 
   constructor(notes: Notes) {
     this.#notes = notes;
@@ -38,42 +38,42 @@ export class ToolReader {
   }
 
   /** @throws GatewayError `not_supported` if there were tools but none can be served */
-  refuseOnlyForeign(): void {
-    if (this.tools.length > 0 || this.#foreign === undefined) return;
-    throw unsupportedTool(this.#foreign.path, this.#foreign.type);
+  requireSupportedTool(): void {
+    if (this.tools.length > 0 || this.#unsupportedTool === undefined) return;
+    throw unsupportedTool(this.#unsupportedTool.path, this.#unsupportedTool.type);
   }
 
   /** @throws GatewayError `invalid_request` */
   add(holder: Placed<{ readonly tools?: JsonValue | undefined }>, namespace?: string): void {
-    for (const tool of holder.objects<ResponsesTool>('tools')) this.#addOne(tool, namespace);
+    for (const tool of holder.objects<ResponsesTool>('tools')) this.#addTool(tool, namespace);
   }
 
-  /** A search that may use only cached pages is omitted: all other vendors search the web. */
-  #search(tool: Placed): void {
+  /** Adds a web search. A search limited to cached pages is omitted, because other vendors would search the web. */
+  #addSearch(tool: Placed): void {
     if (tool.maybeBoolean('external_web_access') === false) return this.#notes.drop('web_search');
-    const isPlain = tool.texts('search_content_types').every((one) => one === 'text');
-    if (!isPlain) this.#notes.drop('search_content_types of web_search');
+    const isTextOnly = tool.texts('search_content_types').every((type) => type === 'text');
+    if (!isTextOnly) this.#notes.drop('search_content_types of web_search');
     this.#tools.add(readWebSearch(tool, this.#notes, searchMembers));
   }
 
-  #addOne(tool: Placed<ResponsesTool>, namespace: string | undefined): void {
+  #addTool(tool: Placed<ResponsesTool>, namespace: string | undefined): void {
     const type = tool.isMissing('type') && !tool.isMissing('name') ? 'function' : tool.text('type');
-    if (type === 'function' || type === 'custom') this.#notes.dropMembers(tool.value, unservedMembers, 'tools');
+    if (type === 'function' || type === 'custom') this.#notes.dropMembers(tool.value, unsupportedMembers, 'tools');
     if (type === 'function') this.#tools.add(readFunctionTool(tool, 'parameters', namespace));
     else if (type === 'custom') this.#tools.add(readFreeformTool(tool, undefined, namespace));
     else if (type === 'namespace' && namespace === undefined) this.add(tool, readName(tool));
     else if (type === 'tool_search' && tool.value.execution === 'client') this.#tools.add(readToolSearch(tool));
-    else if (isWebSearch(type)) this.#search(tool);
+    else if (isWebSearch(type)) this.#addSearch(tool);
     else {
-      this.#foreign ??= { path: tool.at('type'), type };
+      this.#unsupportedTool ??= { path: tool.at('type'), type };
       this.#notes.drop(`tool ${type}`);
     }
   }
 }
 
-/** Members that tools of other formats lack. Deferred tools are sent in full. */
-const unservedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
-/** Members of a search that do not limit it or that are read here. */
+/** Members that other formats do not have. Deferred tools are sent in full. */
+const unsupportedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
+/** Members of a web search tool that do not limit the search or that are read here. */
 const searchMembers = ['type', 'external_web_access', 'search_content_types'];
 
 function readToolSearch(tool: Placed<ResponsesTool>): ClientTool {
@@ -103,7 +103,7 @@ export function readToolChoice(
   if (type === 'function' || type === 'custom')
     return { type: 'tool', name: readName(choice), namespace: choice.maybeText('namespace') };
   if (type === 'tool_search') return { type: 'tool', name: toolSearchName };
-  if (type === 'allowed_tools') return readAllowed(choice, tools, notes);
+  if (type === 'allowed_tools') return readAllowedTools(choice, tools, notes);
   if (!isWebSearch(type)) throw unsupportedTool('tool_choice', type);
   notes.approximate(forcedSearch);
   return { type: 'auto' };
@@ -113,20 +113,20 @@ function unsupportedTool(param: string, type: string): GatewayError {
   return new GatewayError('not_supported', `Tools of type "${type}" are not supported.`, { param });
 }
 
-function readAllowed(choice: Placed<ResponsesToolChoice>, tools: readonly Tool[], notes: Notes): ToolChoice {
+function readAllowedTools(choice: Placed<ResponsesToolChoice>, tools: readonly Tool[], notes: Notes): ToolChoice {
   // The list may be empty but not missing.
   choice.list('tools');
-  const allowed: string[] = [];
+  const allowedNames: string[] = [];
   for (const tool of choice.objects<ResponsesTool>('tools')) {
     const type = tool.text('type');
-    if (type === 'function' || type === 'custom') allowed.push(readName(tool));
-    else if (type === 'tool_search') allowed.push(toolSearchName);
-    else if (type === 'namespace') allowed.push(...namesIn(tools, readName(tool)));
+    if (type === 'function' || type === 'custom') allowedNames.push(readName(tool));
+    else if (type === 'tool_search') allowedNames.push(toolSearchName);
+    else if (type === 'namespace') allowedNames.push(...listToolNames(tools, readName(tool)));
     else notes.drop(`allowed tool ${type}`);
   }
-  return allowedChoice(choice, allowed);
+  return allowedChoice(choice, allowedNames);
 }
 
-function namesIn(tools: readonly Tool[], namespace: string): string[] {
+function listToolNames(tools: readonly Tool[], namespace: string): string[] {
   return tools.filter(isClientTool).flatMap((tool) => (tool.namespace === namespace ? [tool.name] : []));
 }

@@ -8,25 +8,25 @@ import { writeResponsesSearch } from '../../../canonical/web-search.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /**
- * Writes the tools of a request and their options. Without tools it writes neither, because vendors reject an empty list
+ * Writes the tools of a request and their options. Without tools, both are omitted, because vendors reject an empty list
  * and a choice without a list.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): ResponsesRequest {
   const { toolChoice } = conversation;
-  const isFiltered = !canSayAllowed(conversation, target);
+  const isFiltered = !canListAllowed(conversation, target);
   const allowed = isFiltered ? new Set(toolChoice?.allowed) : undefined;
   const tools = conversation.tools.filter((tool) => !isClientTool(tool) || allowed?.has(tool.name) !== false);
-  const written = writeList(tools, target);
-  if (written.length === 0) return {};
+  const writtenTools = writeToolList(tools, target);
+  if (writtenTools.length === 0) return {};
   return {
-    tools: written,
+    tools: writtenTools,
     tool_choice: toolChoice && writeChoice(isFiltered ? { type: toolChoice.type } : toolChoice, conversation, target),
     parallel_tool_calls: conversation.parallelToolCalls,
   };
 }
 
-/** A list of allowed tools cannot name tools in a group; the other tools are then omitted instead. */
-function canSayAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
+/** True if the choice can list the allowed tools. It cannot name tools in a group; the other tools are omitted instead. */
+function canListAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
   const allowed = toolChoice?.allowed;
   if (allowed === undefined || !supportsFreeformTools(target)) return true;
   return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowed.includes(tool.name));
@@ -37,38 +37,42 @@ export function supportsFreeformTools({ profile }: Pick<EncodeTarget, 'profile'>
   return profile.quirks.freeform_tools;
 }
 
-function writeList(tools: readonly Tool[], target: EncodeTarget): ResponsesTool[] {
-  const written: ResponsesTool[] = [];
+function writeToolList(tools: readonly Tool[], target: EncodeTarget): ResponsesTool[] {
+  const writtenTools: ResponsesTool[] = [];
   const groups = new Map<string, ResponsesTool[]>();
   for (const tool of tools) {
     if (!isClientTool(tool)) {
-      if (target.profile.quirks.hosted_search) written.push(writeResponsesSearch(tool, target.notes));
+      if (target.profile.quirks.hosted_search) writtenTools.push(writeResponsesSearch(tool, target.notes));
       else target.notes.drop('web_search');
-    } else if (tool.namespace === undefined || !supportsFreeformTools(target)) written.push(writeTool(tool, target));
+    } else if (tool.namespace === undefined || !supportsFreeformTools(target))
+      writtenTools.push(writeTool(tool, target));
     else {
       let group = groups.get(tool.namespace);
       if (group === undefined) {
         group = [];
         groups.set(tool.namespace, group);
-        written.push(writeGroup(tool.namespace, group));
+        writtenTools.push(writeGroup(tool.namespace, group));
       }
       group.push(writeTool(tool, target));
     }
   }
-  return written;
+  return writtenTools;
 }
 
 function writeGroup(name: string, tools: ResponsesTool[]): ResponsesTool {
   return { type: 'namespace', name, description: `Tools of ${name}`, tools };
 }
 
-/** The name of a tool on the wire, relative to its group if the upstream has groups. */
-export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespace'>, target: EncodeTarget): string {
+/** Writes the name of a tool, relative to its group if the upstream supports groups. */
+export function writeToolName(
+  { name, namespace }: Pick<ClientTool, 'name' | 'namespace'>,
+  target: EncodeTarget,
+): string {
   return target.names.toWire(name, supportsFreeformTools(target) ? undefined : namespace);
 }
 
 function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
-  const name = wireName(tool, target);
+  const name = writeToolName(tool, target);
   if (tool.form === 'function' || !supportsFreeformTools(target)) return writeFunction(tool, name, target);
   if (tool.form === 'freeform') return writeCustom(tool, name);
   return {
@@ -79,10 +83,10 @@ function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
   };
 }
 
-/** `strict` is always set: it defaults to true, with which OpenAI rejects ordinary schemas. */
+/** Writes a function. Always sets `strict`, because with the default, true, OpenAI rejects ordinary schemas. */
 function writeFunction(tool: ClientTool, name: string, target: EncodeTarget): ResponsesTool {
-  const { description, schema: wanted } = asFunction(tool, target.notes);
-  const { schema, strict = false } = enforceInput(tool, wanted, subsetOf(target.profile), target);
+  const { description, schema: inputSchema } = asFunction(tool, target.notes);
+  const { schema, strict = false } = enforceInput(tool, inputSchema, subsetOf(target.profile), target);
   return { type: 'function', name, description, parameters: schema, strict };
 }
 
@@ -97,28 +101,28 @@ function writeChoice(
   target: EncodeTarget,
 ): string | ResponsesToolChoice {
   const { type, name, allowed } = choice;
-  if (type === 'tool' && name !== undefined) return writeNamed(choice, conversation, target);
+  if (type === 'tool' && name !== undefined) return writeNamedChoice(choice, conversation, target);
   if (allowed === undefined || type === 'none') return type === 'tool' ? 'required' : type;
   const tools = conversation.tools.filter(isClientTool).filter((tool) => allowed.includes(tool.name));
-  return { type: 'allowed_tools', mode: type, tools: tools.map((tool) => writeMention(tool, target)) };
+  return { type: 'allowed_tools', mode: type, tools: tools.map((tool) => writeToolReference(tool, target)) };
 }
 
-function writeNamed(
+function writeNamedChoice(
   { name, namespace }: ToolChoice,
   { tools }: Conversation,
   target: EncodeTarget,
 ): string | ResponsesToolChoice {
-  const wanted = tools.find((tool) => isClientTool(tool) && tool.name === name && tool.namespace === namespace);
-  if (wanted !== undefined && isClientTool(wanted)) {
-    if (namespace === undefined || !supportsFreeformTools(target)) return writeMention(wanted, target);
+  const chosenTool = tools.find((tool) => isClientTool(tool) && tool.name === name && tool.namespace === namespace);
+  if (chosenTool !== undefined && isClientTool(chosenTool)) {
+    if (namespace === undefined || !supportsFreeformTools(target)) return writeToolReference(chosenTool, target);
     target.notes.approximate('tool_choice of a tool in a group as required');
     return 'required';
   }
   return { type: 'function', name: target.names.toWire(name ?? '', namespace) };
 }
 
-function writeMention(tool: ClientTool, target: EncodeTarget): ResponsesToolChoice {
+function writeToolReference(tool: ClientTool, target: EncodeTarget): ResponsesToolChoice {
   if (tool.form === 'tool_search' && supportsFreeformTools(target)) return { type: 'tool_search' };
   const type = tool.form === 'freeform' && supportsFreeformTools(target) ? 'custom' : 'function';
-  return { type, name: wireName(tool, target) };
+  return { type, name: writeToolName(tool, target) };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newItemId } from '../../../../../plugins/format/formats/responses/reply/write-output.ts';
+import { createItemId } from '../../../../../plugins/format/formats/responses/reply/write-output.ts';
 
 it.each([
   ['message', 'msg_1_0'],
@@ -9,5 +9,5 @@ it.each([
   ['custom_tool_call_output', 'ctco_1_0'],
   ['toString', 'item_1_0'],
 ])('an item of the type %s without an id gets one with the prefix that OpenAI uses, %s', (type, id) => {
-  expect(newItemId(type, '1', 0)).toBe(id);
+  expect(createItemId(type, '1', 0)).toBe(id);
 });

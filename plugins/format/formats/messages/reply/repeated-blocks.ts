@@ -155,7 +155,9 @@ export class RepeatedBlocks {
     const { index } = body;
     const droppedBefore =
       typeof index === 'number' ? this.#droppedIndexes.filter((droppedIndex) => droppedIndex < index).length : 0;
-    return droppedBefore === 0 ? event : replaceEventData(event, { ...body, index: scalarNumber(index) - droppedBefore });
+    return droppedBefore === 0
+      ? event
+      : replaceEventData(event, { ...body, index: scalarNumber(index) - droppedBefore });
   }
 }
 

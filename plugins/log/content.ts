@@ -1,87 +1,90 @@
 import { isApiKey, maskApiKey } from '#core/business/accounts/api-key.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { startOf } from './record-line.ts';
+import { lineStart } from './record-line.ts';
 
-/** Read past the limit, so that a key is recognised before truncation splits it. */
-const slackBytes = 128;
+/** Bytes read past the limit, so that a key is recognised before truncation splits it. */
+const lookaheadBytes = 128;
 
-/** Number of digits after the prefix: in a whole key, and in the shortest fragment that is redacted. */
-const keyDigits = { whole: 49, fewest: 16 };
+/** Number of digits after the prefix: in a complete key, and in the shortest fragment that is redacted. */
+const keyDigits = { complete: 49, min: 16 };
 
-/** Collects the beginning of a reply as it is sent, as a copy of bounded size. */
+/** Collects a copy of the start of a reply while it is sent, up to a limit. */
 export class Excerpt {
   readonly #collected = new CollectedBytes();
-  #room: number;
-  #isOver = false;
+  #remainingBytes: number;
+  #isTruncated = false;
 
   constructor(maxBytes: number) {
-    this.#room = maxBytes + slackBytes;
+    this.#remainingBytes = maxBytes + lookaheadBytes;
   }
 
   readonly add = (chunk: string | Buffer): void => {
-    if (this.#isOver || chunk.length === 0) return;
-    this.#isOver = chunk.length > this.#room;
+    if (this.#isTruncated || chunk.length === 0) return;
+    this.#isTruncated = chunk.length > this.#remainingBytes;
     // Each character of a string is at least one byte.
-    const copy = Buffer.from(this.#isOver ? (chunk.slice(0, this.#room) as string) : (chunk as string));
+    const copy = Buffer.from(this.#isTruncated ? (chunk.slice(0, this.#remainingBytes) as string) : (chunk as string));
     this.#collected.add(copy);
-    this.#room = Math.max(0, this.#room - copy.length);
+    this.#remainingBytes = Math.max(0, this.#remainingBytes - copy.length);
   };
 
-  read(): { readonly bytes: Buffer; readonly isOver: boolean } {
-    return { bytes: this.#collected.bytes(), isOver: this.#isOver };
+  read(): { readonly bytes: Buffer; readonly isTruncated: boolean } {
+    return { bytes: this.#collected.bytes(), isTruncated: this.#isTruncated };
   }
 }
 
 /**
- * Writes the `content` lines of the journal: one for the request, if a stage has read its body, and one for the reply. Bodies
- * are in base64, so a line is ASCII and has a bounded length.
+ * Creates the `content` lines of the journal: one for the request, if a stage has read its body, and one for the reply. Bodies are in
+ * base64, so a line is ASCII and has a bounded length.
  */
 export class ContentLines {
   readonly #maxBytes: number;
-  readonly #prefix: string;
-  readonly #key: RegExp;
-  readonly #keyAtEnd: RegExp;
+  readonly #keyPrefix: string;
+  readonly #keyPattern: RegExp;
+  readonly #keyAtEndPattern: RegExp;
 
-  /** @param prefix of the gateway's keys */
+  /** @param prefix prefix of the gateway's keys */
   constructor(maxBytes: number, prefix: string) {
     this.#maxBytes = maxBytes;
-    this.#prefix = prefix;
+    this.#keyPrefix = prefix;
     const start = `${prefix}[-_]`;
-    this.#key = new RegExp(`${start}(?:(?!${start})[0-9A-Za-z]){${keyDigits.fewest},${keyDigits.whole}}`, 'g');
-    this.#keyAtEnd = new RegExp(`${start}[0-9A-Za-z]+$`);
+    this.#keyPattern = new RegExp(`${start}(?:(?!${start})[0-9A-Za-z]){${keyDigits.min},${keyDigits.complete}}`, 'g');
+    this.#keyAtEndPattern = new RegExp(`${start}[0-9A-Za-z]+$`);
   }
 
-  of(exchange: Exchange, answer: Excerpt): string[] {
+  createLines(exchange: Exchange, excerpt: Excerpt): string[] {
     const { received } = exchange.body;
-    const isOver = received !== undefined && received.length > this.#maxBytes + slackBytes;
-    const asked = this.#line(exchange, 'request', received?.subarray(0, this.#maxBytes + slackBytes), isOver);
-    const { bytes, isOver: isAnswerOver } = answer.read();
-    return [...asked, ...this.#line(exchange, 'reply', bytes, isAnswerOver)];
+    const maxBytes = this.#maxBytes + lookaheadBytes;
+    const isRequestTruncated = received !== undefined && received.length > maxBytes;
+    const { bytes, isTruncated } = excerpt.read();
+    return [
+      ...this.#createLine(exchange, 'request', received?.subarray(0, maxBytes), isRequestTruncated),
+      ...this.#createLine(exchange, 'reply', bytes, isTruncated),
+    ];
   }
 
-  #line({ id, receivedAt }: Exchange, part: string, bytes: Buffer | undefined, isOver: boolean): string[] {
+  #createLine({ id, receivedAt }: Exchange, part: string, bytes: Buffer | undefined, isTruncated: boolean): string[] {
     if (bytes === undefined || bytes.length === 0) return [];
-    const clean = Buffer.from(this.#clean(bytes, isOver));
-    const kept = clean.subarray(0, endOfCharacter(clean, this.#maxBytes));
-    const isCut = isOver || kept.length < clean.length;
+    const sanitized = Buffer.from(this.#sanitize(bytes, isTruncated));
+    const body = sanitized.subarray(0, findCharacterEnd(sanitized, this.#maxBytes));
+    const isCut = isTruncated || body.length < sanitized.length;
     const head = `"id":"${id}","started_at":${receivedAt},"part":"${part}","is_cut":${isCut}`;
-    return [`${startOf.content}${head},"body":"${kept.toString('base64')}"}`];
+    return [`${lineStart.content}${head},"body":"${body.toString('base64')}"}`];
   }
 
-  /** Text that PostgreSQL can store, with keys redacted. A character that truncation splits is dropped. */
-  #clean(bytes: Buffer, isOver: boolean): string {
-    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isOver });
-    const clean = text.replaceAll('\0', '\ufffd').replace(this.#key, (found, index: number) => {
-      if (isApiKey(found, this.#prefix)) return maskApiKey(found, this.#prefix);
-      // A letter or digit before the prefix means that it is part of a longer name.
-      return index > 0 && /[0-9A-Za-z]/.test(text.charAt(index - 1)) ? found : '[key]';
+  /** Converts bytes to text that PostgreSQL can store, with keys redacted. Drops a character that truncation splits. */
+  #sanitize(bytes: Buffer, isTruncated: boolean): string {
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isTruncated });
+    const redacted = text.replaceAll('\0', '\ufffd').replace(this.#keyPattern, (match, index: number) => {
+      if (isApiKey(match, this.#keyPrefix)) return maskApiKey(match, this.#keyPrefix);
+      // After a letter or digit, the prefix is part of a longer name.
+      return index > 0 && /[0-9A-Za-z]/.test(text.charAt(index - 1)) ? match : '[key]';
     });
-    return isOver ? clean.replace(this.#keyAtEnd, '[key]') : clean;
+    return isTruncated ? redacted.replace(this.#keyAtEndPattern, '[key]') : redacted;
   }
 }
 
-function endOfCharacter(text: Buffer, limit: number): number {
+function findCharacterEnd(text: Buffer, limit: number): number {
   if (text.length <= limit) return text.length;
   let end = limit;
   while (((text[end] ?? 0) & 0xc0) === 0x80) end--;

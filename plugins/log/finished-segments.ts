@@ -2,7 +2,7 @@ import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { type Disk, DiskSilent } from './disk/contract.ts';
+import { type Disk, ignoreSilence } from './disk/contract.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';
@@ -11,15 +11,14 @@ import type { OwnSegment } from './own-segment.ts';
 export interface FinishedSegment {
   readonly segment: OwnSegment;
   readonly records: number;
-  /** Time of its first record (performance.now()). */
-  readonly firstAt: number;
+  readonly firstRecordAt: number; // `performance.now()` ms; time of the first record
 }
 
 const noteIntervalMs = 10_000;
-/** Maximum wait on shutdown for a silent disk while the database is down as well. */
+/** Maximum wait for a silent disk on shutdown, if the database is down as well. */
 const diskTimeoutMs = 3_000;
 
-/** The segments of this instance that wait for the database, oldest first. They stay open until shipped, up to a bound. */
+/** Segments of this instance that wait for the database, oldest first. Up to a bound, their files stay open until they are shipped. */
 export class FinishedSegments {
   readonly #disk: Disk;
   readonly #folder: JournalFolder;
@@ -27,9 +26,9 @@ export class FinishedSegments {
   readonly #losses: Losses;
   readonly #segments: FinishedSegment[] = [];
   /** Segments whose files another instance shipped while this process was paused. */
-  #takenOver: readonly OwnSegment[] = [];
+  #segmentsShippedElsewhere: readonly OwnSegment[] = [];
   #bytes = 0;
-  readonly #restoreNotes = new Throttle(noteIntervalMs);
+  readonly #restoreThrottle = new Throttle(noteIntervalMs);
 
   constructor(disk: Disk, folder: JournalFolder, log: Logger, losses: Losses) {
     this.#disk = disk;
@@ -42,17 +41,17 @@ export class FinishedSegments {
     return this.#segments[0];
   }
 
-  /** The oldest segment that can be read now; while the disk is silent, only segments in memory can. */
-  get next(): FinishedSegment | undefined {
+  /** Oldest segment that can be read now. While the disk is silent, only segments in memory can be read. */
+  get nextReadable(): FinishedSegment | undefined {
     return this.#disk.isSilent ? this.#segments.find(({ segment }) => segment.isInMemory) : this.oldest;
   }
 
-  get length(): number {
+  get count(): number {
     return this.#segments.length;
   }
 
   /** Number of segments that can be shipped now. */
-  get ready(): number {
+  get readableCount(): number {
     if (!this.#disk.isSilent) return this.#segments.length;
     return this.#segments.filter(({ segment }) => segment.isInMemory).length;
   }
@@ -67,9 +66,9 @@ export class FinishedSegments {
 
   add(finished: FinishedSegment): void {
     const { segment } = finished;
-    const open = this.#segments.filter(({ segment: { file } }) => file !== undefined).length;
-    if (open >= bounds.openSegments)
-      inBackground(this.#log, 'closing a file of the journal', () => segment.closeIfIntact().catch(unlessSilent));
+    const openCount = this.#segments.filter(({ segment: { file } }) => file !== undefined).length;
+    if (openCount >= bounds.openSegments)
+      inBackground(this.#log, 'closing a file of the journal', () => segment.closeIfIntact().catch(ignoreSilence));
     this.#segments.push(finished);
     this.#bytes += segment.bytes;
   }
@@ -83,60 +82,61 @@ export class FinishedSegments {
     finished.segment.close();
   }
 
-  /** Counts the records of a segment as lost: its file was closed and has been removed. */
-  giveUp({ segment, records }: FinishedSegment, reason: string): void {
-    if (!this.#takenOver.includes(segment)) this.#losses.add(reason, records);
+  /** Counts the records of a segment as lost because its file was closed and then removed. */
+  countAsLost({ segment, records }: FinishedSegment, reason: string): void {
+    if (!this.#segmentsShippedElsewhere.includes(segment)) this.#losses.add(reason, records);
   }
 
-  /** Called when another instance has shipped the files of this one. */
-  takeOver(): void {
-    this.#takenOver = this.#segments.map(({ segment }) => segment);
+  /** Notes that another instance has shipped the files of this instance. */
+  noteShippedElsewhere(): void {
+    this.#segmentsShippedElsewhere = this.#segments.map(({ segment }) => segment);
   }
 
-  /** Rewrites the oldest segment without a file to the folder. @throws DiskSilent */
+  /**
+   * Writes the oldest segment without a file to the folder again.
+   *
+   * @throws DiskSilent
+   */
   async restoreOldest(): Promise<void> {
     for (const { segment } of this.#segments.slice()) {
-      if (!segment.isHeld || (await segment.isIntact())) continue;
+      if (!segment.isReadable || (await segment.isIntact())) continue;
       const result = await this.#restore(segment);
-      if (result === true && this.#restoreNotes.pass())
+      if (result === true && this.#restoreThrottle.pass())
         this.#log.warn(`records that wait for the database are written to ${segment.path} again`);
       return;
     }
   }
 
-  /** Closes all segments, and counts the records that cannot be left for the next start. */
+  /** Closes all segments and counts the records that cannot be left for the next start. */
   async close(): Promise<void> {
     // Lines that exist only in memory justify the wait.
-    if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.answers(diskTimeoutMs);
+    if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.waitForAnswer(diskTimeoutMs);
     for (const { segment, records } of this.#segments.splice(0)) {
-      const failure = await this.#leave(segment);
-      if (failure !== undefined && !this.#takenOver.includes(segment)) this.#losses.add(failure, records);
+      const failure = await this.#ensureOnDisk(segment);
+      if (failure !== undefined && !this.#segmentsShippedElsewhere.includes(segment))
+        this.#losses.add(failure, records);
       segment.close();
     }
   }
 
-  /** @returns reason why the records are not on disk; undefined if they are */
-  async #leave(segment: OwnSegment): Promise<string | undefined> {
+  /** @returns reason why the records are not on disk; undefined if they are on disk */
+  async #ensureOnDisk(segment: OwnSegment): Promise<string | undefined> {
     const isInMemory = segment.isInMemory;
     try {
       const result = (await segment.isIntact()) || (await this.#restore(segment));
       return typeof result === 'string' ? result : undefined;
     } catch (error) {
-      // Lines in a file persist even if the disk does not answer.
+      // Lines in a file are safe even if the disk does not answer.
       return isInMemory ? (error as Error).message : undefined;
     }
   }
 
-  /** @returns true once the segment is in a file, else the reason for the failure */
+  /** @returns true if the segment was written to a file, false if it already was in one, or the reason for the failure */
   async #restore(segment: OwnSegment): Promise<boolean | string> {
     try {
-      return await segment.restore(() => this.#folder.ensure(this.#disk), this.#folder.underlying);
+      return await segment.restore(() => this.#folder.recreate(this.#disk), this.#folder.underlyingDevices);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
   }
-}
-
-function unlessSilent(error: unknown): void {
-  if (!(error instanceof DiskSilent)) throw error;
 }

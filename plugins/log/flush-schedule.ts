@@ -1,72 +1,71 @@
 const delaysMs = { gathered: 1, later: 5 };
 
 /**
- * Calls a function at the end of the current turn of the event loop (`soon`), after a millisecond (`gathered`), or together with the next
- * such call, after five milliseconds at the latest (`later`). One call serves all requests that were made before it.
+ * Calls a flush function at the end of the current event loop turn (`requestImmediate`), after a millisecond (`requestGathered`), or
+ * together with the next such call but after five milliseconds at the latest (`requestLater`). One call serves all earlier requests.
  */
 export class FlushSchedule {
   readonly #flush: () => void;
-  // One timer of each kind serves all requests.
   readonly #gatheredTimer: NodeJS.Timeout;
   readonly #laterTimer: NodeJS.Timeout;
-  #isSoon = false;
-  #isGathered = false;
-  #isLater = false;
-  #flushed: PromiseWithResolvers<void> | undefined;
+  #isImmediateDue = false;
+  #isGatheredDue = false;
+  #isLaterDue = false;
+  #nextFlush: PromiseWithResolvers<void> | undefined;
 
   constructor(flush: () => void) {
     this.#flush = flush;
-    this.#gatheredTimer = setTimeout(() => this.#isGathered && this.#run(), delaysMs.gathered).unref();
-    this.#laterTimer = setTimeout(() => this.#isLater && this.#run(), delaysMs.later).unref();
+    this.#gatheredTimer = setTimeout(() => this.#isGatheredDue && this.#runFlush(), delaysMs.gathered).unref();
+    this.#laterTimer = setTimeout(() => this.#isLaterDue && this.#runFlush(), delaysMs.later).unref();
   }
 
-  /** Settles after the next call; undefined unless the call waits for more to be gathered. */
-  get gathering(): Promise<void> | undefined {
-    if (!this.#isGathered || this.#isSoon) return undefined;
-    return (this.#flushed ??= Promise.withResolvers<void>()).promise;
+  /** Resolves after the next flush; undefined unless a flush of gathered lines is due. */
+  get gatheredFlush(): Promise<void> | undefined {
+    if (!this.#isGatheredDue || this.#isImmediateDue) return undefined;
+    return (this.#nextFlush ??= Promise.withResolvers<void>()).promise;
   }
 
-  soon(): void {
-    if (this.#isSoon) return;
-    this.#isSoon = true;
-    setImmediate(this.#run);
+  requestImmediate(): void {
+    if (this.#isImmediateDue) return;
+    this.#isImmediateDue = true;
+    setImmediate(this.#runFlush);
   }
 
-  gathered(): void {
-    if (this.#isSoon || this.#isGathered) return;
-    this.#isGathered = true;
+  requestGathered(): void {
+    if (this.#isImmediateDue || this.#isGatheredDue) return;
+    this.#isGatheredDue = true;
     this.#gatheredTimer.refresh();
   }
 
-  later(): void {
-    if (this.#isSoon || this.#isGathered || this.#isLater) return;
-    this.#isLater = true;
+  requestLater(): void {
+    if (this.#isImmediateDue || this.#isGatheredDue || this.#isLaterDue) return;
+    this.#isLaterDue = true;
     this.#laterTimer.refresh();
   }
 
-  /** Cancels the delayed calls; a call at the end of this turn still happens. */
+  /** Cancels the delayed flushes. A flush at the end of this turn is still executed. */
   stop(): void {
     clearTimeout(this.#gatheredTimer);
     clearTimeout(this.#laterTimer);
-    this.#takeFlushed()?.resolve();
+    this.#takeNextFlush()?.resolve();
   }
 
-  readonly #run = (): void => {
-    this.#isSoon = false;
-    const flushed = this.#takeFlushed();
+  readonly #runFlush = (): void => {
+    this.#isImmediateDue = false;
+    const nextFlush = this.#takeNextFlush();
     try {
       this.#flush();
     } finally {
-      // Replies wait for it.
-      flushed?.resolve();
+      // Replies wait for this promise.
+      nextFlush?.resolve();
     }
   };
 
-  #takeFlushed(): PromiseWithResolvers<void> | undefined {
-    const flushed = this.#flushed;
-    this.#flushed = undefined;
-    this.#isGathered = false;
-    this.#isLater = false;
-    return flushed;
+  #takeNextFlush(): PromiseWithResolvers<void> | undefined {
+    const nextFlush = this.#nextFlush;
+    this.#nextFlush = undefined;
+    this.#isGatheredDue = false;
+    this.#isLaterDue = false;
+    return nextFlush;
   }
 }

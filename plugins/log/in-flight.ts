@@ -2,116 +2,129 @@ import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
-import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
+import { writeCallerMembers, writeRequestMembers, writeResultMembers, lineStart } from './record-line.ts';
 import { isUnauthenticated } from './unauthenticated-counts.ts';
 
-interface Running {
+interface RequestInFlight {
   readonly exchange: Exchange;
   readonly request: string;
   caller: string;
-  isOnFile: boolean;
-  /** Position behind the queued `begin` line; undefined until it is queued. */
+  isBeginSettled: boolean; // true once its `begin` line is queued or no longer needed
+  /** Position after the queued `begin` line; undefined until the line is queued. */
   position: number | undefined;
 }
 
-const runningFact = defineFact<Link<Running>>('log_running');
+const inFlightFact = defineFact<Link<RequestInFlight>>('log_running');
 
-/** The recorded requests in flight, and their journal lines. */
+/** The recorded requests in flight and their journal lines. */
 export class RequestsInFlight {
-  readonly #running = new LinkedList<Running>();
+  readonly #requests = new LinkedList<RequestInFlight>();
   /** Requests without a queued `begin` line; emptied within milliseconds. */
-  readonly #fresh: Running[] = [];
+  readonly #pendingBegins: RequestInFlight[] = [];
 
   get size(): number {
-    return this.#running.size;
+    return this.#requests.size;
   }
 
-  begin(exchange: Exchange): void {
-    const running = { exchange, request: requestMembers(exchange), caller: '', isOnFile: false, position: undefined };
-    exchange.set(runningFact, this.#running.add(running));
-    this.#fresh.push(running);
+  /** Adds a request. */
+  add(exchange: Exchange): void {
+    const running = {
+      exchange,
+      request: writeRequestMembers(exchange),
+      caller: '',
+      isBeginSettled: false,
+      position: undefined,
+    };
+    exchange.set(inFlightFact, this.#requests.add(running));
+    this.#pendingBegins.push(running);
   }
 
-  /** True for requests whose `begin` lines are due. */
-  get hasFresh(): boolean {
-    return this.#fresh.length > 0;
+  /** True if `begin` lines are due. */
+  get hasPendingBegins(): boolean {
+    return this.#pendingBegins.length > 0;
   }
 
-  /** True if the `begin` line of this request is due. */
-  isFresh(exchange: Exchange): boolean {
-    return exchange.find(runningFact)?.item.isOnFile === false;
+  /** Returns true if the `begin` line of this request is due. */
+  isBeginPending(exchange: Exchange): boolean {
+    return exchange.find(inFlightFact)?.item.isBeginSettled === false;
   }
 
-  /** Position behind the `begin` line of a request; undefined if no such line is on its way to the disk. */
+  /** Returns the position after the `begin` line of a request; undefined if no such line is queued for the disk. */
   positionOf(exchange: Exchange): number | undefined {
-    return exchange.find(runningFact)?.item.position;
+    return exchange.find(inFlightFact)?.item.position;
   }
 
   /** Returns the `enter` line; undefined if the `begin` line will include it or the request is not recorded. */
   enter(exchange: Exchange): string | undefined {
-    const running = exchange.find(runningFact)?.item;
+    const running = exchange.find(inFlightFact)?.item;
     if (running === undefined) return undefined;
-    running.caller = callerMembers(exchange);
-    return running.isOnFile ? `${startOf.enter}"id":"${exchange.id}"${running.caller}}` : undefined;
+    running.caller = writeCallerMembers(exchange);
+    return running.isBeginSettled ? `${lineStart.enter}"id":"${exchange.id}"${running.caller}}` : undefined;
   }
 
   /** Returns the `end` line, after which the request is no longer in flight; undefined if the request is not recorded. */
   end(exchange: Exchange, outcome: Outcome): string | undefined {
-    const link = exchange.find(runningFact);
+    const link = exchange.find(inFlightFact);
     if (link === undefined) return undefined;
-    this.#running.remove(link);
+    this.#requests.remove(link);
     const running = link.item;
-    running.isOnFile = true;
-    const caller = running.caller === '' ? callerMembers(exchange) : running.caller;
-    return `${startOf.end}${running.request}${caller}${resultMembers(exchange, outcome)}}`;
+    running.isBeginSettled = true;
+    const caller = running.caller === '' ? writeCallerMembers(exchange) : running.caller;
+    return `${lineStart.end}${running.request}${caller}${writeResultMembers(exchange, outcome)}}`;
   }
 
   /**
    * Removes a request without recording it.
    *
-   * @returns the `skip` line, if a `begin` line is on file and would otherwise lack its end
+   * @returns the `skip` line if a `begin` line was written; undefined if none is needed
    */
   skip(exchange: Exchange): string | undefined {
-    const link = exchange.find(runningFact);
+    const link = exchange.find(inFlightFact);
     if (link === undefined) return undefined;
-    this.#running.remove(link);
-    const { isOnFile } = link.item;
-    link.item.isOnFile = true;
-    return isOnFile ? `${startOf.skip}"id":"${exchange.id}"}` : undefined;
+    this.#requests.remove(link);
+    const { isBeginSettled } = link.item;
+    link.item.isBeginSettled = true;
+    return isBeginSettled ? `${lineStart.skip}"id":"${exchange.id}"}` : undefined;
   }
 
   /**
-   * Writes the `begin` lines that are due. A request that has already ended gets only its `end` line, and so does a request known to
-   * belong to no account, so that such requests take no room in the journal while the database is unavailable.
+   * Writes the `begin` lines that are due. A request that has already ended gets only its `end` line. So does a request known to have no
+   * account, so that such requests take no space in the journal while the database is unavailable.
    *
-   * @param write writes some lines and returns the position behind them; undefined if they are not on their way to the disk
+   * @param write writes lines and returns the position after them; undefined if the lines are not queued for the disk
    */
-  writeFresh(write: (lines: readonly string[]) => number | undefined): void {
-    const due = this.#fresh.splice(0).filter(({ exchange, isOnFile }) => !isOnFile && !isUnauthenticated(exchange));
-    if (due.length === 0) return;
-    for (const running of due) running.isOnFile = true;
-    const position = write(due.map(beginLine));
-    for (const running of due) running.position = position;
+  writePendingBegins(write: (lines: readonly string[]) => number | undefined): void {
+    const pending = this.#pendingBegins
+      .splice(0)
+      .filter(({ exchange, isBeginSettled }) => !isBeginSettled && !isUnauthenticated(exchange));
+    if (pending.length === 0) return;
+    for (const running of pending) running.isBeginSettled = true;
+    const position = write(pending.map(renderBeginLine));
+    for (const running of pending) running.position = position;
   }
 
-  /** The `begin` lines of all requests in flight, which start a segment. */
-  beginLines(): Buffer {
-    const lines = this.#running
+  /** Returns the `begin` lines of all requests in flight, which start a segment. */
+  renderBeginLines(): Buffer {
+    const lines = this.#requests
       .items()
       .filter(({ exchange }) => !isUnauthenticated(exchange))
-      .map((running) => `${beginLine(running)}\n`);
+      .map((running) => `${renderBeginLine(running)}\n`);
     return Buffer.from(lines.join(''), 'latin1');
   }
 
-  /** Stops recording. @returns an `end` line for each request in flight, marked as interrupted */
+  /**
+   * Stops recording.
+   *
+   * @returns an `end` line for each request in flight, marked as interrupted
+   */
   interrupt(): string[] {
-    this.#fresh.length = 0;
-    return this.#running
+    this.#pendingBegins.length = 0;
+    return this.#requests
       .items()
-      .map(({ request, caller }) => `${startOf.end}${request}${caller},"outcome":"interrupted"}`);
+      .map(({ request, caller }) => `${lineStart.end}${request}${caller},"outcome":"interrupted"}`);
   }
 }
 
-function beginLine({ request, caller }: Running): string {
-  return `${startOf.begin}${request}${caller}}`;
+function renderBeginLine({ request, caller }: RequestInFlight): string {
+  return `${lineStart.begin}${request}${caller}}`;
 }

@@ -4,7 +4,7 @@ import { usageDays } from '#core/gateway/records/usage.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { journalReport } from '#core/gateway/records/journal-status.ts';
-import { describeJournal, journalGauges } from './open-log.ts';
+import { describeJournal, journalGauges } from './active-log.ts';
 import { partitionJob } from './partitions.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -15,7 +15,7 @@ import { requestReading, requestsCommand } from './commands/requests-command.ts'
 import { unauthenticatedReading } from './commands/unauthenticated-reading.ts';
 import { usageCommand, usageReading } from './commands/usage-command.ts';
 
-/** Readers add hours and deltas, so the interval affects how many rows they read, not their counts. */
+/** Adds recent requests to hourly usage. Readers add both, so the interval affects the number of rows they read, not the counts. */
 const usageFoldJob: JobDefinition = {
   name: 'usage-rollup',
   description: 'Adds the counts of recent requests to the usage of their hours.',
@@ -35,7 +35,7 @@ const usageRetentionJob: JobDefinition = {
   },
 };
 
-/** Records every request, maintains the table's partitions, sums usage by hour, and adds commands for requests and usage. */
+/** Records every request, maintains the table's partitions, sums usage by hour and adds commands for requests and usage. */
 export const plugin: GatewayPlugin = {
   name: 'log',
   register(server) {

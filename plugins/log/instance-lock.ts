@@ -4,40 +4,44 @@ import { join } from 'node:path';
 import { inBackground } from '#core/platform/background.ts';
 import { parseJson } from '#core/platform/json.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { type Disk, DiskSilent } from './disk/contract.ts';
+import { type Disk, ignoreSilence } from './disk/contract.ts';
 import { operations } from './disk/operations.ts';
 
 /*
- * Several instances can share one journal folder. Each holds `<instance>.lock` and touches it every five seconds; no other
- * instance uses the segments of a live instance. An instance is dead if
- * - it has no lock: it stopped before all its segments were shipped, or
+ * Several instances can share one journal folder. Each instance has a file `<instance>.lock` and touches it every five seconds. The
+ * segments of a live instance are not used by other instances. An instance is dead if
+ * - it has no lock, because it stopped before all its segments were shipped, or
  * - its process ran on this machine and no longer exists, or
- * - its lock was not touched for thirty seconds of observation. Clocks are not compared, so that neither a clock change nor
- *   another machine's clock makes an instance dead.
- * An instance that was paused for that long notices that its lock is gone, takes a new lock and begins a new segment. Its
- * requests of that time are recorded as interrupted.
+ * - another instance has observed its lock for thirty seconds without a touch. Clocks are not compared, so neither a clock change nor the
+ *   clock of another machine makes an instance dead.
+ *
+ * An instance that was paused for that long finds that its lock is gone, takes a new lock and starts a new segment. Its requests of that
+ * time are recorded as interrupted.
  */
-const touchEvery = 5_000; // ms
-const deadAfter = 30_000; // ms
+const touchIntervalMs = 5_000;
+const deadAfterMs = 30_000;
 
 interface Owner {
   readonly pid: number;
   readonly startedAt: number; // distinguishes processes with the same pid
-  /** The machine and its pid namespace. */
-  readonly pidSpace: string;
+  readonly pidSpace: string; // machine and pid namespace
 }
 
 export interface LockEvents {
-  /** Prepares the folder before the lock is taken again. @throws Error if that fails */
-  prepare(): Promise<void>;
+  /**
+   * Prepares the folder before the lock is taken again.
+   *
+   * @throws Error if that fails
+   */
+  prepareFolder(): Promise<void>;
   /**
    * Called when the lock was gone and has been taken again.
    *
-   * @param wasPaused true if this process did not touch the lock for so long that another instance considered it dead
+   * @param wasPaused true if this process did not touch the lock for so long that another instance may have considered it dead
    */
-  onLost(wasPaused: boolean): void;
-  /** Called once when the lock cannot be taken again, for example on a full disk, until it can. */
-  onFailure(error: unknown): void;
+  onRetaken(wasPaused: boolean): void;
+  /** Called once if the lock cannot be taken again, for example on a full disk, and again only after a success. */
+  onRetakeFailure(error: unknown): void;
 }
 
 interface LockParts {
@@ -54,75 +58,75 @@ export class InstanceLock implements AsyncDisposable {
   readonly #parts: LockParts;
   readonly #timer: NodeJS.Timeout;
   #isFailing = false;
-  #isKeeping = false;
+  #isTouching = false;
   #isReleased = false;
-  #keptAt = performance.now();
+  #touchedAt = performance.now();
 
-  /** Takes the lock. Blocks on the disk, as startup may. @throws Error if the folder is not writable */
+  /**
+   * Takes the lock. Blocks on the disk, which is allowed during startup.
+   *
+   * @throws Error if the folder is not writable
+   */
   constructor(parts: LockParts) {
     this.#parts = parts;
     this.#path = lockPath(parts.folder, parts.instance);
-    operations.writeNew(this.#path, ownLock());
-    const keep = () => inBackground(parts.log, 'keeping the lock of the journal', () => this.keep());
-    this.#timer = setInterval(keep, touchEvery).unref();
+    operations.writeNew(this.#path, renderLock());
+    const touch = () => inBackground(parts.log, 'keeping the lock of the journal', () => this.touch());
+    this.#timer = setInterval(touch, touchIntervalMs).unref();
   }
 
-  /** Releases the lock. If the disk is silent the lock stays: the next start sees that this process is gone. */
+  /** Releases the lock. If the disk is silent, the lock stays, and the next start detects that this process is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#isReleased = true;
-    await this.#parts.disk.ask('remove', this.#path).catch(unlessSilent);
+    await this.#parts.disk.run('remove', this.#path).catch(ignoreSilence);
   }
 
   /** Touches the lock, or takes it again. */
-  async keep(): Promise<void> {
-    if (this.#isKeeping || this.#isReleased) return;
-    this.#isKeeping = true;
+  async touch(): Promise<void> {
+    if (this.#isTouching || this.#isReleased) return;
+    this.#isTouching = true;
     try {
-      await this.#keep();
+      await this.#touchOrRetake();
     } catch (error) {
-      unlessSilent(error);
+      ignoreSilence(error);
     } finally {
-      this.#isKeeping = false;
+      this.#isTouching = false;
     }
   }
 
-  async #keep(): Promise<void> {
+  async #touchOrRetake(): Promise<void> {
     const { disk, events } = this.#parts;
-    const isThere = await disk.ask('touch', this.#path);
-    const wasPaused = performance.now() - this.#keptAt > deadAfter - touchEvery;
-    this.#keptAt = performance.now();
-    if (isThere || this.#isReleased) return;
+    const exists = await disk.run('touch', this.#path);
+    const wasPaused = performance.now() - this.#touchedAt > deadAfterMs - touchIntervalMs;
+    this.#touchedAt = performance.now();
+    if (exists || this.#isReleased) return;
     try {
-      await events.prepare();
-      await disk.ask('writeNew', this.#path, ownLock());
+      await events.prepareFolder();
+      await disk.run('writeNew', this.#path, renderLock());
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) events.onFailure(error);
+      if (!this.#isFailing) events.onRetakeFailure(error);
       this.#isFailing = true;
       return;
     }
-    events.onLost(wasPaused);
+    events.onRetaken(wasPaused);
   }
 }
 
-function ownLock(): string {
+function renderLock(): string {
   return JSON.stringify({
     pid: process.pid,
     startedAt: performance.timeOrigin,
-    pidSpace: pidSpace(),
+    pidSpace: readPidSpace(),
   } satisfies Owner);
-}
-
-function unlessSilent(error: unknown): void {
-  if (!(error instanceof DiskSilent)) throw error;
 }
 
 /** Determines whether other instances are alive. */
 export class InstanceWatch {
   readonly #disk: Disk;
   readonly #folder: string;
-  readonly #seen = new Map<string, { readonly touchedAt: number; readonly since: number }>();
+  readonly #observations = new Map<string, { readonly touchedAt: number; readonly observedAt: number }>();
 
   constructor(disk: Disk, folder: string) {
     this.#disk = disk;
@@ -130,21 +134,22 @@ export class InstanceWatch {
   }
 
   async isDead(instance: string): Promise<boolean> {
-    const lock = await this.#disk.ask('readText', lockPath(this.#folder, instance));
-    return lock === undefined || isGone(lock.text) || this.#isUntouched(instance, lock.touchedAt);
+    const lock = await this.#disk.run('readText', lockPath(this.#folder, instance));
+    return lock === undefined || hasOwnerExited(lock.text) || this.#observe(instance, lock.touchedAt);
   }
 
-  /** Removes the lock of an instance whose segments are all shipped. */
-  async forget(instance: string): Promise<void> {
-    this.#seen.delete(instance);
-    await this.#disk.ask('remove', lockPath(this.#folder, instance));
+  /** Removes the lock of an instance after all its segments were shipped. */
+  async removeLock(instance: string): Promise<void> {
+    this.#observations.delete(instance);
+    await this.#disk.run('remove', lockPath(this.#folder, instance));
   }
 
-  #isUntouched(instance: string, touchedAt: number): boolean {
+  /** @returns true if the lock was observed for `deadAfterMs` without a touch */
+  #observe(instance: string, touchedAt: number): boolean {
     const now = performance.now();
-    const seen = this.#seen.get(instance);
-    if (seen?.touchedAt === touchedAt) return now - seen.since > deadAfter;
-    this.#seen.set(instance, { touchedAt, since: now });
+    const observation = this.#observations.get(instance);
+    if (observation?.touchedAt === touchedAt) return now - observation.observedAt > deadAfterMs;
+    this.#observations.set(instance, { touchedAt, observedAt: now });
     return false;
   }
 }
@@ -153,16 +158,16 @@ function lockPath(folder: string, instance: string): string {
   return join(folder, `${instance}.lock`);
 }
 
-/** The instance of a lock file; undefined for other files. */
-export function instanceOfLock(name: string): string | undefined {
+/** Returns the instance of a lock file; undefined for other files. */
+export function parseLockName(name: string): string | undefined {
   return /^(.+)\.lock$/.exec(name)?.[1];
 }
 
-/** True if the owner ran on this machine and no longer exists; false if it may still exist. */
-function isGone(lock: string): boolean {
-  // Undefined when the owner has not finished writing it.
+/** Returns true if the owner ran on this machine and no longer exists; false if it may still exist. */
+function hasOwnerExited(lock: string): boolean {
+  // Undefined while the owner has not finished writing the lock.
   const owner = parseJson(lock) as Owner | undefined;
-  if (owner?.pidSpace !== pidSpace()) return false;
+  if (owner?.pidSpace !== readPidSpace()) return false;
   if (owner.pid === process.pid) return owner.startedAt !== performance.timeOrigin;
   try {
     process.kill(owner.pid, 0);
@@ -172,7 +177,8 @@ function isGone(lock: string): boolean {
   }
 }
 
-function pidSpace(): string {
+/** Returns the machine and its pid namespace. */
+function readPidSpace(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {

@@ -1,36 +1,36 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { ancestorsOf } from './disk/files.ts';
+import { listAncestors } from './disk/files.ts';
 import { operations } from './disk/operations.ts';
 import type { Disk } from './disk/contract.ts';
 
 /**
- * The folder of the journal, on its volume. Under the mount point of an unmounted volume, files would fill another disk and be
- * hidden once the volume is back.
+ * The folder of the journal on its volume. If the volume is unmounted, files at its mount point would fill another disk and would be hidden
+ * when the volume is mounted again.
  */
 export class JournalFolder {
   readonly path: string;
-  /** Devices on which the folder would be if its volume, or one above it, were unmounted. */
-  readonly underlying: readonly number[];
+  /** Devices on which the folder would be if its volume, or a volume above it, were unmounted. */
+  readonly underlyingDevices: readonly number[];
 
-  /** Creates the folder. Blocks on the disk, as startup may. */
+  /** Creates the folder. Blocks on the disk, which is allowed during startup. */
   constructor(path: string) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     this.path = path;
-    const devices = [path, ...ancestorsOf(path)].map((each) => statSync(each).dev);
-    this.underlying = [...new Set(devices.filter((device) => device !== devices[0]))];
+    const devices = [path, ...listAncestors(path)].map((folder) => statSync(folder).dev);
+    this.underlyingDevices = [...new Set(devices.filter((device) => device !== devices[0]))];
   }
 
   /**
    * Recreates the folder if it is gone.
    *
-   * @throws Error with the reason why the folder cannot be used, and the remedy
+   * @throws Error with the reason why the folder cannot be used and the remedy
    */
-  ensure(disk: Disk): Promise<void> {
-    return disk.ask('ensureFolder', this.path, this.underlying);
+  recreate(disk: Disk): Promise<void> {
+    return disk.run('ensureFolder', this.path, this.underlyingDevices);
   }
 
   /** Recreates the folder at startup, blocking on the disk. */
-  ensureNow(): void {
-    operations.ensureFolder(this.path, this.underlying);
+  recreateSync(): void {
+    operations.ensureFolder(this.path, this.underlyingDevices);
   }
 }

@@ -4,17 +4,17 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { type Disk, DiskSilent } from './disk/contract.ts';
-import type { Unwritten } from './disk/ring.ts';
+import type { UnwrittenLines } from './disk/ring.ts';
 import { FinishedSegments } from './finished-segments.ts';
 import { FlushSchedule } from './flush-schedule.ts';
-import { GoneFiles } from './gone-files.ts';
+import { MissingFiles } from './missing-files.ts';
 import { RequestsInFlight } from './in-flight.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { countLines, type LineSink, LineWriter } from './line-writer.ts';
 import { logReason } from './log-reason.ts';
 import { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';
-import { startOf } from './record-line.ts';
+import { lineStart } from './record-line.ts';
 import { type JournalTrouble, SegmentOpener } from './segment-opener.ts';
 
 export interface JournalOptions {
@@ -22,133 +22,139 @@ export interface JournalOptions {
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
-  /** Bytes after which a segment is finished; default 4 MiB. */
+  /** Size at which a segment is finished; default: 4 MiB. */
   readonly segmentBytes?: number;
-  /** Ms after which a segment with records is finished; default one second. */
-  readonly segmentAge?: number;
-  /** Ms without a failure after which the journal counts as writable again; default ten seconds. */
-  readonly calmAfter?: number;
+  /** Age at which a segment with records is finished; default: one second. */
+  readonly segmentAgeMs?: number;
+  /** Time without a failure after which the journal counts as writable again; default: ten seconds. */
+  readonly recoveryMs?: number;
 }
 
-/** With this many finished segments waiting, age no longer finishes another one, only size. */
+/** Number of waiting segments from which only size, not age, finishes another segment. */
 const maxAgedSegments = 2;
 
-/** An intact file may exceed its size this long while the next one cannot be opened. */
+/** Time for which an intact file may exceed its size while the next file cannot be opened. */
 const overrunMs = 10_000;
 
 /**
- * With more requests than this in flight, `begin` lines are gathered for a millisecond: waking the thread in each turn of the event loop
- * would cost as much as writing a dozen.
+ * With more requests in flight, `begin` lines are gathered for a millisecond, because waking the thread in each event loop turn would cost
+ * as much as writing a dozen lines.
  */
-const fewInFlight = 8;
+const maxUngatheredRequests = 8;
 
-/** Wait for the database until records in memory or in removed files are written to the folder again. */
+/** Time that records wait for the database before those in memory or in removed files are written to the folder again. */
 const restoreAfterMs = 3_000;
 
 /**
- * The records of this instance on their way to the database: an append-only file, split into segments.
+ * The records of this instance on their way to the database: an append-only file that is split into segments.
  *
- * - The `begin` lines of one turn of the event loop go to the thread that writes them together, at its end or, with many requests in
- *   flight, those of a millisecond. No byte of a reply is sent before the `begin` line of its request is in its file (`written`): a
- *   killed process loses no answered request.
- * - A request that reaches its upstream in one turn has one line, which includes the members of `enter`. Other `enter` and `end`
- *   lines, which block no one, go with the next `begin` or some milliseconds later: each wake of the thread costs as much as a few
- *   writes.
- * - Only `begin` waits for the disk, at most 200 ms. From then on lines are kept in memory until the disk answers.
- * - There is no fsync: a machine that loses power loses its last seconds.
- * - Size or age finishes a segment. The next one begins with the `begin` lines of the requests in flight, so that a finished
- *   segment can be shipped and deleted on its own.
- * - Beyond `maxBytes` of unshipped segments, new requests are only counted, not recorded.
- * - Segments stay open until they are shipped, so that removed files lose no records. While no file can be created or written, segments
- *   are in memory; beyond their bound, requests are only counted, not recorded (decision 30).
+ * - The writing thread gets the `begin` lines of one event loop turn together, at the end of the turn. With many requests in flight, it
+ *   gets the lines of a millisecond together. No byte of a reply is sent before the `begin` line of its request is in its file
+ *   (`whenWritten`), so a killed process loses no answered request.
+ * - A request that reaches its upstream within one turn has one line, which includes the members of `enter`. Replies do not wait for other
+ *   `enter` and `end` lines. These are written with the next `begin` line or some milliseconds later, because each wake of the thread costs
+ *   as much as a few writes.
+ * - Only `begin` waits for the disk, at most 200 ms. After that, lines stay in memory until the disk answers.
+ * - There is no fsync, so a machine that loses power loses its last seconds.
+ * - Size or age finishes a segment. The next segment starts with the `begin` lines of the requests in flight, so that a finished segment
+ *   can be shipped and deleted on its own.
+ * - If unshipped segments exceed `maxBytes`, new requests are only counted, not recorded.
+ * - Segments stay open until they are shipped, so that no records are lost if files are removed. While no file can be created or written,
+ *   segments are in memory; beyond the memory bound, requests are only counted, not recorded (decision 30).
  */
 export class Journal implements AsyncDisposable {
-  /** The most bytes that can wait on disk. */
+  /** Maximum bytes that may wait on disk. */
   maxBytes = Number.POSITIVE_INFINITY;
-  /** Bytes left by dead instances, which count towards the limit. */
+  /** Bytes of dead instances, which count towards `maxBytes`. */
   leftoverBytes = 0;
   /** Called when a segment is finished. */
   onFinished: () => void = () => {};
   readonly finished: FinishedSegments;
-  readonly #options: JournalOptions & Required<Pick<JournalOptions, 'segmentBytes' | 'segmentAge'>>;
+  readonly #options: JournalOptions & Required<Pick<JournalOptions, 'segmentBytes' | 'segmentAgeMs'>>;
   readonly #disk: Disk;
   readonly #inFlight = new RequestsInFlight();
   readonly #losses: Losses;
   readonly #contentLosses: Losses;
   readonly #opener: SegmentOpener;
   readonly #writer: LineWriter;
-  #current: OwnSegment;
-  #records = 0; // of the current segment and the writer's buffer
-  #firstAt: number | undefined;
-  readonly #gone: GoneFiles;
+  #segment: OwnSegment;
+  #recordCount = 0; // in the current segment and the writer's buffer
+  #firstRecordAt: number | undefined;
+  readonly #missingFiles: MissingFiles;
   readonly #schedule = new FlushSchedule(() => this.#flushNow());
   #ageTimer: NodeJS.Timeout | undefined;
   #rolling: Promise<boolean> | undefined;
   #isClosed = false;
-  /** The last segment is finished, and lines still waiting for the disk are copied. */
+  /** True once the last segment is finished and lines still waiting for the disk are copied. */
   #isFinished = false;
 
   constructor(options: JournalOptions) {
-    this.#options = { segmentBytes: bounds.journalSegment, segmentAge: 1_000, ...options };
+    this.#options = { segmentBytes: bounds.journalSegment, segmentAgeMs: 1_000, ...options };
     this.#losses = new Losses(options.log, 'requests not recorded');
     this.#contentLosses = new Losses(options.log, 'bodies not recorded');
     const { disk, folder, log } = options;
     this.#disk = disk;
-    this.#gone = new GoneFiles(disk, log);
+    this.#missingFiles = new MissingFiles(disk, log);
     this.finished = new FinishedSegments(disk, folder, log, this.#losses);
     this.#opener = new SegmentOpener(options);
-    this.#current = this.#opener.createFirst();
-    this.#writer = new LineWriter(this.#current, (error) => this.#replace(error));
-    disk.onSilent = () => this.#leaveFile(new DiskSilent());
-    disk.onFailure = (error, unwritten) => this.#keepUnwritten(error, unwritten);
-    disk.onAnswer = () => this.#noteAnswer();
+    this.#segment = this.#opener.createFirst();
+    this.#writer = new LineWriter(this.#segment, (error) => this.#replaceSink(error));
+    disk.onSilent = () => this.#continueInMemory(new DiskSilent());
+    disk.onFailure = (error, unwritten) => this.#moveUnwritten(error, unwritten);
+    disk.onAnswer = () => this.#onDiskAnswer();
   }
 
+  /** Starts to record a request, unless the journal is full. */
   begin(exchange: Exchange): void {
     if (this.#isFull) return;
-    this.#inFlight.begin(exchange);
-    if (this.#inFlight.size > fewInFlight) this.#schedule.gathered();
-    else this.#schedule.soon();
+    this.#inFlight.add(exchange);
+    if (this.#inFlight.size > maxUngatheredRequests) this.#schedule.requestGathered();
+    else this.#schedule.requestImmediate();
   }
 
   /**
-   * Settles once the `begin` line of the request is in its file, so that a crash does not lose it, or the disk is silent. Undefined if
-   * no wait is needed. Never rejects.
+   * Resolves when the `begin` line of the request is in its file, so that a crash does not lose the request, or when the disk is silent.
+   * Undefined if no wait is needed. Never rejects.
    */
-  written(exchange: Exchange): Promise<void> | undefined {
-    const { gathering } = this.#schedule;
-    if (gathering !== undefined && this.#inFlight.isFresh(exchange))
-      return gathering.then(() => this.#onDisk(exchange));
-    if (this.#inFlight.hasFresh) this.#guard(this.#flush);
-    return this.#onDisk(exchange);
+  whenWritten(exchange: Exchange): Promise<void> | undefined {
+    const { gatheredFlush } = this.#schedule;
+    if (gatheredFlush !== undefined && this.#inFlight.isBeginPending(exchange))
+      return gatheredFlush.then(() => this.#whenOnDisk(exchange));
+    if (this.#inFlight.hasPendingBegins) this.#logErrors(this.#flush);
+    return this.#whenOnDisk(exchange);
   }
 
-  #onDisk(exchange: Exchange): Promise<void> | undefined {
+  #whenOnDisk(exchange: Exchange): Promise<void> | undefined {
     const position = this.#inFlight.positionOf(exchange);
-    return position === undefined ? undefined : this.#disk.written(position);
+    return position === undefined ? undefined : this.#disk.whenWritten(position);
   }
 
+  /** Records the request's caller before the request is sent upstream. */
   enter(exchange: Exchange): void {
     const line = this.#inFlight.enter(exchange);
     if (line === undefined) return;
     this.#writer.add(line);
-    this.#schedule.later();
+    this.#schedule.requestLater();
   }
 
-  /** @param content lines with the bodies of request and reply */
+  /**
+   * Records the outcome of a request.
+   *
+   * @param content lines with the bodies of request and reply
+   */
   end(exchange: Exchange, outcome: Outcome, content: readonly string[] = []): void {
     const line = this.#inFlight.end(exchange, outcome);
     if (line === undefined) return this.#losses.add(logReason('log.reason.full'));
     if (this.#isClosed || !this.#writer.add(line)) return this.#losses.add(logReason('log.reason.unwritable'));
-    this.#records++;
-    this.#firstAt ??= performance.now();
+    this.#recordCount++;
+    this.#firstRecordAt ??= performance.now();
     for (const body of content) {
       if (!this.#writer.add(body)) this.#contentLosses.add(logReason('log.reason.unwritable'));
     }
-    // A few bodies fill the ring, and the next ones would block the event loop until there is room.
-    if (content.length > 0) this.#schedule.soon();
-    else this.#schedule.later();
-    this.#ageTimer ??= this.#startAging();
+    // A few bodies fill the ring, and further bodies would block the event loop until there is room.
+    if (content.length > 0) this.#schedule.requestImmediate();
+    else this.#schedule.requestLater();
+    this.#ageTimer ??= this.#startAgeTimer();
   }
 
   /** Ends a request without a record. */
@@ -156,23 +162,23 @@ export class Journal implements AsyncDisposable {
     const line = this.#inFlight.skip(exchange);
     if (line === undefined || this.#isClosed) return;
     this.#writer.add(line);
-    this.#schedule.later();
+    this.#schedule.requestLater();
   }
 
   /** Bytes of records that are not in the database, including those of dead instances. */
   get waitingBytes(): number {
-    return this.finished.bytes + this.leftoverBytes + this.#current.bytes;
+    return this.finished.bytes + this.leftoverBytes + this.#segment.bytes;
   }
 
-  /** Records of this process that are not in the database. */
+  /** Number of records of this process that are not in the database. */
   get waitingRecords(): number {
-    return this.finished.records + this.#records;
+    return this.finished.records + this.#recordCount;
   }
 
   /** Age in ms of the oldest waiting record; 0 without any. */
-  get oldestAge(): number {
-    const firstAt = this.finished.oldest?.firstAt ?? this.#firstAt;
-    return firstAt === undefined ? 0 : performance.now() - firstAt;
+  get oldestAgeMs(): number {
+    const firstRecordAt = this.finished.oldest?.firstRecordAt ?? this.#firstRecordAt;
+    return firstRecordAt === undefined ? 0 : performance.now() - firstRecordAt;
   }
 
   /** Number of unrecorded requests since the process started, and the latest loss. */
@@ -186,36 +192,36 @@ export class Journal implements AsyncDisposable {
   }
 
   /** Counts a lost record. */
-  lose(reason: string): void {
+  countLoss(reason: string): void {
     this.#losses.add(reason);
   }
 
-  /** Finishes the current segment and continues in a new one. Returns false if that is not possible now. */
+  /** Finishes the current segment and continues in a new segment. Resolves with false if that is not possible now. */
   roll(): Promise<boolean> {
     this.#rolling ??= this.#roll().finally(() => (this.#rolling = undefined));
     return this.#rolling;
   }
 
   /**
-   * Checks whether the files are still at their paths. If not, continues in a new segment and, while the database is unavailable,
-   * rewrites the held segments.
+   * Checks whether the files are still at their paths. If not, continues in a new segment and, while the database is unavailable, writes
+   * the lines of removed files to the folder again.
    *
-   * @returns true if files were found gone since the last check
+   * @returns true if missing files were found since the last check
    */
-  async check(): Promise<boolean> {
+  async checkFiles(): Promise<boolean> {
     if (this.#isClosed || this.#disk.isSilent) return false;
     try {
-      const segment = this.#current;
+      const segment = this.#segment;
       const isIntact = await segment.isIntact();
-      if (segment === this.#current && !this.#isClosed) {
+      if (segment === this.#segment && !this.#isClosed) {
         if (isIntact) this.#opener.noteIntact();
-        else await this.#move(segment);
+        else await this.#replaceMissing(segment);
       }
-      if (this.oldestAge > restoreAfterMs && this.#opener.trouble === undefined) await this.finished.restoreOldest();
+      if (this.oldestAgeMs > restoreAfterMs && this.#opener.trouble === undefined) await this.finished.restoreOldest();
     } catch (error) {
       if (!(error instanceof DiskSilent)) throw error;
     }
-    return this.#gone.take();
+    return this.#missingFiles.takeFinding();
   }
 
   /** Finishes the last segment. Requests in flight are recorded as interrupted. */
@@ -224,21 +230,21 @@ export class Journal implements AsyncDisposable {
     clearTimeout(this.#ageTimer);
     this.#schedule.stop();
     for (const line of this.#inFlight.interrupt()) {
-      if (this.#writer.add(line)) this.#records++;
+      if (this.#writer.add(line)) this.#recordCount++;
       else this.#losses.add(logReason('log.reason.unwritable'));
     }
     this.#isClosed = true;
     this.#writer.flush();
     this.#disk.wake();
-    await this.#disk.written();
-    const unwritten = this.#writer.countWaiting(startOf.end);
+    await this.#disk.whenWritten();
+    const unwritten = this.#writer.countWaiting(lineStart.end);
     this.#losses.add(logReason('log.reason.unwritable'), unwritten);
     this.#finish(unwritten);
     this.#copyUnwritten();
     this.#isFinished = true;
   }
 
-  /** Leaves unshipped segments for the next start, and counts the records that cannot be left. */
+  /** Leaves unshipped segments for the next start and counts the records that cannot be left. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
     await this.finished.close();
@@ -250,37 +256,41 @@ export class Journal implements AsyncDisposable {
     return this.waitingBytes >= this.maxBytes || this.#isClosed;
   }
 
-  /** @param carried records in the writer's buffer, which belong to the next segment */
+  /**
+   * Adds the current segment to the finished segments.
+   *
+   * @param carried records in the writer's buffer, which belong to the next segment
+   */
   #finish(carried: number): void {
-    const segment = this.#current;
-    const records = this.#records - carried;
-    const firstAt = this.#firstAt ?? performance.now();
-    this.#records = carried;
-    if (carried === 0) this.#firstAt = undefined;
+    const segment = this.#segment;
+    const records = this.#recordCount - carried;
+    const firstRecordAt = this.#firstRecordAt ?? performance.now();
+    this.#recordCount = carried;
+    if (carried === 0) this.#firstRecordAt = undefined;
     if (segment.bytes === 0) return segment.discard();
-    this.finished.add({ segment, records, firstAt });
+    this.finished.add({ segment, records, firstRecordAt });
     this.onFinished();
   }
 
   readonly #flush = (): void => {
-    this.#inFlight.writeFresh(this.#writeBegun);
+    this.#inFlight.writePendingBegins(this.#writeBeginLines);
     if (!this.#isClosed) this.#writer.flush();
   };
 
-  readonly #writeBegun = (lines: readonly string[]): number | undefined => {
+  readonly #writeBeginLines = (lines: readonly string[]): number | undefined => {
     for (const line of lines) this.#writer.add(line);
-    const isOnItsWay = !this.#isClosed && this.#writer.flush() && !this.#current.isInMemory;
-    return isOnItsWay ? this.#disk.position : undefined;
+    const isQueued = !this.#isClosed && this.#writer.flush() && !this.#segment.isInMemory;
+    return isQueued ? this.#disk.position : undefined;
   };
 
   readonly #flushNow = (): void => {
-    this.#guard(this.#flush);
+    this.#logErrors(this.#flush);
     this.#disk.wake();
-    if (this.#current.bytes >= this.#options.segmentBytes && !this.#isClosed) this.#rollInBackground();
+    if (this.#segment.bytes >= this.#options.segmentBytes && !this.#isClosed) this.#rollInBackground();
   };
 
-  /** Errors, such as exhausted memory, must not end the process. */
-  #guard(work: () => void): void {
+  /** Logs errors, such as exhausted memory, because they must not end the process. */
+  #logErrors(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -296,82 +306,83 @@ export class Journal implements AsyncDisposable {
     noteFailure(this.#options.log, 'writing the journal', error);
   }
 
-  #startAging(): NodeJS.Timeout {
-    const age = guarded(this.#options.log, 'writing the journal', async () => {
+  #startAgeTimer(): NodeJS.Timeout {
+    const onAge = guarded(this.#options.log, 'writing the journal', async () => {
       this.#ageTimer = undefined;
-      const isOver = this.finished.ready < maxAgedSegments && (await this.roll());
-      if (isOver || this.#isClosed) return;
-      // Retries lines that had no room.
+      const hasRolled = this.finished.readableCount < maxAgedSegments && (await this.roll());
+      if (hasRolled || this.#isClosed) return;
+      // Retries lines for which there was no room.
       this.#writer.flush();
-      this.#ageTimer ??= this.#startAging();
+      this.#ageTimer ??= this.#startAgeTimer();
     });
-    return setTimeout(age, this.#options.segmentAge).unref();
+    return setTimeout(onAge, this.#options.segmentAgeMs).unref();
   }
 
   async #roll(): Promise<boolean> {
     if (!this.#writer.flush()) return false;
     const file = await this.#opener.openFile();
-    if (file === undefined && (await this.#canStay())) return false;
+    if (file === undefined && (await this.#canOverrun())) return false;
     return this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  /** The sink for lines that the current segment rejects; undefined if memory is full. */
-  #replace(error: unknown): LineSink | undefined {
-    const { isInMemory, bytes } = this.#current;
+  /** Returns the sink for lines that the current segment rejects; undefined if memory is full. */
+  #replaceSink(error: unknown): LineSink | undefined {
+    const { isInMemory, bytes } = this.#segment;
     if (isInMemory && bytes === 0) return undefined;
-    if (!isInMemory) this.#opener.beginTrouble(error);
+    if (!isInMemory) this.#opener.noteFailure(error);
     const next = this.#opener.openMemory();
-    this.#change(next);
+    this.#replaceSegment(next);
     return next;
   }
 
-  #leaveFile(error: Error): void {
-    if (this.#isClosed || this.#current.isInMemory) return;
-    this.#opener.beginTrouble(error);
+  #continueInMemory(error: Error): void {
+    if (this.#isClosed || this.#segment.isInMemory) return;
+    this.#opener.noteFailure(error);
     this.#continueIn(this.#opener.openMemory());
   }
 
-  #noteAnswer(): void {
-    this.#gone.lookAgain();
+  #onDiskAnswer(): void {
+    this.#missingFiles.checkPending();
     this.onFinished();
   }
 
-  #keepUnwritten(error: Error, unwritten: readonly Unwritten[]): void {
+  /** Continues in memory after a failed write and moves the unwritten lines there. */
+  #moveUnwritten(error: Error, unwritten: readonly UnwrittenLines[]): void {
     if (this.#isFinished) return;
-    const own = unwritten.filter(({ file }) => file === this.#current.file).map(({ lines }) => lines);
-    this.#current.retract(own.reduce((sum, { length }) => sum + length, 0));
-    const carried = countLines(startOf.end, own);
-    this.#opener.beginTrouble(error, this.#current.isInMemory);
+    const segmentLines = unwritten.filter(({ file }) => file === this.#segment.file).map(({ lines }) => lines);
+    this.#segment.retract(segmentLines.reduce((sum, { length }) => sum + length, 0));
+    const carried = countLines(lineStart.end, segmentLines);
+    this.#opener.noteFailure(error, this.#segment.isInMemory);
     const next = this.#opener.openMemory();
-    this.#change(next, carried);
+    this.#replaceSegment(next, carried);
     this.#writer.switchTo(next);
-    const all = unwritten.map(({ lines }) => lines);
-    this.#records += countLines(startOf.end, all) - carried;
-    for (const lines of all) {
+    const allLines = unwritten.map(({ lines }) => lines);
+    this.#recordCount += countLines(lineStart.end, allLines) - carried;
+    for (const lines of allLines) {
       try {
         next.append(lines, 0, lines.length);
       } catch {
-        const lost = countLines(startOf.end, [lines]);
-        this.#records -= lost;
-        this.#losses.add(logReason('log.reason.unwritable'), lost);
+        const lostRecords = countLines(lineStart.end, [lines]);
+        this.#recordCount -= lostRecords;
+        this.#losses.add(logReason('log.reason.unwritable'), lostRecords);
       }
     }
-    if (this.#records === 0 || this.#isClosed) return;
-    this.#firstAt ??= performance.now();
-    this.#ageTimer ??= this.#startAging();
+    if (this.#recordCount === 0 || this.#isClosed) return;
+    this.#firstRecordAt ??= performance.now();
+    this.#ageTimer ??= this.#startAgeTimer();
   }
 
-  /** On shutdown, lines missing from their file go to the database as well. */
+  /** Copies lines that are not in their files on shutdown, so that they are shipped to the database. */
   #copyUnwritten(): void {
-    const lines = this.#disk.unwritten().map((each) => each.lines);
+    const lines = this.#disk.copyUnwritten().map((entry) => entry.lines);
     if (lines.length === 0) return;
     const segment = this.#opener.openMemory();
     try {
-      for (const each of lines) segment.append(each, 0, each.length);
+      for (const bytes of lines) segment.append(bytes, 0, bytes.length);
     } catch {
       // Memory is full; the remaining lines may still reach the file.
     }
-    this.finished.add({ segment, records: countLines(startOf.end, lines), firstAt: performance.now() });
+    this.finished.add({ segment, records: countLines(lineStart.end, lines), firstRecordAt: performance.now() });
     this.onFinished();
   }
 
@@ -381,30 +392,30 @@ export class Journal implements AsyncDisposable {
       next.discard();
       return false;
     }
-    this.#change(next);
+    this.#replaceSegment(next);
     this.#writer.switchTo(next);
-    if (!next.isInMemory) this.#guard(() => next.appendHead(this.#inFlight.beginLines()));
+    if (!next.isInMemory) this.#logErrors(() => next.appendHead(this.#inFlight.renderBeginLines()));
     return true;
   }
 
-  /** @param carried records of the current segment that belong to the next one, in addition to those in the writer's buffer */
-  #change(next: OwnSegment, carried = 0): void {
-    this.#gone.look(this.#current);
-    this.#finish(this.#writer.countWaiting(startOf.end) + carried);
-    this.#current = next;
+  /** @param carried records of the current segment that belong to the next segment, in addition to the writer's buffer */
+  #replaceSegment(next: OwnSegment, carried = 0): void {
+    this.#missingFiles.check(this.#segment);
+    this.#finish(this.#writer.countWaiting(lineStart.end) + carried);
+    this.#segment = next;
   }
 
-  async #move(segment: OwnSegment): Promise<void> {
+  async #replaceMissing(segment: OwnSegment): Promise<void> {
     const file = await this.#opener.openFile();
-    if (segment !== this.#current || (file === undefined && segment.isInMemory)) return file?.discard();
+    if (segment !== this.#segment || (file === undefined && segment.isInMemory)) return file?.discard();
     this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  /** True if lines may be appended to the file for a while although the next one cannot be opened. */
-  async #canStay(): Promise<boolean> {
-    const segment = this.#current;
-    const failingFor = performance.now() - (this.#opener.trouble?.since ?? 0);
-    if (segment.isInMemory || this.#disk.isSilent || failingFor >= overrunMs) return false;
+  /** Resolves with true if lines may still be appended to the file although the next file cannot be opened. */
+  async #canOverrun(): Promise<boolean> {
+    const segment = this.#segment;
+    const failingMs = performance.now() - (this.#opener.trouble?.since ?? 0);
+    if (segment.isInMemory || this.#disk.isSilent || failingMs >= overrunMs) return false;
     return segment.isIntact().catch(() => false);
   }
 }

@@ -4,12 +4,12 @@ import type { Logger } from '#core/platform/logger.ts';
 import { type Disk, DiskSilent } from './disk/contract.ts';
 import { listFolder } from './disk/list-folder.ts';
 import { partOf } from './disk/files.ts';
-import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
+import { parseLockName, InstanceWatch } from './instance-lock.ts';
 import { logReason } from './log-reason.ts';
-import { startOf } from './record-line.ts';
+import { lineStart } from './record-line.ts';
 import { LeftoverSegment, parsePartName, parseSegmentName, type Segment } from './segment.ts';
 
-/** The unshipped segments of a dead instance. */
+/** Unshipped segments of a dead instance. */
 export interface Leftover {
   readonly instance: string;
   readonly segments: LeftoverSegment[]; // oldest first
@@ -17,7 +17,7 @@ export interface Leftover {
   isInterruptedShipped: boolean;
 }
 
-interface FoundSegment {
+interface SegmentFile {
   readonly path: string;
   readonly number: number;
   readonly bytes: number;
@@ -25,7 +25,7 @@ interface FoundSegment {
 
 const maxLoggedObstacles = 100;
 
-const idOf = /^\{"at":"\w+","id":"([^"]+)"/;
+const lineIdPattern = /^\{"at":"\w+","id":"([^"]+)"/;
 
 interface LeftoverObstacle {
   readonly reason: string;
@@ -36,103 +36,113 @@ interface LeftoverObstacle {
 export class Leftovers {
   readonly #disk: Disk;
   readonly #folder: string;
-  readonly #self: string;
+  readonly #ownInstance: string;
   readonly #log: Logger;
   readonly #watch: InstanceWatch;
-  readonly #logged = new Set<string>();
+  readonly #loggedReasons = new Set<string>();
   #obstacle: LeftoverObstacle | undefined;
-  #isFoundAgain = false;
+  #isObstacleNew = false;
 
-  /** @param self this instance, which is alive regardless of its lock */
-  constructor(disk: Disk, folder: string, self: string, log: Logger) {
+  /** @param ownInstance this instance, which is alive regardless of its lock */
+  constructor(disk: Disk, folder: string, ownInstance: string, log: Logger) {
     this.#disk = disk;
     this.#folder = folder;
-    this.#self = self;
+    this.#ownInstance = ownInstance;
     this.#log = log;
     this.#watch = new InstanceWatch(disk, folder);
   }
 
-  /** Finds leftovers; none while the folder is gone. @throws DiskSilent */
-  async find(): Promise<Leftover[]> {
-    if (!this.#isFoundAgain) this.#obstacle = undefined;
-    this.#isFoundAgain = false;
-    let files = await this.#files();
-    if (await this.#adopt(files.parts)) files = await this.#files();
+  /**
+   * Finds the leftovers of all dead instances; empty if the folder is missing.
+   *
+   * @throws DiskSilent
+   */
+  async findAll(): Promise<Leftover[]> {
+    if (!this.#isObstacleNew) this.#obstacle = undefined;
+    this.#isObstacleNew = false;
+    let files = await this.#listFiles();
+    if (await this.#restoreNames(files.parts)) files = await this.#listFiles();
     const { byInstance, locked, parts } = files;
-    // An instance that was killed after it had shipped all segments has left only its lock.
+    // An instance that was killed after it had shipped all segments leaves only its lock.
     for (const instance of locked)
-      if (instance !== this.#self && !byInstance.has(instance) && (await this.#isDead(instance)))
-        await this.forget(instance);
+      if (instance !== this.#ownInstance && !byInstance.has(instance) && (await this.#isDead(instance)))
+        await this.removeLock(instance);
     // Closes the opened files if the disk stops answering during the search.
-    using opened = new DisposableStack();
-    let held = 0; // files
-    const found: Leftover[] = [];
-    for (const [instance, own] of byInstance) {
-      // Skipped for now: requests may have ended in a segment that is not found yet.
+    using openSegments = new DisposableStack();
+    let openCount = 0;
+    const leftovers: Leftover[] = [];
+    for (const [instance, segmentFiles] of byInstance) {
+      // Skipped for now, because requests may have ended in a segment that is not found yet.
       if (parts.has(instance) || !(await this.#isDead(instance))) continue;
-      const left: LeftoverSegment[] = [];
-      for (const { path } of own.toSorted((a, b) => a.number - b.number))
-        left.push(opened.use(await LeftoverSegment.find(this.#disk, path, held++ < bounds.openSegments)));
-      const bytes = own.reduce((sum, segment) => sum + segment.bytes, 0);
-      found.push({ instance, segments: left, bytes, isInterruptedShipped: false });
+      const segments: LeftoverSegment[] = [];
+      for (const { path } of segmentFiles.toSorted((a, b) => a.number - b.number))
+        segments.push(
+          openSegments.use(await LeftoverSegment.open(this.#disk, path, openCount++ < bounds.openSegments)),
+        );
+      const bytes = segmentFiles.reduce((sum, segment) => sum + segment.bytes, 0);
+      leftovers.push({ instance, segments, bytes, isInterruptedShipped: false });
     }
-    opened.move();
-    return found;
+    openSegments.move();
+    return leftovers;
   }
 
-  /** Removes an instance whose segments are all shipped. */
-  forget(instance: string): Promise<void> {
-    return this.#watch.forget(instance);
+  /** Removes the lock of an instance after all its segments were shipped. */
+  removeLock(instance: string): Promise<void> {
+    return this.#watch.removeLock(instance);
   }
 
-  /** Obstacle to shipping or removing a file; undefined if the last search had none. */
+  /** Obstacle to shipping or removing a file; undefined if the last search found none. */
   get obstacle(): LeftoverObstacle | undefined {
     return this.#obstacle;
   }
 
-  /** Notes the obstacle to shipping or removing a file, and logs it once. Other files are still shipped. */
+  /** Notes the obstacle to shipping or removing a file and logs it once. Other files are still shipped. */
   reportObstacle(reason: string): void {
     this.#obstacle = { reason, since: this.#obstacle?.since ?? performance.now() };
-    this.#isFoundAgain = true;
-    if (this.#logged.has(reason) || this.#logged.size >= maxLoggedObstacles) return;
-    this.#logged.add(reason);
+    this.#isObstacleNew = true;
+    if (this.#loggedReasons.has(reason) || this.#loggedReasons.size >= maxLoggedObstacles) return;
+    this.#loggedReasons.add(reason);
     this.#log.error(`in the journal, ${reason}`);
   }
 
-  /** Restores the names of files that dead instances were rewriting. @returns true if there were any */
-  async #adopt(parts: ReadonlyMap<string, readonly string[]>): Promise<boolean> {
+  /**
+   * Restores the names of files that dead instances were writing.
+   *
+   * @returns true if there were such files
+   */
+  async #restoreNames(parts: ReadonlyMap<string, readonly string[]>): Promise<boolean> {
     let isAnyDead = false;
     for (const [instance, paths] of parts) {
       if (!(await this.#isDead(instance))) continue;
       isAnyDead = true;
       for (const path of paths)
-        await this.#disk.ask('adopt', path).catch((error: Error) => this.#noteUnnamed(path, error));
+        await this.#disk.run('adopt', path).catch((error: Error) => this.#reportUnnamed(path, error));
     }
     return isAnyDead;
   }
 
-  #noteUnnamed(path: string, error: Error): void {
+  #reportUnnamed(path: string, error: Error): void {
     if (error instanceof DiskSilent) throw error;
     this.reportObstacle(logReason('log.reason.unnamed', { path: partOf(path), error: error.message }));
   }
 
-  async #files() {
-    const byInstance = new Map<string, FoundSegment[]>();
+  async #listFiles() {
+    const byInstance = new Map<string, SegmentFile[]>();
     const locked: string[] = [];
     const parts = new Map<string, string[]>();
     for await (const entries of listFolder(this.#disk, this.#folder)) {
       for (const { name, isFile, bytes } of entries) {
         const segment = parseSegmentName(name);
-        const lock = instanceOfLock(name);
+        const lock = parseLockName(name);
         const part = parsePartName(name);
         if (segment === undefined && lock === undefined && part === undefined) continue;
         const path = join(this.#folder, name);
         if (!isFile) this.reportObstacle(logReason('log.reason.no_file', { path }));
         else if (lock !== undefined) locked.push(lock);
-        else if (part !== undefined && part.instance !== this.#self)
-          addTo(parts, part.instance, join(this.#folder, part.segment));
-        else if (segment !== undefined && segment.instance !== this.#self)
-          addTo(byInstance, segment.instance, { path, number: segment.number, bytes });
+        else if (part !== undefined && part.instance !== this.#ownInstance)
+          addToList(parts, part.instance, join(this.#folder, part.segment));
+        else if (segment !== undefined && segment.instance !== this.#ownInstance)
+          addToList(byInstance, segment.instance, { path, number: segment.number, bytes });
       }
     }
     return { byInstance, locked, parts };
@@ -149,38 +159,39 @@ export class Leftovers {
   }
 }
 
-function addTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+function addToList<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
   const list = lists.get(key) ?? [];
   list.push(value);
   lists.set(key, list);
 }
 
 /**
- * Returns records of the requests that were in flight when the instance died: those with a `begin` line and neither `end` nor `skip`.
- * Keeps only the requests in flight in memory.
+ * Reads the records of requests that were in flight when the instance died, that is, with a `begin` line but neither `end` nor `skip`.
+ * Keeps only requests in flight in memory.
  */
-export async function interruptedRecords(segments: readonly Segment[]): Promise<string[]> {
+export async function readInterruptedRecords(segments: readonly Segment[]): Promise<string[]> {
   const open = new Map<string, { begin: string; enter: string | undefined }>();
   for (const segment of segments) {
-    for await (const lines of segment.read()) for (const line of lines) follow(open, line);
+    for await (const lines of segment.read()) for (const line of lines) trackLine(open, line);
   }
   return open
     .values()
-    .map(({ begin, enter }) => interruptedRecord(begin, enter))
+    .map(({ begin, enter }) => renderInterrupted(begin, enter))
     .toArray();
 }
 
-function follow(open: Map<string, { begin: string; enter: string | undefined }>, line: string): void {
-  const id = idOf.exec(line)?.[1];
+function trackLine(open: Map<string, { begin: string; enter: string | undefined }>, line: string): void {
+  const id = lineIdPattern.exec(line)?.[1];
   if (id === undefined) return;
-  const known = open.get(id);
-  if (line.startsWith(startOf.end) || line.startsWith(startOf.skip)) open.delete(id);
-  else if (line.startsWith(startOf.begin)) open.set(id, { begin: line, enter: known?.enter });
-  else if (known !== undefined && line.startsWith(startOf.enter)) known.enter = line;
+  const request = open.get(id);
+  if (line.startsWith(lineStart.end) || line.startsWith(lineStart.skip)) open.delete(id);
+  else if (line.startsWith(lineStart.begin)) open.set(id, { begin: line, enter: request?.enter });
+  else if (request !== undefined && line.startsWith(lineStart.enter)) request.enter = line;
 }
 
-/** `{"at":"begin",A}` and `{"at":"enter","id":…,B}` → `{"at":"end",A,B,"outcome":"interrupted"}` */
-function interruptedRecord(begin: string, enter: string | undefined): string {
-  const entered = enter === undefined ? '' : enter.slice(enter.indexOf(',', startOf.enter.length), -1);
-  return `${startOf.end}${begin.slice(startOf.begin.length, -1)}${entered},"outcome":"interrupted"}`;
+/** Combines `{"at":"begin",A}` and `{"at":"enter","id":…,B}` to `{"at":"end",A,B,"outcome":"interrupted"}`. */
+function renderInterrupted(beginLine: string, enterLine: string | undefined): string {
+  const enterMembers =
+    enterLine === undefined ? '' : enterLine.slice(enterLine.indexOf(',', lineStart.enter.length), -1);
+  return `${lineStart.end}${beginLine.slice(lineStart.begin.length, -1)}${enterMembers},"outcome":"interrupted"}`;
 }

@@ -4,87 +4,92 @@ const newline = 0x0a;
 
 /** Target of appended lines. */
 export interface LineSink {
-  /** @returns number of bytes taken. @throws Error if it can take none now */
+  /**
+   * @returns number of bytes appended
+   * @throws Error if no bytes can be appended now
+   */
   append(bytes: Buffer, offset: number, length: number): number;
 }
 
 /**
- * Appends lines to a sink through one buffer; after `flush` the sink has them. Lines reach a sink whole and in order: when a
- * sink fails inside a line, the next sink gets the whole line. Lines stay in the buffer while there is no other sink, and
- * lines that do not fit are refused.
+ * Appends lines to a sink through one buffer. `flush` passes them to the sink. Lines reach a sink complete and in order: if a sink fails in
+ * the middle of a line, the next sink gets the complete line. While there is no next sink, lines stay in the buffer, and lines that do not
+ * fit are refused.
  */
 export class LineWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(bounds.journalLines);
-  readonly #replace: (error: unknown) => LineSink | undefined;
-  #used = 0;
+  readonly #replaceSink: (error: unknown) => LineSink | undefined;
+  #usedBytes = 0;
   #sink: LineSink;
 
-  /** @param replace returns the sink that replaces a failed one; undefined if there is none now */
-  constructor(sink: LineSink, replace: (error: unknown) => LineSink | undefined) {
+  /** @param replaceSink returns the sink that replaces a failed sink; undefined if there is none now */
+  constructor(sink: LineSink, replaceSink: (error: unknown) => LineSink | undefined) {
     this.#sink = sink;
-    this.#replace = replace;
+    this.#replaceSink = replaceSink;
   }
 
-  /** Bytes in the buffer. */
-  get waiting(): number {
-    return this.#used;
+  /** Number of bytes in the buffer. */
+  get waitingBytes(): number {
+    return this.#usedBytes;
   }
 
-  /** Lines in the buffer that begin with this text. */
+  /** Counts the lines in the buffer that start with this text. */
   countWaiting(start: string): number {
-    return countLines(start, [this.#buffer.subarray(0, this.#used)]);
+    return countLines(start, [this.#buffer.subarray(0, this.#usedBytes)]);
   }
 
   /**
+   * Adds a line to the buffer.
+   *
    * @param line ASCII, without a line break
    * @returns false if there is no room
    */
   add(line: string): boolean {
     if (!this.#hasRoomFor(line) && (!this.flush() || !this.#hasRoomFor(line))) return false;
-    this.#used += this.#buffer.write(line, this.#used, 'latin1');
-    this.#buffer[this.#used++] = newline;
+    this.#usedBytes += this.#buffer.write(line, this.#usedBytes, 'latin1');
+    this.#buffer[this.#usedBytes++] = newline;
     return true;
   }
 
-  /** Writes the buffer to the sink. Returns true if the buffer is empty. */
+  /** Writes the buffer to the sink. Returns true if the buffer is now empty. */
   flush(): boolean {
-    while (this.#used > 0) {
-      const written = this.#write();
-      if (written === true) return true;
-      const next = this.#replace(written.error);
+    while (this.#usedBytes > 0) {
+      const result = this.#tryWrite();
+      if (result === true) return true;
+      const next = this.#replaceSink(result.error);
       if (next === undefined) return false;
       this.#sink = next;
     }
     return true;
   }
 
-  /** Continues in another sink. The buffer must be empty. */
+  /** Continues in a different sink. The buffer must be empty. */
   switchTo(sink: LineSink): void {
     this.#sink = sink;
   }
 
-  #write(): true | { readonly error: unknown } {
+  #tryWrite(): true | { readonly error: unknown } {
     let offset = 0;
     try {
-      while (offset < this.#used) offset += this.#sink.append(this.#buffer, offset, this.#used - offset);
-      this.#used = 0;
+      while (offset < this.#usedBytes) offset += this.#sink.append(this.#buffer, offset, this.#usedBytes - offset);
+      this.#usedBytes = 0;
       return true;
     } catch (error) {
       // The failed sink keeps the written part as a truncated last line.
-      const whole = offset === 0 ? 0 : this.#buffer.lastIndexOf(newline, offset - 1) + 1;
-      this.#buffer.copyWithin(0, whole, this.#used);
-      this.#used -= whole;
+      const wholeLinesEnd = offset === 0 ? 0 : this.#buffer.lastIndexOf(newline, offset - 1) + 1;
+      this.#buffer.copyWithin(0, wholeLinesEnd, this.#usedBytes);
+      this.#usedBytes -= wholeLinesEnd;
       return { error };
     }
   }
 
   #hasRoomFor(line: string): boolean {
-    return this.#used + line.length < bounds.journalLines;
+    return this.#usedBytes + line.length < bounds.journalLines;
   }
 }
 
-/** Counts the lines that begin with this text, in pieces of whole lines. */
-export function countLines(start: string, pieces: readonly Buffer[]): number {
-  const lines = pieces.flatMap((piece) => piece.toString('latin1').split('\n'));
+/** Counts the lines that start with this text in chunks of complete lines. */
+export function countLines(start: string, chunks: readonly Buffer[]): number {
+  const lines = chunks.flatMap((chunk) => chunk.toString('latin1').split('\n'));
   return lines.filter((line) => line.startsWith(start)).length;
 }

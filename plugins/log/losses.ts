@@ -2,30 +2,30 @@ import type { Logger } from '#core/platform/logger.ts';
 
 const reportIntervalMs = 10_000;
 
-/** Counts records that could not be written, and logs them: at once, then every ten seconds while losses continue. */
+/** Counts records that could not be written and logs the counts, immediately and then every ten seconds while losses continue. */
 export class Losses implements Disposable {
   readonly #log: Logger;
-  readonly #what: string;
+  readonly #subject: string;
   #total = 0;
   #unreported = 0;
   #reason = '';
   #latestAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param what plural noun of the lost items */
-  constructor(log: Logger, what: string) {
+  /** @param subject lost items with participle, such as `requests not recorded` */
+  constructor(log: Logger, subject: string) {
     this.#log = log;
-    this.#what = what;
+    this.#subject = subject;
   }
 
-  /** Losses since the process started. */
+  /** Number of losses since the process started. */
   get total(): number {
     return this.#total;
   }
 
-  /** Reason and time (performance.now()) of the latest loss; undefined without any. */
-  get latest(): { readonly reason: string; readonly at: number } | undefined {
-    return this.#total === 0 ? undefined : { reason: this.#reason, at: this.#latestAt };
+  /** Reason and time (`performance.now()`) of the latest loss; undefined without losses. */
+  get latest(): { readonly reason: string; readonly lostAt: number } | undefined {
+    return this.#total === 0 ? undefined : { reason: this.#reason, lostAt: this.#latestAt };
   }
 
   add(reason: string, count = 1): void {
@@ -44,7 +44,7 @@ export class Losses implements Disposable {
   }
 
   #report(): void {
-    this.#log.error(`${this.#unreported} more ${this.#what}, ${this.#total} in total: ${this.#reason}`);
+    this.#log.error(`${this.#unreported} more ${this.#subject}, ${this.#total} in total: ${this.#reason}`);
     this.#unreported = 0;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

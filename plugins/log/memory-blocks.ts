@@ -2,56 +2,63 @@ import { bounds } from '#core/platform/bounds.ts';
 
 const blockBytes = 64 * 1024;
 
-/** A memory limit shared by several owners. */
+/** Memory limit shared by all segments in memory. */
 export class MemoryBudget {
-  free = bounds.journalMemory;
+  freeBytes = bounds.journalMemory;
 }
 
-/** Bytes in memory, gathered into blocks. */
+/** Bytes in memory, stored in blocks of a fixed size. */
 export class MemoryBlocks {
   readonly #budget: MemoryBudget;
   readonly #blocks: Buffer[] = [];
-  #used = 0;
+  #usedBytes = 0;
 
   constructor(budget: MemoryBudget) {
     this.#budget = budget;
   }
 
-  /** @throws Error if the budget has no room for all bytes; none are taken then */
+  /**
+   * Appends all bytes, or none if it throws.
+   *
+   * @throws Error if the budget has no room
+   */
   append(bytes: Buffer, offset: number, length: number): void {
     this.#reserve(length);
     const end = offset + length;
-    for (let from = offset; from < end;) {
-      const place = this.#used % blockBytes;
-      const block = this.#blocks[(this.#used - place) / blockBytes] as Buffer;
-      const taken = bytes.copy(block, place, from, end);
-      this.#used += taken;
-      from += taken;
+    for (let position = offset; position < end;) {
+      const blockOffset = this.#usedBytes % blockBytes;
+      const block = this.#blocks[(this.#usedBytes - blockOffset) / blockBytes] as Buffer;
+      const copiedBytes = bytes.copy(block, blockOffset, position, end);
+      this.#usedBytes += copiedBytes;
+      position += copiedBytes;
     }
   }
 
-  /** The bytes from a position on, up to the end of a block; none at the end. They may change later. */
+  /** Returns the bytes from a position up to the end of its block; empty at the end. Not a copy. */
   readAt(position: number): Buffer {
-    const place = position % blockBytes;
-    const block = this.#blocks[(position - place) / blockBytes];
-    return block?.subarray(place, place + Math.min(blockBytes - place, this.#used - position)) ?? Buffer.alloc(0);
+    const blockOffset = position % blockBytes;
+    const block = this.#blocks[(position - blockOffset) / blockBytes];
+    return (
+      block?.subarray(blockOffset, blockOffset + Math.min(blockBytes - blockOffset, this.#usedBytes - position)) ??
+      Buffer.alloc(0)
+    );
   }
 
   copy(): Buffer {
-    return Buffer.concat(this.#blocks, this.#used);
+    return Buffer.concat(this.#blocks, this.#usedBytes);
   }
 
-  /** Returns the bytes to the budget. A reader may still finish. */
+  /** Returns the memory to the budget. A running reader may still finish. */
   release(): void {
-    this.#budget.free += this.#blocks.length * blockBytes;
+    this.#budget.freeBytes += this.#blocks.length * blockBytes;
   }
 
   #reserve(length: number): void {
-    const missing = this.#used + length - this.#blocks.length * blockBytes;
-    const count = Math.max(0, Math.ceil(missing / blockBytes));
-    if (count * blockBytes > this.#budget.free)
+    const missingBytes = this.#usedBytes + length - this.#blocks.length * blockBytes;
+    const blockCount = Math.max(0, Math.ceil(missingBytes / blockBytes));
+    if (blockCount * blockBytes > this.#budget.freeBytes)
       throw new Error(`${bounds.journalMemory} bytes of records wait in memory already`);
-    this.#budget.free -= count * blockBytes;
-    for (let index = 0; index < count; index++) this.#blocks.push(Buffer.allocUnsafeSlow(blockBytes));
+    this.#budget.freeBytes -= blockCount * blockBytes;
+    for (let index = 0; index < blockCount; index++) this.#blocks.push(Buffer.allocUnsafeSlow(blockBytes));
   }
 }

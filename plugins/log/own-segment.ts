@@ -1,13 +1,13 @@
-import { askOrPost, type Disk } from './disk/contract.ts';
+import { runOrPost, type Disk } from './disk/contract.ts';
 import type { FileIdentity } from './disk/files.ts';
 import type { OpenFile } from './disk/operations.ts';
 import type { LineSink } from './line-writer.ts';
 import { MemoryBlocks, type MemoryBudget } from './memory-blocks.ts';
-import { openToRead, readFrom, readLines, type Segment } from './segment.ts';
+import { openForReading, createFileReader, readLines, type Segment } from './segment.ts';
 
 /**
- * A segment of this instance. Lines are appended to its file, or to memory if no file can be created. The file stays open
- * until it is shipped, so that no lines are lost if it or its folder is removed, or its volume unmounted.
+ * A segment of this instance. Lines are appended to its file, or to memory if no file can be created. The file stays open until it is
+ * shipped, so that no lines are lost if the file or its folder is removed or its volume is unmounted.
  */
 export class OwnSegment implements Segment, LineSink {
   readonly path: string;
@@ -19,22 +19,22 @@ export class OwnSegment implements Segment, LineSink {
   #readers = 0;
   #isClosing = false;
   #isRemoved = false;
-  #restoring: Promise<boolean> | undefined;
+  #restoration: Promise<boolean> | undefined;
 
-  private constructor(disk: Disk, path: string, opened?: OpenFile, memory?: MemoryBlocks) {
+  private constructor(disk: Disk, path: string, openFile?: OpenFile, memory?: MemoryBlocks) {
     this.#disk = disk;
     this.path = path;
-    this.#file = opened?.file;
-    this.#identity = opened;
+    this.#file = openFile?.file;
+    this.#identity = openFile;
     this.#memory = memory;
   }
 
-  static inFile(disk: Disk, path: string, opened: OpenFile): OwnSegment {
-    return new OwnSegment(disk, path, opened);
+  static createInFile(disk: Disk, path: string, openFile: OpenFile): OwnSegment {
+    return new OwnSegment(disk, path, openFile);
   }
 
-  /** @param path of the file that `restore` creates */
-  static inMemory(disk: Disk, path: string, budget: MemoryBudget): OwnSegment {
+  /** @param path path of the file that `restore` creates */
+  static createInMemory(disk: Disk, path: string, budget: MemoryBudget): OwnSegment {
     return new OwnSegment(disk, path, undefined, new MemoryBlocks(budget));
   }
 
@@ -46,20 +46,20 @@ export class OwnSegment implements Segment, LineSink {
     return this.#memory !== undefined;
   }
 
-  /** The descriptor of the file while it is open. */
+  /** Descriptor of the file while it is open. */
   get file(): number | undefined {
     return this.#file;
   }
 
   append(bytes: Buffer, offset: number, length: number): number {
-    const taken = this.#append(bytes, offset, length);
-    this.#bytes += taken;
-    return taken;
+    const appendedBytes = this.#write(bytes, offset, length);
+    this.#bytes += appendedBytes;
+    return appendedBytes;
   }
 
-  /** Appends lines that are not counted as bytes of the segment. */
+  /** Appends lines that do not count towards the size of the segment. */
   appendHead(lines: Buffer): void {
-    for (let offset = 0; offset < lines.length;) offset += this.#append(lines, offset, lines.length - offset);
+    for (let offset = 0; offset < lines.length;) offset += this.#write(lines, offset, lines.length - offset);
   }
 
   /** Subtracts appended bytes that did not reach the file. */
@@ -67,9 +67,13 @@ export class OwnSegment implements Segment, LineSink {
     this.#bytes = Math.max(0, this.#bytes - bytes);
   }
 
-  /** True while the file is at its path, so that a crash loses no lines. @throws DiskSilent */
+  /**
+   * Resolves with true while the file is at its path, so that a crash loses no lines.
+   *
+   * @throws DiskSilent
+   */
   async isIntact(): Promise<boolean> {
-    return this.#identity !== undefined && this.#disk.ask('isAt', this.path, this.#identity);
+    return this.#identity !== undefined && this.#disk.run('isAt', this.path, this.#identity);
   }
 
   async *read(): AsyncGenerator<string[]> {
@@ -86,33 +90,35 @@ export class OwnSegment implements Segment, LineSink {
     const { path } = this;
     const memory = this.#memory;
     if (memory !== undefined) return yield* readLines(path, (position) => memory.readAt(position));
-    if (this.#file !== undefined) return yield* readLines(path, readFrom(this.#disk, this.#file));
-    const { file } = await openToRead(this.#disk, path);
+    if (this.#file !== undefined) return yield* readLines(path, createFileReader(this.#disk, this.#file));
+    const { file } = await openForReading(this.#disk, path);
     try {
-      yield* readLines(path, readFrom(this.#disk, file));
+      yield* readLines(path, createFileReader(this.#disk, file));
     } finally {
       this.#disk.post('close', file);
     }
   }
 
-  /** False once the file was closed; the lines are then only in the file at the path. */
-  get isHeld(): boolean {
+  /** True while the lines are in memory or in an open file; false once they are only in the file at the path. */
+  get isReadable(): boolean {
     return this.#memory !== undefined || this.#file !== undefined;
   }
 
   /**
-   * Rewrites the lines to the path, unless the file is there or `remove` was called. Concurrent calls share one run.
+   * Writes the lines to the path again, unless the file is there or `remove` was called. Concurrent calls share one run.
    *
-   * @param prepare creates the folder
-   * @param foreign devices on which the file must not be
+   * @param prepareFolder creates the folder
+   * @param forbiddenDevices devices on which the file must not be
    * @returns true if the lines were written
-   * @throws Error if that fails; no file is left then
+   * @throws Error if that fails; no file remains then
    */
-  restore(prepare: () => Promise<void>, foreign: readonly number[] = []): Promise<boolean> {
-    return (this.#restoring ??= this.#restore(prepare, foreign).finally(() => (this.#restoring = undefined)));
+  restore(prepareFolder: () => Promise<void>, forbiddenDevices: readonly number[] = []): Promise<boolean> {
+    return (this.#restoration ??= this.#restore(prepareFolder, forbiddenDevices).finally(
+      () => (this.#restoration = undefined),
+    ));
   }
 
-  /** Closes the file after the last reader; later reads open it by its path. No more lines can be appended. */
+  /** Closes the file after the last reader. Later reads open it by its path; no more lines can be appended. */
   close(): void {
     this.#isClosing = true;
     if (this.#readers > 0) return;
@@ -127,33 +133,33 @@ export class OwnSegment implements Segment, LineSink {
     if (await this.isIntact()) this.close();
   }
 
-  /** Closes the segment and removes its file; a file that cannot be removed contains no record. */
+  /** Closes the segment and removes its file. If the file cannot be removed, it contains no record. */
   discard(): void {
     if (this.#identity !== undefined) this.#disk.post('removeOwn', this.path, this.#identity);
     this.close();
   }
 
-  /** Removes the file, even one that is just being written. If the disk is silent, it is removed once the disk answers. */
+  /** Removes the file, even if it is just being restored. If the disk is silent, the file is removed once the disk answers. */
   async remove(): Promise<void> {
     this.#isRemoved = true;
-    await this.#restoring?.catch(() => undefined);
-    if (this.#identity !== undefined) await askOrPost(this.#disk, 'removeOwn', this.path, this.#identity);
+    await this.#restoration?.catch(() => undefined);
+    if (this.#identity !== undefined) await runOrPost(this.#disk, 'removeOwn', this.path, this.#identity);
   }
 
-  async #restore(prepare: () => Promise<void>, foreign: readonly number[]): Promise<boolean> {
+  async #restore(prepareFolder: () => Promise<void>, forbiddenDevices: readonly number[]): Promise<boolean> {
     if (await this.isIntact()) return false;
-    await prepare();
-    // The segment may have been shipped during `prepare`.
+    await prepareFolder();
+    // The segment may have been shipped during `prepareFolder`.
     if (this.#isRemoved) return false;
-    const from = this.#memory?.copy() ?? this.#file;
-    if (from === undefined) throw new Error(`${this.path} was closed and has been removed`);
-    this.#identity = await this.#disk.ask('restore', this.path, from, foreign);
+    const source = this.#memory?.copy() ?? this.#file;
+    if (source === undefined) throw new Error(`${this.path} was closed and has been removed`);
+    this.#identity = await this.#disk.run('restore', this.path, source, forbiddenDevices);
     this.#memory?.release();
     this.#memory = undefined;
     return true;
   }
 
-  #append(bytes: Buffer, offset: number, length: number): number {
+  #write(bytes: Buffer, offset: number, length: number): number {
     if (this.#memory !== undefined) this.#memory.append(bytes, offset, length);
     return this.#file === undefined ? length : this.#disk.append(this.#file, bytes, offset, length);
   }

@@ -1,41 +1,41 @@
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { openLog } from './open-log.ts';
+import { getActiveLog } from './active-log.ts';
 import { logReason } from './log-reason.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** Ms for which a lost record fails the check; it stays in the metric and on the operator pages. */
-const lossShownMs = 300_000;
+/** Time for which a lost record fails the check. The loss stays in the metric and on the operator pages. */
+const lossFailureMs = 300_000;
 
-interface Wrong {
+interface RecordsProblem {
   readonly reason: string;
-  readonly since: number;
+  readonly since: number; // `performance.now()` ms
 }
 
-/** Checks whether records reach the database, by waiting records and the last attempt: a ping does not prove that writing works. */
+/** Checks by waiting records and the last attempt whether records reach the database. A ping would not prove that writing works. */
 export const recordsCheck: HealthCheck = {
   name: 'records',
   runbook: 'records-waiting',
   check(host: Host): HealthVerdict {
-    const { requestLog, lateAfter } = openLog(host);
+    const { requestLog, lateAfterMs } = getActiveLog(host);
     if (requestLog === undefined) return { ok: true };
-    const wrong =
-      findLoss(requestLog) ?? findTrouble(requestLog) ?? findLate(requestLog, lateAfter) ?? findObstacle(requestLog);
-    if (wrong === undefined) return { ok: true };
-    return { ok: false, reason: wrong.reason, since: Math.round(host.now() - (performance.now() - wrong.since)) };
+    const problem =
+      findLoss(requestLog) ?? findTrouble(requestLog) ?? findLate(requestLog, lateAfterMs) ?? findObstacle(requestLog);
+    if (problem === undefined) return { ok: true };
+    return { ok: false, reason: problem.reason, since: Math.round(host.now() - (performance.now() - problem.since)) };
   },
 };
 
-function findLoss({ journal: { losses } }: RequestLog): Wrong | undefined {
+function findLoss({ journal: { losses } }: RequestLog): RecordsProblem | undefined {
   const { latest, total } = losses;
-  if (latest === undefined || performance.now() - latest.at > lossShownMs) return undefined;
+  if (latest === undefined || performance.now() - latest.lostAt > lossFailureMs) return undefined;
   return {
     reason: logReason('log.reason.loss', { count: total, why: latest.reason }),
-    since: latest.at,
+    since: latest.lostAt,
   };
 }
 
-function findTrouble({ journal: { trouble } }: RequestLog): Wrong | undefined {
+function findTrouble({ journal: { trouble } }: RequestLog): RecordsProblem | undefined {
   if (trouble === undefined) return undefined;
   return {
     reason: logReason('log.reason.journal', { why: trouble.reason }),
@@ -43,21 +43,21 @@ function findTrouble({ journal: { trouble } }: RequestLog): Wrong | undefined {
   };
 }
 
-/** Permanent failures are reported at once; temporary ones, such as a restart or a lock, once records are late. */
-function findLate({ journal, failure }: RequestLog, lateAfter: number): Wrong | undefined {
+/** Reports permanent failures immediately, and temporary failures such as a restart or a lock once records are late. */
+function findLate({ journal, failure }: RequestLog, lateAfterMs: number): RecordsProblem | undefined {
   const now = performance.now();
-  const since = Math.min(failure?.since ?? now, now - journal.oldestAge);
-  if (failure?.isPersistent !== true && now - since <= lateAfter) return undefined;
+  const since = Math.min(failure?.since ?? now, now - journal.oldestAgeMs);
+  if (failure?.isPersistent !== true && now - since <= lateAfterMs) return undefined;
   const count = journal.waitingRecords;
-  const values = { count, seconds: Math.round(journal.oldestAge / 1000), why: failure?.reason ?? '' };
-  const what = logReason(
+  const values = { count, seconds: Math.round(journal.oldestAgeMs / 1000), why: failure?.reason ?? '' };
+  const summary = logReason(
     `log.reason.${count === 0 ? 'unstored' : 'waiting'}${failure === undefined ? '' : '_why'}`,
     values,
   );
-  return { reason: logReason('log.reason.late', { what }), since };
+  return { reason: logReason('log.reason.late', { what: summary }), since };
 }
 
-function findObstacle({ leftovers: { obstacle } }: RequestLog): Wrong | undefined {
+function findObstacle({ leftovers: { obstacle } }: RequestLog): RecordsProblem | undefined {
   if (obstacle === undefined) return undefined;
   return { reason: logReason('log.reason.obstacle', { why: obstacle.reason }), since: obstacle.since };
 }

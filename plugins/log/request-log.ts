@@ -11,7 +11,7 @@ import { Journal, type JournalOptions } from './journal.ts';
 import { JournalFolder } from './journal-folder.ts';
 import { Leftovers } from './leftovers.ts';
 import { PostgresRecordStore, PublishingStore, type RecordStore } from './record-store.ts';
-import { Rejected } from './rejected.ts';
+import { RejectedLines } from './rejected-lines.ts';
 import { Shipper, type ShippingFailure } from './shipper.ts';
 import { FileSpool } from './spool.ts';
 import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
@@ -19,54 +19,54 @@ import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 const defaultStopDeadlineMs = 5_000;
 
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk'> {
-  /** Default: a disk with a thread of its own. */
+  /** Default: a disk with its own thread. */
   readonly disk?: Disk & Partial<AsyncDisposable>;
   readonly dataFolder: string;
   readonly store: RecordStore;
-  /** Maximum bytes of records that wait for a collector; undefined keeps none. */
+  /** Maximum bytes of records that wait for a collector; undefined if there is no collector. */
   readonly spoolBytes?: number | undefined;
-  /** Epoch ms; default the system's clock. */
+  /** Returns epoch ms; default: the system clock. */
   readonly now?: () => number;
-  /** Ms between two checks of the files of the journal; default one second. */
-  readonly checkEvery?: number;
-  /** Ms for which records are shipped on shutdown; the remaining ones wait for the next start. Default five seconds. */
-  readonly stopDeadline?: number;
+  /** Ms between two checks of the journal's files; default: one second. */
+  readonly checkIntervalMs?: number;
+  /** Ms for which records are shipped on shutdown; the remaining records wait for the next start. Default: five seconds. */
+  readonly stopDeadlineMs?: number;
 }
 
-/** Journal, lock and shipper of this instance. Lives as long as the process, across reloads. */
+/** Journal, lock and shipper of this instance. Lives as long as the process and survives reloads. */
 export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
   /** Segments of dead instances. */
   readonly leftovers: Leftovers;
   /** Stored records on their way to a collector. */
   readonly spool: FileSpool | undefined;
-  /** Counts of requests without an account; most of these requests are not recorded. */
+  /** Counts of requests without an account, most of which are not recorded. */
   readonly unauthenticated: UnauthenticatedCounts;
   readonly #disk: Disk & Partial<AsyncDisposable>;
   readonly #lock: InstanceLock;
   readonly #shipper: Shipper;
   readonly #timer: NodeJS.Timeout;
-  readonly #stopDeadline: number;
+  readonly #stopDeadlineMs: number;
 
   constructor({
     dataFolder,
     store,
     spoolBytes,
-    checkEvery = 1_000,
-    stopDeadline = defaultStopDeadlineMs,
+    checkIntervalMs = 1_000,
+    stopDeadlineMs = defaultStopDeadlineMs,
     now = Date.now,
     disk = new ThreadedDisk(),
     ...options
   }: RequestLogOptions) {
-    this.#stopDeadline = stopDeadline;
+    this.#stopDeadlineMs = stopDeadlineMs;
     const { instance, log } = options;
     const path = join(dataFolder, 'journal');
     const folder = new JournalFolder(path);
     this.#disk = disk;
     const events = {
-      prepare: () => folder.ensure(disk),
-      onLost: (wasPaused: boolean) => this.#onLockLost(wasPaused, log),
-      onFailure: (error: unknown) =>
+      prepareFolder: () => folder.recreate(disk),
+      onRetaken: (wasPaused: boolean) => this.#onLockRetaken(wasPaused, log),
+      onRetakeFailure: (error: unknown) =>
         log.error('the lock of the journal is gone and cannot be written; trying again every 5 seconds', error),
     };
     this.#lock = new InstanceLock({ disk, folder: path, instance, log, events });
@@ -79,14 +79,14 @@ export class RequestLog implements AsyncDisposable {
       journal: this.journal,
       leftovers: this.leftovers,
       store,
-      rejected: new Rejected(disk, join(path, 'rejected'), log, (reason) => this.journal.lose(reason)),
+      rejected: new RejectedLines(disk, join(path, 'rejected'), log, (reason) => this.journal.countLoss(reason)),
       isSilent: () => disk.isSilent,
       log,
     });
     this.unauthenticated = new UnauthenticatedCounts({ add: (counts) => store.addUnauthenticated(counts), log, now });
     this.#timer = setInterval(
       guarded(log, 'checking the journal', () => this.#check()),
-      checkEvery,
+      checkIntervalMs,
     ).unref();
   }
 
@@ -98,29 +98,29 @@ export class RequestLog implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await this.journal.close();
-    await Promise.all([this.#shipper.stop(this.#stopDeadline), this.unauthenticated.finish(this.#stopDeadline)]);
+    await Promise.all([this.#shipper.stop(this.#stopDeadlineMs), this.unauthenticated.finish(this.#stopDeadlineMs)]);
     await this.journal[Symbol.asyncDispose]();
     await this.spool?.[Symbol.asyncDispose]();
     await this.#lock[Symbol.asyncDispose]();
     await this.#disk[Symbol.asyncDispose]?.();
   }
 
-  /** If files were removed, the lock may be gone too; other instances would then ship segments that this one still writes. */
+  /** Checks the journal's files. If files were removed, the lock may be gone as well, and other instances could ship segments in use. */
   async #check(): Promise<void> {
     this.unauthenticated.store();
-    if (await this.journal.check()) await this.#lock.keep();
+    if (await this.journal.checkFiles()) await this.#lock.touch();
   }
 
-  #onLockLost(wasPaused: boolean, log: Logger): void {
+  #onLockRetaken(wasPaused: boolean, log: Logger): void {
     if (wasPaused) {
       log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
-      this.journal.finished.takeOver();
+      this.journal.finished.noteShippedElsewhere();
     } else log.warn('the lock of this instance was removed from the journal; it is written again');
     inBackground(log, 'writing the journal', () => this.journal.roll());
   }
 }
 
-/** Creates this instance's log, which stores its records in the database. There is one per process. */
+/** Creates the log of this instance, which stores its records in the database. There is one per process. */
 export function createRequestLog(
   host: Pick<Host, 'instance' | 'dataFolder' | 'log' | 'now' | 'database' | 'shared' | 'keep' | 'section'>,
 ): RequestLog {

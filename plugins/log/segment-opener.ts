@@ -6,53 +6,55 @@ import { operations } from './disk/operations.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { MemoryBudget } from './memory-blocks.ts';
 import { OwnSegment } from './own-segment.ts';
-import { segmentName } from './segment.ts';
+import { formatSegmentName } from './segment.ts';
 
 const retryAfterMs = 1_000;
-/** Ms without a failure that end a trouble: a full disk accepts a few lines now and then. */
-const defaultCalmMs = 10_000;
+/** Time without a failure after which a trouble ends. A shorter time would not do, because a full disk accepts a few lines now and then. */
+const defaultRecoveryMs = 10_000;
 /** Bytes that the disk must accept before files are used again. */
-const requiredRoomBytes = 64 * 1024;
+const requiredFreeBytes = 64 * 1024;
 
 /** Reason why the journal is not in files. */
 export interface JournalTrouble {
   readonly reason: string;
-  /** Start of the trouble, on the clock of performance.now(). */
-  readonly since: number;
+  readonly since: number; // `performance.now()` ms; start of the trouble
 }
 
-interface OpenerParts {
+interface SegmentOpenerParts {
   readonly disk: Disk;
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
-  readonly calmAfter?: number; // ms
+  readonly recoveryMs?: number; // default: 10 s
 }
 
-/** Opens the segments of this instance, in files or in memory, and notes why they cannot be files. */
+/** Opens the segments of this instance in files or in memory, and notes why they cannot be in files. */
 export class SegmentOpener {
-  readonly #parts: OpenerParts;
-  readonly #memory = new MemoryBudget();
-  #number = 0;
+  readonly #parts: SegmentOpenerParts;
+  readonly #memoryBudget = new MemoryBudget();
+  #lastNumber = 0;
   #trouble: JournalTrouble | undefined;
-  // Times of the last opened file and of the last failure to open or write one; on the clock of performance.now().
-  #openedAt = 0;
-  #failedAt = Number.NEGATIVE_INFINITY;
+  #openedAt = 0; // `performance.now()` ms; last opened file
+  #failedAt = Number.NEGATIVE_INFINITY; // `performance.now()` ms; last failure to open or write a file
 
-  constructor(parts: OpenerParts) {
+  constructor(parts: SegmentOpenerParts) {
     this.#parts = parts;
   }
 
-  /** Undefined while segments can be files. */
+  /** Reason why segments are in memory; undefined while they can be in files. */
   get trouble(): JournalTrouble | undefined {
     return this.#trouble;
   }
 
-  /** Creates the first segment, in a file. Blocks on the disk. @throws Error if the file cannot be created */
+  /**
+   * Creates the first segment in a file. Blocks on the disk.
+   *
+   * @throws Error if the file cannot be created
+   */
   createFirst(): OwnSegment {
-    this.#parts.folder.ensureNow();
+    this.#parts.folder.recreateSync();
     const path = this.#nextPath();
-    return OwnSegment.inFile(this.#parts.disk, path, operations.create(path, 0));
+    return OwnSegment.createInFile(this.#parts.disk, path, operations.create(path, 0));
   }
 
   /** Opens the next segment in a file; undefined if it cannot be created now. */
@@ -60,41 +62,45 @@ export class SegmentOpener {
     const { disk, folder } = this.#parts;
     if (disk.isSilent || performance.now() < this.#failedAt + retryAfterMs) return undefined;
     try {
-      await folder.ensure(disk);
+      await folder.recreate(disk);
       const path = this.#nextPath();
-      const room = this.#trouble === undefined ? 0 : requiredRoomBytes;
-      const opened = await disk.ask('create', path, room, folder.underlying);
+      const requiredBytes = this.#trouble === undefined ? 0 : requiredFreeBytes;
+      const opened = await disk.run('create', path, requiredBytes, folder.underlyingDevices);
       this.#openedAt = performance.now();
-      return OwnSegment.inFile(disk, path, opened);
+      return OwnSegment.createInFile(disk, path, opened);
     } catch (error) {
-      this.beginTrouble(error);
+      this.noteFailure(error);
       return undefined;
     }
   }
 
-  /** Opens a segment in memory, without `begin` lines, because a crash would lose those too. */
+  /** Opens a segment in memory. It gets no `begin` lines, because a crash would lose these as well. */
   openMemory(): OwnSegment {
-    return OwnSegment.inMemory(this.#parts.disk, this.#nextPath(), this.#memory);
+    return OwnSegment.createInMemory(this.#parts.disk, this.#nextPath(), this.#memoryBudget);
   }
 
-  /** @param isMore true for a failure in addition to the known one */
-  beginTrouble(error: unknown, isMore = false): void {
+  /**
+   * Notes a failure to open or write a file. Logs the first failure of a trouble.
+   *
+   * @param isLogged true to log a further failure as well
+   */
+  noteFailure(error: unknown, isLogged = false): void {
     this.#failedAt = performance.now();
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#trouble === undefined || isMore) logFailure(this.#parts.log, 'the journal cannot be written', error);
+    if (this.#trouble === undefined || isLogged) logFailure(this.#parts.log, 'the journal cannot be written', error);
     this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
   }
 
-  /** Called when the current segment is an intact file. The trouble ends after a while without failures. */
+  /** Notes that the current segment is in an intact file. Ends the trouble after some time without failures. */
   noteIntact(): void {
-    const { calmAfter = defaultCalmMs } = this.#parts;
+    const { recoveryMs = defaultRecoveryMs } = this.#parts;
     if (this.#trouble === undefined || this.#openedAt <= this.#failedAt) return;
-    if (performance.now() - this.#failedAt < calmAfter) return;
+    if (performance.now() - this.#failedAt < recoveryMs) return;
     this.#parts.log.info('the journal is written again');
     this.#trouble = undefined;
   }
 
   #nextPath(): string {
-    return join(this.#parts.folder.path, segmentName(this.#parts.instance, ++this.#number));
+    return join(this.#parts.folder.path, formatSegmentName(this.#parts.instance, ++this.#lastNumber));
   }
 }

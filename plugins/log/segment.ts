@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import { parseJson } from '#core/platform/json.ts';
-import { askOrPost, type Disk, DiskSilent } from './disk/contract.ts';
+import { runOrPost, type Disk, DiskSilent } from './disk/contract.ts';
 import { partOf } from './disk/files.ts';
 import type { OpenFile } from './disk/operations.ts';
 
@@ -10,52 +10,51 @@ export interface Segment {
   /** Path of the file, which may be gone. */
   readonly path: string;
   /**
-   * Reads the lines, some hundred at a time. A last line that a crash has truncated is left out; the `begin` line of its
-   * request is still there.
+   * Reads the lines, a few hundred at a time. Omits a last line that a crash has truncated; the `begin` line of its request still exists.
    *
    * @throws UnreadableSegment
    */
   read(): AsyncGenerator<string[]>;
-  /** Called once the database has its records. */
+  /** Removes the segment after its records were stored in the database. */
   remove(): Promise<void>;
 }
 
-/** The lines of a segment cannot be read: a fault of the disk, not of the database. A silent disk throws DiskSilent instead. */
+/** Error for a segment whose lines cannot be read because of the disk. A silent disk throws `DiskSilent` instead. */
 export class UnreadableSegment extends Error {
-  /** False if a later attempt may succeed, such as after running out of descriptors. */
-  readonly isGone: boolean;
+  /** False if a later attempt may succeed, for example because file descriptors were exhausted. */
+  readonly isPermanent: boolean;
 
   constructor(path: string, cause: unknown) {
     super(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-    this.isGone = goneCodes.has((cause as NodeJS.ErrnoException).code ?? '');
+    this.isPermanent = permanentCodes.has((cause as NodeJS.ErrnoException).code ?? '');
   }
 }
 
 type ReadAt = (position: number) => Uint8Array | Promise<Uint8Array>;
 
-const goneCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO', 'ESTALE']);
+const permanentCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO', 'ESTALE']);
 const chunkBytes = 256 * 1024;
-const name = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
+const namePattern = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
 
-/** The file name of a segment. Numbers are padded so that names sort by age. */
-export function segmentName(instance: string, number: number): string {
+/** Returns the file name of a segment. Numbers are padded so that names sort by age. */
+export function formatSegmentName(instance: string, number: number): string {
   return `${instance}-${String(number).padStart(8, '0')}.ndjson`;
 }
 
-/** Instance and number of a segment; undefined for other files. */
+/** Parses the instance and number of a segment; undefined for other files. */
 export function parseSegmentName(path: string): { instance: string; number: number } | undefined {
-  const groups = name.exec(basename(path))?.groups;
+  const groups = namePattern.exec(basename(path))?.groups;
   return groups && { instance: groups['instance'] ?? '', number: Number(groups['number']) };
 }
 
-/** Instance and final segment of an incomplete file, see `restore`; undefined for other files. */
+/** Parses the instance and the final name of an incomplete file, see `restore`; undefined for other files. */
 export function parsePartName(part: string): { instance: string; segment: string } | undefined {
   const segment = part.endsWith(partOf('')) ? part.slice(0, -partOf('').length) : '';
   const parsed = parseSegmentName(segment);
   return parsed && { instance: parsed.instance, segment };
 }
 
-/** The segment in a file of a dead instance. It is empty if another instance has already shipped it. */
+/** A segment of a dead instance, in its file. Empty if another instance has already shipped it. */
 export class LeftoverSegment implements Segment, Disposable {
   readonly path: string;
   readonly #disk: Disk;
@@ -67,20 +66,24 @@ export class LeftoverSegment implements Segment, Disposable {
     this.#file = file;
   }
 
-  /** @param isHeld keeps the file open, so that no lines are lost if it is removed before it is shipped */
-  static async find(disk: Disk, path: string, isHeld: boolean): Promise<LeftoverSegment> {
-    // If it cannot be opened, reading it reports the reason.
-    const opened = isHeld ? await disk.ask('open', path).catch(unlessSilent) : undefined;
+  /**
+   * Creates the segment of a file.
+   *
+   * @param isKeptOpen true to keep the file open, so that no lines are lost if it is removed before it is shipped
+   */
+  static async open(disk: Disk, path: string, isKeptOpen: boolean): Promise<LeftoverSegment> {
+    // If the file cannot be opened, `read` reports the reason.
+    const opened = isKeptOpen ? await disk.run('open', path).catch(rethrowSilence) : undefined;
     return new LeftoverSegment(disk, path, opened?.file);
   }
 
   read(): AsyncGenerator<string[]> {
     if (this.#file === undefined) return readSegment(this.#disk, this.path);
-    return readLines(this.path, readFrom(this.#disk, this.#file));
+    return readLines(this.path, createFileReader(this.#disk, this.#file));
   }
 
   remove(): Promise<void> {
-    return askOrPost(this.#disk, 'remove', this.path);
+    return runOrPost(this.#disk, 'remove', this.path);
   }
 
   [Symbol.dispose](): void {
@@ -89,61 +92,66 @@ export class LeftoverSegment implements Segment, Disposable {
   }
 }
 
-/** Reads from an open file. */
-export function readFrom(disk: Disk, file: number): ReadAt {
-  return (position) => disk.ask('read', file, position, chunkBytes);
+/** Creates a function that reads chunks of an open file. */
+export function createFileReader(disk: Disk, file: number): ReadAt {
+  return (position) => disk.run('read', file, position, chunkBytes);
 }
 
-/** Reads the lines of a file; none if it does not exist. */
+/** Reads the lines of a file; empty if the file does not exist. */
 export async function* readSegment(disk: Disk, path: string): AsyncGenerator<string[]> {
-  const opened = await openToRead(disk, path).catch((error: unknown) => {
+  const opened = await openForReading(disk, path).catch((error: unknown) => {
     if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return undefined;
     throw error;
   });
   if (opened === undefined) return;
   try {
-    yield* readLines(path, readFrom(disk, opened.file));
+    yield* readLines(path, createFileReader(disk, opened.file));
   } finally {
     disk.post('close', opened.file);
   }
 }
 
-/** @throws UnreadableSegment; DiskSilent */
-export async function openToRead(disk: Disk, path: string): Promise<OpenFile> {
-  return disk.ask('open', path).catch((error: unknown) => explain(path, error));
+/**
+ * Opens a file for reading.
+ *
+ * @throws UnreadableSegment or DiskSilent
+ */
+export async function openForReading(disk: Disk, path: string): Promise<OpenFile> {
+  return disk.run('open', path).catch((error: unknown) => throwUnreadable(path, error));
 }
 
-/** Splits bytes into lines. A line over the bound is passed on in pieces. */
+/** Splits bytes into lines. A line that exceeds the limit is split as well. */
 export async function* readLines(path: string, readAt: ReadAt): AsyncGenerator<string[]> {
-  let rest = '';
+  let partialLine = '';
   for (let position = 0; ;) {
-    const bytes = await readOrExplain(path, readAt, position);
+    const bytes = await readChunk(path, readAt, position);
     if (bytes.length === 0) break;
     position += bytes.length;
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > bounds.journalLine) {
-      lines.push(rest);
-      rest = '';
+    const lines = (partialLine + text).split('\n');
+    partialLine = lines.pop() ?? '';
+    if (partialLine.length > bounds.journalLine) {
+      lines.push(partialLine);
+      partialLine = '';
     }
     yield lines;
   }
-  if (parseJson(rest) !== undefined) yield [rest];
+  if (parseJson(partialLine) !== undefined) yield [partialLine];
 }
 
-async function readOrExplain(path: string, readAt: ReadAt, position: number): Promise<Uint8Array> {
+async function readChunk(path: string, readAt: ReadAt, position: number): Promise<Uint8Array> {
   try {
     return await readAt(position);
   } catch (error) {
-    return explain(path, error);
+    return throwUnreadable(path, error);
   }
 }
 
-function explain(path: string, error: unknown): never {
+function throwUnreadable(path: string, error: unknown): never {
   throw error instanceof DiskSilent ? error : new UnreadableSegment(path, error);
 }
 
-function unlessSilent(error: unknown): undefined {
+/** Ignores every error except `DiskSilent`. */
+function rethrowSilence(error: unknown): undefined {
   if (error instanceof DiskSilent) throw error;
 }

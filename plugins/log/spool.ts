@@ -4,21 +4,21 @@ import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { askOrPost, type Disk, DiskSilent } from './disk/contract.ts';
+import { runOrPost, type Disk, DiskSilent } from './disk/contract.ts';
 import { listFolder } from './disk/list-folder.ts';
 import { InstanceWatch } from './instance-lock.ts';
-import { parseSegmentName, readSegment, segmentName } from './segment.ts';
+import { parseSegmentName, readSegment, formatSegmentName } from './segment.ts';
 
 const searchIntervalMs = 10_000;
 const reminderIntervalMs = 60_000;
 
-/** A batch of records that waits for the collector, in a file or, if none can be written, in memory. */
-interface Part {
+/** A batch of records that waits for the collector, in a file or, if no file can be written, in memory. */
+interface SpooledBatch {
   readonly path: string;
   readonly bytes: number;
-  /** 0 for a dead instance's records, which are not counted again. */
+  /** 0 for records of a dead instance, which are not counted again. */
   readonly records: number;
-  lines: readonly string[] | undefined; // undefined once they are in their file
+  lines: readonly string[] | undefined; // undefined once they are in the file
 }
 
 interface SpoolOptions {
@@ -30,18 +30,18 @@ interface SpoolOptions {
 }
 
 /**
- * Files next to the journal, each with lines that the database has committed. Instances that share the folder send their own files.
- * Lines that the disk does not accept wait in memory.
+ * Stores records for the collector in files next to the journal. Each file has lines that the database has committed. Instances that share
+ * the folder send their own files. Lines that the disk does not accept wait in memory.
  */
 export class FileSpool implements RecordSpool, AsyncDisposable {
   onAdded: () => void = () => {};
   readonly #folder: string;
   readonly #options: SpoolOptions;
   readonly #watch: InstanceWatch;
-  readonly #parts: Part[] = [];
+  readonly #batches: SpooledBatch[] = [];
   readonly #reminder = new Throttle(reminderIntervalMs);
-  #number = 0;
-  #dropped = 0;
+  #nextNumber = 0;
+  #droppedRecords = 0;
   #searchedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: SpoolOptions) {
@@ -51,84 +51,84 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
   }
 
   get dropped(): number {
-    return this.#dropped;
+    return this.#droppedRecords;
   }
 
   get waiting(): number {
-    return this.#parts.reduce((sum, { records }) => sum + records, 0);
+    return this.#batches.reduce((sum, { records }) => sum + records, 0);
   }
 
-  /** Keeps lines. Never rejects: the journal must not wait for the collector. */
+  /** Stores lines for the collector. Never rejects, because the journal must not depend on the collector. */
   async add(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
     const bytes = lines.reduce((sum, { length }) => sum + length + 1, 0);
-    if (bytesOf(this.#parts) + bytes > this.#options.maxBytes)
+    if (sumBytes(this.#batches) + bytes > this.#options.maxBytes)
       return this.#drop(lines.length, `${this.#options.maxBytes} bytes wait for the collector already`);
-    const path = join(this.#folder, segmentName(this.#options.instance, this.#number++));
-    const part = { path, bytes, records: lines.length, lines };
-    const failure = (await this.#writeHeld()) ?? (await this.#write(part));
-    if (failure !== undefined && bytesOf(this.#held) + bytes > bounds.spoolMemory)
+    const path = join(this.#folder, formatSegmentName(this.#options.instance, this.#nextNumber++));
+    const batch = { path, bytes, records: lines.length, lines };
+    const failure = (await this.#writeBatchesInMemory()) ?? (await this.#write(batch));
+    if (failure !== undefined && sumBytes(this.#batchesInMemory) + bytes > bounds.spoolMemory)
       return this.#drop(lines.length, failure);
-    this.#parts.push(part);
+    this.#batches.push(batch);
     this.onAdded();
   }
 
   oldest(): SpooledRecords | undefined {
-    if (this.#parts.length === 0) this.#search();
+    if (this.#batches.length === 0) this.#search();
     const { disk } = this.#options;
-    const part = (disk.isSilent && this.#held[0]) || this.#parts[0];
-    if (part === undefined) return undefined;
-    const { records, lines, path } = part;
+    const batch = (disk.isSilent && this.#batchesInMemory[0]) || this.#batches[0];
+    if (batch === undefined) return undefined;
+    const { records, lines, path } = batch;
     return {
       records,
-      read: () => (lines === undefined ? readSegment(disk, path) : inOneStep(lines)),
+      read: () => (lines === undefined ? readSegment(disk, path) : yieldOnce(lines)),
       remove: async () => {
-        if (part.lines === undefined) await askOrPost(disk, 'remove', path);
-        const index = this.#parts.indexOf(part);
-        if (index >= 0) this.#parts.splice(index, 1);
+        if (batch.lines === undefined) await runOrPost(disk, 'remove', path);
+        const index = this.#batches.indexOf(batch);
+        if (index >= 0) this.#batches.splice(index, 1);
       },
     };
   }
 
-  /** Writes lines in memory for the next start, or counts them as dropped. */
+  /** Writes the lines in memory to files for the next start, or counts them as dropped. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const failure = await this.#writeHeld();
-    const lost = this.#held.reduce((sum, { records }) => sum + records, 0);
-    if (failure !== undefined && lost > 0) this.#drop(lost, failure);
+    const failure = await this.#writeBatchesInMemory();
+    const lostRecords = this.#batchesInMemory.reduce((sum, { records }) => sum + records, 0);
+    if (failure !== undefined && lostRecords > 0) this.#drop(lostRecords, failure);
   }
 
-  get #held(): readonly Part[] {
-    return this.#parts.filter(({ lines }) => lines !== undefined);
+  get #batchesInMemory(): readonly SpooledBatch[] {
+    return this.#batches.filter(({ lines }) => lines !== undefined);
   }
 
-  /** @returns reason why lines are still in memory; undefined if none are */
-  async #writeHeld(): Promise<string | undefined> {
-    for (const part of this.#held) {
-      const failure = await this.#write(part);
+  /** @returns reason why lines are still in memory; undefined if all are in files */
+  async #writeBatchesInMemory(): Promise<string | undefined> {
+    for (const batch of this.#batchesInMemory) {
+      const failure = await this.#write(batch);
       if (failure !== undefined) return failure;
-      // The part may have been sent during the write.
-      if (!this.#parts.includes(part)) await this.#options.disk.ask('remove', part.path).catch(() => undefined);
+      // The batch may have been sent during the write.
+      if (!this.#batches.includes(batch)) await this.#options.disk.run('remove', batch.path).catch(() => undefined);
     }
     return undefined;
   }
 
   /** @returns reason for the failure; undefined on success */
-  async #write(part: Part): Promise<string | undefined> {
+  async #write(batch: SpooledBatch): Promise<string | undefined> {
     const { disk } = this.#options;
-    const isAsked = !disk.isSilent;
+    const wasSent = !disk.isSilent;
     try {
-      await disk.ask('writeWhole', part.path, `${(part.lines ?? []).join('\n')}\n`);
-      part.lines = undefined;
+      await disk.run('writeWhole', batch.path, `${(batch.lines ?? []).join('\n')}\n`);
+      batch.lines = undefined;
       return undefined;
     } catch (error) {
       // The file may still be written, and the next start would send it again.
-      if (error instanceof DiskSilent && isAsked) disk.post('remove', part.path);
+      if (error instanceof DiskSilent && wasSent) disk.post('remove', batch.path);
       return error instanceof Error ? error.message : String(error);
     }
   }
 
   #drop(count: number, reason: string): void {
-    this.#dropped += count;
+    this.#droppedRecords += count;
     if (!this.#reminder.pass()) return;
     this.#options.log.warn(`request records are not sent to the collector: ${reason}; the database has them`);
   }
@@ -147,27 +147,28 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
 
   async #findLeftovers(): Promise<boolean> {
     const { disk } = this.#options;
-    const byInstance = new Map<string, Part[]>();
+    const byInstance = new Map<string, SpooledBatch[]>();
     for await (const entries of listFolder(disk, this.#folder)) {
       for (const { name, bytes } of entries) {
         const instance = parseSegmentName(name)?.instance;
         if (instance === undefined || instance === this.#options.instance) continue;
-        const parts = byInstance.get(instance) ?? [];
-        parts.push({ path: join(this.#folder, name), bytes, records: 0, lines: undefined });
-        byInstance.set(instance, parts);
+        const batches = byInstance.get(instance) ?? [];
+        batches.push({ path: join(this.#folder, name), bytes, records: 0, lines: undefined });
+        byInstance.set(instance, batches);
       }
     }
-    const found: Part[] = [];
-    for (const [instance, parts] of byInstance) if (await this.#watch.isDead(instance)) found.push(...parts);
-    this.#parts.push(...found.toSorted((a, b) => (a.path < b.path ? -1 : 1)));
-    return found.length > 0;
+    const leftoverBatches: SpooledBatch[] = [];
+    for (const [instance, batches] of byInstance)
+      if (await this.#watch.isDead(instance)) leftoverBatches.push(...batches);
+    this.#batches.push(...leftoverBatches.toSorted((a, b) => (a.path < b.path ? -1 : 1)));
+    return leftoverBatches.length > 0;
   }
 }
 
-function bytesOf(parts: readonly Part[]): number {
-  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
+function sumBytes(batches: readonly SpooledBatch[]): number {
+  return batches.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-async function* inOneStep(lines: readonly string[]): AsyncGenerator<readonly string[]> {
+async function* yieldOnce(lines: readonly string[]): AsyncGenerator<readonly string[]> {
   yield lines;
 }

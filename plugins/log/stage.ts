@@ -2,8 +2,8 @@ import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { logOptions } from './options.ts';
 
 /**
- * Records every request, however it ends. Requests without an account are counted, and only a few of them recorded. It is the last
- * stage: at its `enter` the request is about to go upstream, and at its `done` every other stage has written its facts.
+ * Records every request, however it ends. Requests without an account are counted, but only a few of them are recorded. This is the last
+ * stage: at its `enter`, the request is about to go upstream, and at its `done`, all other stages have written their facts.
  */
 export const logStage = defineStage({
   name: 'log',
@@ -12,5 +12,5 @@ export const logStage = defineStage({
   expectedFor: 'recording requests',
   shared: ['keep_days', 'max_journal_bytes', 'late_after'],
   options: logOptions,
-  create: async (options, host) => (await import('./recording.ts')).createRecording(options, host),
+  create: async (options, host) => (await import('./create-stage.ts')).createLogStage(options, host),
 });

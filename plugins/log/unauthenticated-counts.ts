@@ -9,11 +9,10 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 
 const batchSize = 1_000;
-/** Ms between log lines about unstored counts, and between attempts to store them. */
-const reminderIntervalMs = 60_000;
-const retryEvery = 3_000;
+const reminderIntervalMs = 60_000; // between log lines about unstored counts
+const retryIntervalMs = 3_000;
 
-type Counting = { -readonly [Member in keyof UnauthenticatedCount]: UnauthenticatedCount[Member] };
+type MutableCount = { -readonly [Member in keyof UnauthenticatedCount]: UnauthenticatedCount[Member] };
 
 interface UnauthenticatedCountsOptions {
   readonly add: (counts: readonly UnauthenticatedCount[]) => Promise<void>;
@@ -21,79 +20,80 @@ interface UnauthenticatedCountsOptions {
   readonly now: () => number; // epoch ms
 }
 
-/** True for a request that is known to belong to no account. It does not become false. */
+/** Returns true for a request that is known to have no account. Stays true once it is. */
 export function isUnauthenticated(exchange: Exchange): boolean {
   return exchange.find(unauthenticated) === true;
 }
 
 /**
- * Counts requests without an account by minute, address block and status, and selects the few of them to record. A minute is stored
- * when it is over. Its counts are in memory until then, so a killed process loses those of one minute.
+ * Counts requests without an account by minute, address block and status, and selects the few requests to record. A minute is stored when
+ * it is over. Until then, its counts are in memory, so a killed process loses the counts of one minute.
  */
 export class UnauthenticatedCounts {
   readonly #options: UnauthenticatedCountsOptions;
   #minute = 0;
-  readonly #current = new Map<string, Counting>();
-  #recorded = 0; // in this minute
-  readonly #waiting: UnauthenticatedCount[] = []; // of past minutes, oldest first
+  readonly #currentCounts = new Map<string, MutableCount>();
+  #recordedRequests = 0; // in the current minute
+  readonly #waitingCounts: UnauthenticatedCount[] = []; // of past minutes, oldest first
   #requestCount = 0;
-  #stored = 0;
-  #storing: Promise<void> | undefined;
-  readonly #attempts = new Throttle(retryEvery);
+  #storedRequests = 0;
+  #storeRun: Promise<void> | undefined;
+  readonly #attempts = new Throttle(retryIntervalMs);
   readonly #reminder = new Throttle(reminderIntervalMs);
 
   constructor(options: UnauthenticatedCountsOptions) {
     this.#options = options;
   }
 
-  /** @returns true if the request is to be recorded */
+  /**
+   * Counts a request.
+   *
+   * @returns true if the request is to be recorded
+   */
   count(address: string | undefined, status: number | undefined): boolean {
-    this.#turn();
-    const counting = this.#countOf(addressBlockOf(address), status);
-    counting.requests++;
+    this.#endPastMinute();
+    const count = this.#getCount(addressBlockOf(address), status);
+    count.requests++;
     this.#requestCount++;
     const { alike, all } = bounds.unauthenticatedRecords;
-    if (counting.requests > alike || this.#recorded >= all) return false;
-    this.#recorded++;
+    if (count.requests > alike || this.#recordedRequests >= all) return false;
+    this.#recordedRequests++;
     return true;
   }
 
-  /** Starts to store the finished minutes. Counts that cannot be stored wait. */
+  /** Starts to store the finished minutes in the background. Counts that cannot be stored wait. */
   store(): void {
-    this.#turn();
-    if (this.#storing !== undefined || this.#waiting.length === 0 || !this.#attempts.pass()) return;
+    this.#endPastMinute();
+    if (this.#storeRun !== undefined || this.#waitingCounts.length === 0 || !this.#attempts.pass()) return;
     inBackground(this.#options.log, 'storing counts of requests without an account', () => this.#storeWaiting());
   }
 
-  /**
-   * Stores all counts, including the current minute, or logs how many requests are missing in them.
-   *
-   * @param deadline ms
-   */
-  async finish(deadline: number): Promise<void> {
-    this.#close();
-    // A running store may have begun before the last minute was over.
-    const isStored = Promise.resolve(this.#storing).then(() => this.#storeWaiting());
-    await firstOrTimeout([isStored], deadline);
-    const lost = this.#requestCount - this.#stored;
-    if (lost > 0) this.#options.log.warn(`${lost} requests without an account are missing in the counts of them`);
+  /** Stores all counts, including the current minute. Logs how many requests could not be stored in time. */
+  async finish(timeoutMs: number): Promise<void> {
+    this.#endMinute();
+    // A running store may have started before the last minute was over.
+    const storing = Promise.resolve(this.#storeRun).then(() => this.#storeWaiting());
+    await firstOrTimeout([storing], timeoutMs);
+    const missingRequests = this.#requestCount - this.#storedRequests;
+    if (missingRequests > 0)
+      this.#options.log.warn(`${missingRequests} requests without an account are missing in the counts of them`);
   }
 
   #storeWaiting(): Promise<void> {
-    return (this.#storing ??= this.#storeAll().finally(() => {
-      this.#storing = undefined;
+    return (this.#storeRun ??= this.#storeAll().finally(() => {
+      this.#storeRun = undefined;
     }));
   }
 
   async #storeAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, batchSize);
+    while (this.#waitingCounts.length > 0) {
+      const batch = this.#waitingCounts.splice(0, batchSize);
       try {
         await this.#options.add(batch);
-        this.#stored += sumOf(batch);
+        this.#storedRequests += sumRequests(batch);
         this.#attempts.reset();
       } catch (error) {
-        this.#waiting.unshift(...batch);
+        this.#waitingCounts.unshift(...batch);
         this.#dropOldest();
         this.#noteFailure(error);
         return;
@@ -107,38 +107,38 @@ export class UnauthenticatedCounts {
     this.#options.log.warn(`counts of requests without an account wait for the database: ${reason.slice(0, 200)}`);
   }
 
-  #turn(): void {
+  #endPastMinute(): void {
     const minute = startOfMinute(this.#options.now());
     if (minute === this.#minute) return;
-    this.#close();
+    this.#endMinute();
     this.#minute = minute;
   }
 
-  #countOf(block: string | undefined, status: number | undefined): Counting {
+  #getCount(block: string | undefined, status: number | undefined): MutableCount {
     const key = keyOf(block, status);
-    const known = this.#current.get(key);
-    if (known !== undefined) return known;
-    if (block !== undefined && this.#current.size >= bounds.unauthenticatedBlocks)
-      return this.#countOf(undefined, status);
-    const counting = { minute: this.#minute, block, status, requests: 0 };
-    this.#current.set(key, counting);
-    return counting;
+    const existing = this.#currentCounts.get(key);
+    if (existing !== undefined) return existing;
+    if (block !== undefined && this.#currentCounts.size >= bounds.unauthenticatedBlocks)
+      return this.#getCount(undefined, status);
+    const count = { minute: this.#minute, block, status, requests: 0 };
+    this.#currentCounts.set(key, count);
+    return count;
   }
 
-  /** Ends the minute: its largest counts stay separate, the others are merged. */
-  #close(): void {
-    const counts = [...this.#current.values()].toSorted((a, b) => b.requests - a.requests);
-    this.#current.clear();
-    this.#recorded = 0;
+  /** Ends the minute. Its largest counts stay separate; the others are merged. */
+  #endMinute(): void {
+    const counts = [...this.#currentCounts.values()].toSorted((a, b) => b.requests - a.requests);
+    this.#currentCounts.clear();
+    this.#recordedRequests = 0;
     for (const [index, { block, status, requests }] of counts.entries())
-      this.#countOf(index < bounds.unauthenticatedCounts ? block : undefined, status).requests += requests;
-    this.#waiting.push(...this.#current.values());
+      this.#getCount(index < bounds.unauthenticatedCounts ? block : undefined, status).requests += requests;
+    this.#waitingCounts.push(...this.#currentCounts.values());
     this.#dropOldest();
-    this.#current.clear();
+    this.#currentCounts.clear();
   }
 
   #dropOldest(): void {
-    this.#waiting.splice(0, Math.max(0, this.#waiting.length - bounds.waitingCounts));
+    this.#waitingCounts.splice(0, Math.max(0, this.#waitingCounts.length - bounds.waitingCounts));
   }
 }
 
@@ -146,6 +146,6 @@ function keyOf(block: string | undefined, status: number | undefined): string {
   return `${block ?? ''} ${status ?? ''}`;
 }
 
-function sumOf(counts: readonly UnauthenticatedCount[]): number {
+function sumRequests(counts: readonly UnauthenticatedCount[]): number {
   return counts.reduce((sum, { requests }) => sum + requests, 0);
 }

@@ -10,19 +10,23 @@ import { describeFacts, requestTexts } from '#core/web/requests/describe-facts.t
 import { defineView } from '#core/web/resources/field.ts';
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { statusOf } from './requests.ts';
+import { formatStatus } from './requests.ts';
 
-/** Width in characters of the axis that attempts are drawn on. */
-const axisLength = 32;
+/** Width in characters of the time axis of attempts. */
+const axisWidth = 32;
 
-/** A request, and its lines in `requests show`. */
-export interface FoundRequest {
+/** A request and its lines in `requests show`. */
+export interface DescribedRequest {
   readonly record: RequestRecord;
   describe(timeZone: string): string[];
 }
 
-/** @throws CheckoutError `not_found` */
-export async function readRequest({ database }: Pick<Host, 'database'>, id: string): Promise<FoundRequest> {
+/**
+ * Reads a request by its id.
+ *
+ * @throws CheckoutError `not_found`
+ */
+export async function readRequest({ database }: Pick<Host, 'database'>, id: string): Promise<DescribedRequest> {
   const record = await findRequest(database, id);
   if (record === undefined)
     throw new CheckoutError(
@@ -38,21 +42,21 @@ export async function readRequest({ database }: Pick<Host, 'database'>, id: stri
 
 const english = new Translator([requestTexts]).in('en');
 
-/** Printed before the facts that pages show too. */
-const own = defineView<RequestRecord>()({
+/** Fields that are printed before the facts that pages also show. */
+const requestFields = defineView<RequestRecord>()({
   request: { type: 'id', of: 'id' },
   time: {
     type: 'text',
-    print: ({ started_at: at }, { time, format }) =>
-      `${time(new Date(at), true)}.${String(at % 1000).padStart(3, '0')} ${format.timeZone}`,
+    print: ({ started_at: startedAt }, { time, format }) =>
+      `${time(new Date(startedAt), true)}.${String(startedAt % 1000).padStart(3, '0')} ${format.timeZone}`,
   },
   account: { type: 'person', value: ({ account_id: id }) => id ?? 'none' },
   endpoint: { type: 'text', value: ({ endpoint, method, path }) => `${endpoint} (${method} ${path})` },
   model: { type: 'text', of: 'model' },
-  metered: { type: 'text', value: ({ is_metered: is }) => yesOrNo(is) },
-  status: { type: 'text', value: (record) => [statusOf(record), record.error_code].filter(Boolean).join(', ') },
+  metered: { type: 'text', value: (record) => yesOrNo(record.is_metered) },
+  status: { type: 'text', value: (record) => [formatStatus(record), record.error_code].filter(Boolean).join(', ') },
   route: { type: 'text', value: ({ cache, route }) => (cache === 'hit' ? 'none: from the cache' : route) },
-  failover: { type: 'text', value: ({ has_failover: has }) => yesOrNo(has) },
+  failover: { type: 'text', value: (record) => yesOrNo(record.has_failover) },
   first_byte: { type: 'duration', of: 'first_byte_ms' },
   first_token: { type: 'duration', of: 'first_content_ms' },
   total: { type: 'duration', of: 'duration_ms' },
@@ -62,24 +66,27 @@ function describeRequest(record: RequestRecord, names: ReadonlyMap<string, strin
   const format = formatterFor('en', timeZone);
   const text = { timeZone, now: 0, names };
   const facts = describeFacts(record, { t: english, format }, { isForOperator: true, areRoutesNamed: true });
-  const more = facts.map(({ label, text: short, full = short }) => [label.toLowerCase(), toPlainSpaces(full)] as const);
-  const tried = record.attempts ?? [];
+  const factEntries = facts.map(({ label, text: short, full = short }) => [label.toLowerCase(), toPlainSpaces(full)] as const);
+  const attempts = record.attempts ?? [];
   const options = { numericColumns: [5, 6], maxLength: Infinity };
   return [
-    ...formatEntry(record, own.text, text, more),
-    ...formatSection(paint('bold', 'attempts'), formatEntries(tried, attemptsOf(record, format).text, text, options)),
+    ...formatEntry(record, requestFields.text, text, factEntries),
+    ...formatSection(
+      paint('bold', 'attempts'),
+      formatEntries(attempts, createAttemptView(record, format).text, text, options),
+    ),
   ];
 }
 
 type Attempt = NonNullable<RequestRecord['attempts']>[number];
 
-/** Attempts, each with its position on one time axis. */
-function attemptsOf({ attempts, duration_ms: total }: RequestRecord, format: Formatter) {
-  const tried = attempts ?? [];
-  const ends = tried.map(({ started_ms: start, duration_ms: length }) => (start ?? 0) + (length ?? 0));
+/** Creates the view of attempts, each with its position on a common time axis. */
+function createAttemptView({ attempts, duration_ms: total }: RequestRecord, format: Formatter) {
+  const attemptList = attempts ?? [];
+  const ends = attemptList.map(({ started_ms: start, duration_ms: length }) => (start ?? 0) + (length ?? 0));
   const end = Math.max(total ?? 0, ...ends, 1);
   return defineView<Attempt>()({
-    number: { type: 'id', heading: '', value: (attempt) => String(tried.indexOf(attempt) + 1) },
+    number: { type: 'id', heading: '', value: (attempt) => String(attemptList.indexOf(attempt) + 1) },
     route: { type: 'text', of: 'route' },
     outcome: { type: 'state', kinds: { failed: 'bad' }, of: 'outcome' },
     status: { type: 'count', of: 'status' },
@@ -88,18 +95,18 @@ function attemptsOf({ attempts, duration_ms: total }: RequestRecord, format: For
     took: { type: 'duration', of: 'duration_ms' },
     axis: {
       type: 'text',
-      heading: `0 to ${toPlainSpaces(format.duration(end).text)}`.padEnd(axisLength),
+      heading: `0 to ${toPlainSpaces(format.duration(end).text)}`.padEnd(axisWidth),
       kind: ({ outcome }) => (outcome === 'failed' ? 'bad' : 'ok'),
-      value: ({ started_ms: start, duration_ms: length }) => barOf(start ?? 0, length ?? 0, end),
+      value: ({ started_ms: start, duration_ms: length }) => renderBar(start ?? 0, length ?? 0, end),
     },
     error: { type: 'text', of: 'error' },
   });
 }
 
-function barOf(start: number, length: number, end: number): string {
-  const from = Math.min(axisLength - 1, Math.floor((start / end) * axisLength));
-  const to = Math.max(from + 1, Math.min(axisLength, Math.round(((start + length) / end) * axisLength)));
-  return `${'·'.repeat(from)}${'█'.repeat(to - from)}${'·'.repeat(axisLength - to)}`;
+function renderBar(start: number, length: number, end: number): string {
+  const barStart = Math.min(axisWidth - 1, Math.floor((start / end) * axisWidth));
+  const barEnd = Math.max(barStart + 1, Math.min(axisWidth, Math.round(((start + length) / end) * axisWidth)));
+  return `${'·'.repeat(barStart)}${'█'.repeat(barEnd - barStart)}${'·'.repeat(axisWidth - barEnd)}`;
 }
 
 function yesOrNo(value: boolean | null): string | undefined {

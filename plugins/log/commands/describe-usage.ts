@@ -5,37 +5,37 @@ import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { sharesOfCache, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
 import type { FiguredUsage, UsageFigures } from '#core/extension/commands/usage-figures.ts';
 
-/** Grouping of usage: a stored one, or the plan under which it was used. */
+/** Grouping of usage: a stored grouping, or the plan under which the gateway was used. */
 export type UsageGrouping = UsageBy | 'plan';
 
 /** Groupings with times to the first token. */
-export const timed: readonly UsageGrouping[] = ['model', 'route', 'hour'];
+export const timedGroupings: readonly UsageGrouping[] = ['model', 'route', 'hour'];
 
 /** One line of the table: a group and its counts. */
 export interface UsageLine extends UsageCounts {
-  /** Id of the account, name of the model or route, or start of the hour; null for requests without one. */
+  /** Id of the account, name of the model or route, or start of the hour; null for requests without such a value. */
   readonly key: string | number | null;
-  /** Name and e-mail address of the account. */
+  /** Name and email address of the account. */
   readonly account?: string | undefined;
-  /** Ms; undefined if it is not read or there are no answers. */
-  readonly firstContent: { readonly median: number | undefined; readonly slow: number | undefined };
+  /** Ms; undefined if not read or without replies. */
+  readonly firstContent: { readonly median: number | undefined; readonly p95: number | undefined };
   /** All attempts on the route, including those for requests that another route served. */
   readonly attempts?: RouteUsage | undefined;
   /** Additional columns of another plugin. */
   readonly figures?: FiguredUsage | undefined;
 }
 
-/** The lines of `daypass usage`, the most used first, and the period that they cover. */
+/** Lines of `daypass usage`, the most used first, and the period that they cover. */
 export interface UsageTable {
   readonly by: UsageGrouping;
   readonly lines: readonly UsageLine[];
   readonly since: number;
   /** Epoch ms from which usage is complete; undefined before the first request. */
-  readonly reach: number | undefined;
+  readonly completeSince: number | undefined;
   readonly figures: Pick<UsageFigures, 'fields' | 'legend' | 'json'> | undefined;
 }
 
-const shareOf = (name: 'read' | 'written') =>
+const createCacheShare = (name: 'read' | 'written') =>
   ({
     type: 'count',
     print(line: UsageLine, { format }: TextReader) {
@@ -53,11 +53,11 @@ const columns = defineView<UsageLine>()({
   failovers: { type: 'count', of: 'failovers' },
   cached: { type: 'count', of: 'cached' },
   tokens_in: { type: 'count', of: 'inputTokens' },
-  from_cache: shareOf('read'),
-  to_cache: shareOf('written'),
+  from_cache: createCacheShare('read'),
+  to_cache: createCacheShare('written'),
   tokens_out: { type: 'count', of: 'outputTokens' },
   first_token: { type: 'duration', value: ({ firstContent }) => firstContent.median },
-  slow: { type: 'duration', heading: '95 % below', value: ({ firstContent }) => firstContent.slow },
+  slow: { type: 'duration', heading: '95 % below', value: ({ firstContent }) => firstContent.p95 },
   tries: { type: 'count', value: ({ attempts }) => attempts?.attempts },
   failed_tries: {
     type: 'count',
@@ -67,42 +67,42 @@ const columns = defineView<UsageLine>()({
   last_fault: { type: 'text', print: printLastFault },
 });
 
-/** Groupings of the columns that only some groupings show. */
-const only: Readonly<Partial<Record<string, readonly UsageGrouping[]>>> = {
+/** Groupings that show a column, for columns that only some groupings show. */
+const groupingsByColumn: Readonly<Partial<Record<string, readonly UsageGrouping[]>>> = {
   name: ['account'],
   for_policy: ['account', 'route'],
-  first_token: timed,
-  slow: timed,
+  first_token: timedGroupings,
+  slow: timedGroupings,
   tries: ['route'],
   failed_tries: ['route'],
   last_fault: ['route'],
 };
 
-function columnsOf({ by, figures }: UsageTable, timeZone: string): ShownField<UsageLine>[] {
+function selectFields({ by, figures }: UsageTable, timeZone: string): ShownField<UsageLine>[] {
   const key = defineView<UsageLine>()({
     [by]: {
       type: 'id',
       heading: by === 'hour' ? `hour (${timeZone})` : by,
-      print: (line: UsageLine) => keyOf(line, by, timeZone),
+      print: (line: UsageLine) => formatKey(line, by, timeZone),
     },
   });
-  const shown = columns.text.filter(({ name }) => only[name]?.includes(by) ?? true);
-  return [...key.text, ...shown, ...(figures?.fields ?? [])];
+  const shownColumns = columns.text.filter(({ name }) => groupingsByColumn[name]?.includes(by) ?? true);
+  return [...key.text, ...shownColumns, ...(figures?.fields ?? [])];
 }
 
 /** Formats usage as a table, with the covered period below. */
 export function describeUsage(table: UsageTable, timeZone: string): string[] {
-  const { by, lines, since, reach, figures } = table;
-  const first = formatTime(new Date(Math.max(startOfHour(since), reach ?? 0)), timeZone, true);
-  const covered = `since ${first} (${timeZone}), by whole hours in UTC`;
-  if (lines.length === 0) return [`No requests ${covered}.`];
-  const shown = columnsOf(table, timeZone);
-  const numericColumns = shown.flatMap(({ type }, index) => (type === 'count' || type === 'duration' ? [index] : []));
+  const { by, lines, since, completeSince, figures } = table;
+  const firstTime = formatTime(new Date(Math.max(startOfHour(since), completeSince ?? 0)), timeZone, true);
+  const period = `since ${firstTime} (${timeZone}), by whole hours in UTC`;
+  if (lines.length === 0) return [`No requests ${period}.`];
+  const fields = selectFields(table, timeZone);
+  const numericColumns = fields.flatMap(({ type }, index) => (type === 'count' || type === 'duration' ? [index] : []));
   const { legend = '' } = figures ?? {};
   return [
-    ...formatEntries(lines, shown, { timeZone, now: since }, { numericColumns }),
+    ...formatEntries(lines, fields, { timeZone, now: since }, { numericColumns }),
     '',
-    reach !== undefined && reach > since ? `${covered}; there is no usage before` : covered,
+    completeSince !== undefined && completeSince > since ? `${period}; there is no usage before` : period,
     ...(by === 'account' || by === 'route'
       ? ['for policy: refused, withheld or cut by a vendor because of its policy']
       : []),
@@ -113,7 +113,7 @@ export function describeUsage(table: UsageTable, timeZone: string): string[] {
   ];
 }
 
-function keyOf({ key }: UsageLine, by: UsageGrouping, timeZone: string): string {
+function formatKey({ key }: UsageLine, by: UsageGrouping, timeZone: string): string {
   if (key === null) return `(no ${by})`;
   if (by === 'plan') return key === 'given' ? 'given' : key === '1' ? '1 day' : `${key} days`;
   return by === 'hour' ? formatTime(new Date(key), timeZone) : String(key);

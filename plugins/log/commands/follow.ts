@@ -6,45 +6,44 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import { formatEntries } from '#core/extension/commands/field-text.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
-import { requests as resource, tableOptions, writeRequest } from './requests.ts';
+import { requests as resource, tableOptions, toRequestEntry } from './requests.ts';
 import type { CommandOutput } from './selection.ts';
 
-/** Wide enough for most values, so that lines printed later stay aligned with the heading. */
-const leastWidths = [19, 11, 24, 28, 5, 11, 10, 7, 7, 13, 36];
+/** Minimum widths of the columns, enough for most values, so that later lines are aligned with the heading. */
+const minWidths = [19, 11, 24, 28, 5, 11, 10, 7, 7, 13, 36];
 
-/** Ms between two queries. */
-const interval = 1_000;
-/** Ms between attempts while the database does not respond. */
-const retries = { first: 500, longest: 5_000 };
+const pollIntervalMs = 1_000;
+/** Delays between attempts while the database does not respond. */
+const retryRangeMs = { first: 500, longest: 5_000 };
 
 interface FollowOptions extends CommandOutput {
-  /** Earlier requests to print first. */
+  /** Number of earlier requests to print first. */
   readonly limit: number;
   /** Ends the command; default: SIGINT, SIGTERM and a closed stdout. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Prints the last requests, the newest last, then each new request when it is recorded, until a signal arrives. If the database
- * stops responding, it waits and then resumes at the same position.
+ * Prints the last requests, the newest last, and then each new request when it is recorded, until a signal arrives. If the database stops
+ * responding, it waits and later resumes at the same position.
  */
 export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
-  using interruption = interruptible(options.signal);
+  using interruption = createInterruption(options.signal);
   const { signal } = interruption;
-  const output = new FollowedOutput(options);
+  const output = new RequestPrinter(options);
   const requests = new NewRequests(host.database, filter, host.now);
   await requests.begin();
   const { records } = await listRequests(host.database, filter, { limit: options.limit });
   requests.skip(records.map(({ id }) => id));
   output.write(records.toReversed());
-  const backoff = new Backoff(retries);
+  const backoff = new Backoff(retryRangeMs);
   while (!signal.aborted) {
     try {
       // A query that hangs must not delay the end of the command.
-      await Promise.race([writeNew(requests, output), interruption.aborted]);
+      await Promise.race([printNewRequests(requests, output), interruption.aborted]);
       if (backoff.failures > 0) host.log.info('the database is available again');
       backoff.reset();
-      await pause(interval, signal);
+      await pause(pollIntervalMs, signal);
     } catch (error) {
       if (backoff.failures === 0) host.log.warn(`the database does not respond; waiting for it: ${messageOf(error)}`);
       await pause(backoff.next(), signal);
@@ -52,7 +51,7 @@ export async function followRequests(host: Host, filter: RequestFilter, options:
   }
 }
 
-async function writeNew(requests: NewRequests, output: FollowedOutput): Promise<void> {
+async function printNewRequests(requests: NewRequests, output: RequestPrinter): Promise<void> {
   for await (const page of requests.read()) output.write(page);
 }
 
@@ -60,9 +59,9 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-class FollowedOutput {
+class RequestPrinter {
   readonly #output: CommandOutput;
-  #isContinued = false;
+  #hasHeading = false;
 
   constructor(output: CommandOutput) {
     this.#output = output;
@@ -70,23 +69,23 @@ class FollowedOutput {
 
   write(records: readonly RequestRecord[]): void {
     const { print, isJson, timeZone } = this.#output;
-    const written = records.map(writeRequest);
-    if (isJson) return written.forEach((one) => print(JSON.stringify(one)));
-    const options = { ...tableOptions, minWidths: leastWidths, isZoneNamed: true };
-    const lines = formatEntries(written, resource.view.text, { timeZone, now: Date.now() }, options);
-    for (const line of this.#isContinued ? lines.slice(1) : lines) print(line);
-    this.#isContinued = true;
+    const entries = records.map(toRequestEntry);
+    if (isJson) return entries.forEach((entry) => print(JSON.stringify(entry)));
+    const options = { ...tableOptions, minWidths, isZoneNamed: true };
+    const lines = formatEntries(entries, resource.view.text, { timeZone, now: Date.now() }, options);
+    for (const line of this.#hasHeading ? lines.slice(1) : lines) print(line);
+    this.#hasHeading = true;
   }
 }
 
-/** A signal aborted by Ctrl-C, SIGTERM or a closed stdout, and a promise that settles then. */
-function interruptible(given: AbortSignal | undefined) {
+/** Creates a signal that is aborted by Ctrl-C, SIGTERM or a closed stdout, and a promise that resolves then. */
+function createInterruption(callerSignal: AbortSignal | undefined) {
   const controller = new AbortController();
   const abort = () => controller.abort();
   process.on('SIGINT', abort);
   process.on('SIGTERM', abort);
   process.stdout.on('error', abort);
-  const signal = given === undefined ? controller.signal : AbortSignal.any([given, controller.signal]);
+  const signal = callerSignal === undefined ? controller.signal : AbortSignal.any([callerSignal, controller.signal]);
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => resolve());
   if (signal.aborted) resolve();

@@ -18,7 +18,13 @@ import {
 import { readUnauthenticatedJson } from './unauthenticated-reading.ts';
 import { describeUnauthenticated, includesUnauthenticated } from './describe-unauthenticated.ts';
 import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
-import { describeUsage, timed, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
+import {
+  describeUsage,
+  timedGroupings,
+  type UsageGrouping,
+  type UsageLine,
+  type UsageTable,
+} from './describe-usage.ts';
 import type { CommandOutput } from './selection.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
@@ -26,32 +32,33 @@ import type { Row } from '#core/platform/database/rows.ts';
 
 type UsageHost = Pick<Host, 'database' | 'section' | 'now'>;
 
-async function readTable(
+async function readUsageTable(
   host: UsageHost,
   filter: UsageFilter,
   by: UsageGrouping,
   figuresReader: UsageFiguresReader | undefined,
 ): Promise<UsageTable> {
   const { database } = host;
-  const [lines, { since: reach }, figures] = await Promise.all([
+  const [lines, { since: completeSince }, figures] = await Promise.all([
     by === 'plan' ? [] : readLines(database, filter, by),
     usageReach(database),
     by === 'hour' || by === 'client' ? undefined : figuresReader?.read(host, filter, by),
   ]);
-  const all = figures === undefined ? lines : addFigures(lines, figures.groups);
-  return { by, lines: all, since: filter.since, reach, figures };
+  const linesWithFigures = figures === undefined ? lines : addFigures(lines, figures.groups);
+  return { by, lines: linesWithFigures, since: filter.since, completeSince, figures };
 }
 
 /** Reads usage in the JSON form of commands and the API. */
-export async function readUsageJson(...asked: Parameters<typeof readTable>): Promise<object> {
-  const [host, filter] = asked;
-  const table = await readTable(...asked);
+export async function readUsageJson(...parameters: Parameters<typeof readUsageTable>): Promise<object> {
+  const [host, filter] = parameters;
+  const table = await readUsageTable(...parameters);
   const unauthenticated = includesUnauthenticated(filter)
     ? { unauthenticated: await readUnauthenticatedJson(host, filter.since) }
     : {};
-  return { ...toJson(table), ...unauthenticated, ...table.figures?.json };
+  return { ...toUsageJson(table), ...unauthenticated, ...table.figures?.json };
 }
 
+/** Prints usage as a table or as JSON. */
 export async function printUsage(
   host: UsageHost,
   filter: UsageFilter,
@@ -61,63 +68,71 @@ export async function printUsage(
 ): Promise<void> {
   if (isJson)
     return print(JSON.stringify(toOperatorJson(await readUsageJson(host, filter, by, figuresReader)), null, 2));
-  for (const line of describeUsage(await readTable(host, filter, by, figuresReader), timeZone)) print(line);
+  for (const line of describeUsage(await readUsageTable(host, filter, by, figuresReader), timeZone)) print(line);
   for (const line of await describeUnauthenticated(host, filter, timeZone)) print(line);
 }
 
 async function readLines(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<UsageLine[]> {
   const [usage, names, routes] = await Promise.all([
-    read(database, filter, by),
+    readCounts(database, filter, by),
     by === 'account' ? readNames(database) : undefined,
     by === 'route' ? readAttempts(database, filter) : undefined,
   ]);
-  const attempts = new Map(routes?.map((one) => [one.route, one]));
+  const attempts = new Map(routes?.map((attempted) => [attempted.route, attempted]));
   const lines = usage.map(({ firstContent = [], [by]: key = null, ...counts }) => ({
     ...counts,
     key,
     account: names?.get(String(key)),
     attempts: attempts.get(String(key)),
-    firstContent: { median: quantile(firstContent, 0.5), slow: quantile(firstContent, 0.95) },
+    firstContent: { median: quantile(firstContent, 0.5), p95: quantile(firstContent, 0.95) },
   }));
-  const neverServed = [...attempts.keys()].filter((route) => !lines.some(({ key }) => key === route));
-  const all = [...lines, ...neverServed.map((route) => ({ ...unused, key: route, attempts: attempts.get(route) }))];
-  return by === 'hour' ? all : all.toSorted((a, b) => b.requests - a.requests);
+  const routesWithoutRequests = [...attempts.keys()].filter((route) => !lines.some(({ key }) => key === route));
+  const allLines = [
+    ...lines,
+    ...routesWithoutRequests.map((route) => ({ ...emptyCounts, key: route, attempts: attempts.get(route) })),
+  ];
+  return by === 'hour' ? allLines : allLines.toSorted((a, b) => b.requests - a.requests);
 }
 
-/** The lines with their figures, then figures without usage: revenue of accounts without requests, unused flat prices. */
+/** Adds figures to lines. Figures without usage follow, such as revenue of accounts without requests and unused flat prices. */
 function addFigures(lines: readonly UsageLine[], groups: readonly FiguredUsage[]): UsageLine[] {
-  const left = new Map(groups.map((group) => [group.key, group]));
-  const found = lines.map((line) => {
-    const figures = left.get(line.key as string | null);
-    left.delete(line.key as string | null);
+  const remainingGroups = new Map(groups.map((group) => [group.key, group]));
+  const linesWithFigures = lines.map((line) => {
+    const figures = remainingGroups.get(line.key as string | null);
+    remainingGroups.delete(line.key as string | null);
     return { ...line, figures };
   });
   return [
-    ...found,
-    ...[...left.values()].map((figures) => ({ ...unused, ...figures.counts, key: figures.key, figures })),
+    ...linesWithFigures,
+    ...[...remainingGroups.values()].map((figures) => ({
+      ...emptyCounts,
+      ...figures.counts,
+      key: figures.key,
+      figures,
+    })),
   ];
 }
 
 /** Counts of a route whose attempts served no request. */
-const unused: Omit<UsageLine, 'key'> = {
+const emptyCounts: Omit<UsageLine, 'key'> = {
   ...countsOf(Object.fromEntries(storedCounts.map((name) => [name, 0])) as CountsRow),
-  firstContent: { median: undefined, slow: undefined },
+  firstContent: { median: undefined, p95: undefined },
 };
 
-type Counted = UsageCounts &
+type GroupedCounts = UsageCounts &
   Partial<Record<UsageBy, string | number | null>> &
   Partial<Pick<TimedUsage, 'firstContent'>>;
 
-/** Attempts on routes are counted over all accounts and models. */
+/** Reads attempts on routes; empty for one account or model, because attempts are counted over all accounts and models. */
 async function readAttempts(database: Host['database'], filter: UsageFilter): Promise<RouteUsage[]> {
   const { accountId, model, route } = filter;
   if (accountId !== undefined || model !== undefined) return [];
-  const all = await readRouteUsage(database, filter);
-  return route === undefined ? all : all.filter((one) => one.route === route);
+  const usage = await readRouteUsage(database, filter);
+  return route === undefined ? usage : usage.filter((attempted) => attempted.route === route);
 }
 
-/** Reads counts only if grouped by account, because response times of thousands of accounts are slow to compute; clients have none. */
-function read(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<Counted[]> {
+/** Reads usage, without response times by account or client: for thousands of accounts they are slow to compute, and clients have none. */
+function readCounts(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<GroupedCounts[]> {
   return by === 'account' || by === 'client' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
 }
 
@@ -128,25 +143,25 @@ async function readNames(database: Host['database']): Promise<Map<string, string
   return new Map(rows.map(({ id, name, email }) => [id, fullName(name, email)]));
 }
 
-function toJson({ by, lines, since, reach }: UsageTable): object {
+function toUsageJson({ by, lines, since, completeSince }: UsageTable): object {
   return {
     since: new Date(since),
-    completeSince: reach === undefined ? null : new Date(reach),
+    completeSince: completeSince === undefined ? null : new Date(completeSince),
     usage: lines.map(({ key, account, firstContent, attempts, figures, ...counts }) => ({
       [by]: by === 'hour' ? new Date(key as number) : key,
       ...(by === 'account' && { name: account }),
       ...counts,
       ...figures?.json,
       ...writeShares(counts),
-      ...(timed.includes(by) && {
-        firstTokenMs: { p50: rounded(firstContent.median), p95: rounded(firstContent.slow) },
+      ...(timedGroupings.includes(by) && {
+        firstTokenMs: { p50: roundOrNull(firstContent.median), p95: roundOrNull(firstContent.p95) },
       }),
-      ...(by === 'route' && { attempts: attempts && writeAttempts(attempts) }),
+      ...(by === 'route' && { attempts: attempts && describeAttempts(attempts) }),
     })),
   };
 }
 
-function writeAttempts({ lastServedAt, lastFault, ...counts }: RouteUsage): object {
+function describeAttempts({ lastServedAt, lastFault, ...counts }: RouteUsage): object {
   return {
     ...counts,
     lastServedAt: lastServedAt === undefined ? null : new Date(lastServedAt),
@@ -154,6 +169,6 @@ function writeAttempts({ lastServedAt, lastFault, ...counts }: RouteUsage): obje
   };
 }
 
-function rounded(ms: number | undefined): number | null {
+function roundOrNull(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms);
 }

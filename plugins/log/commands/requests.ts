@@ -18,28 +18,28 @@ const query = object({
 
 export type RequestQuery = Infer<typeof query>;
 
-/** A record in the form that commands and the API output. */
-type WrittenRequest = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
+/** A record as shown by commands and the API. */
+type RequestEntry = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
 
-export function writeRequest(record: RequestRecord): WrittenRequest {
+export function toRequestEntry(record: RequestRecord): RequestEntry {
   return { ...record, started_at: new Date(record.started_at) };
 }
 
 /** Indexes of the numeric columns. */
 export const tableOptions = { numericColumns: [4, 5, 6, 7, 8] };
 
-/** Requests as listed by commands and the API; those of the last day unless `since` is given. */
+/** Defines the list of requests for commands and the API. Without `since`, it has the requests of the last 24 hours. */
 export const requests = defineResource({
   name: 'request',
   summary: 'list requests, the newest first; without since those of the last 24 hours',
   query,
-  view: defineView<WrittenRequest>()({
+  view: defineView<RequestEntry>()({
     time: { type: 'time', isExact: true, of: 'started_at' },
     status: {
       type: 'state',
       kinds: { refused: 'warn', failed: 'bad', interrupted: 'bad', aborted: 'info' },
       of: 'outcome',
-      print: statusOf,
+      print: formatStatus,
     },
     model: { type: 'text', value: ({ model, endpoint }) => model ?? endpoint },
     route: { type: 'text', value: ({ cache, route }) => (cache === 'hit' ? 'cache' : route) },
@@ -50,39 +50,43 @@ export const requests = defineResource({
     },
     first_token: { type: 'duration', of: 'first_content_ms' },
     total: { type: 'duration', of: 'duration_ms' },
-    in: { type: 'count', print: (one, reader) => printTokens(one.input_tokens, one, reader) },
-    out: { type: 'count', print: (one, reader) => printTokens(one.output_tokens, one, reader) },
+    in: { type: 'count', print: (record, reader) => printTokens(record.input_tokens, record, reader) },
+    out: { type: 'count', print: (record, reader) => printTokens(record.output_tokens, record, reader) },
     key: { type: 'id', of: 'key_hint' },
     request: { type: 'id', of: 'id' },
   }),
-  async list(host, asked, { limit }) {
+  async list(host, filters, { limit }) {
     const { listRequests } = await import('#core/gateway/records/read-requests.ts');
-    const filter = await readRequestFilter(host, asked);
-    const { records, next = null } = await listRequests(host.database, filter, { limit, before: asked.after });
-    return { entries: records.map(writeRequest), next };
+    const filter = await readRequestFilter(host, filters);
+    const { records, next = null } = await listRequests(host.database, filter, { limit, before: filters.after });
+    return { entries: records.map(toRequestEntry), next };
   },
 });
 
-/** `200`, `429 refused`. */
-export function statusOf({ status: code, outcome }: Pick<RequestRecord, 'status' | 'outcome'>): string {
-  const word = outcome === 'answered' ? [] : [outcome === 'aborted' ? 'client left' : outcome];
-  return [...(code === null ? [] : [code]), ...word].join(' ');
+/** Formats status and outcome, such as `200` or `429 refused`. */
+export function formatStatus({ status: code, outcome }: Pick<RequestRecord, 'status' | 'outcome'>): string {
+  const outcomeText = outcome === 'answered' ? [] : [outcome === 'aborted' ? 'client left' : outcome];
+  return [...(code === null ? [] : [code]), ...outcomeText].join(' ');
 }
 
 /** Formats token counts; `~` marks the gateway's own estimates. */
 function printTokens(
   count: number | null,
-  { usage_estimated: isEstimated }: WrittenRequest,
+  { usage_estimated: isEstimated }: RequestEntry,
   { format }: TextReader,
 ): string {
   return count === null ? '' : `${isEstimated === true ? '~' : ''}${format.number(count)}`;
 }
 
-/** @throws CheckoutError, AccountError */
+/**
+ * Creates the filter for a query.
+ *
+ * @throws ActionRefused or AccountError for an unknown account or model
+ */
 export async function readRequestFilter(
   host: Host,
-  { status: wanted, failover: hasFailover, cached: isCached, ...selected }: RequestQuery,
+  { status: wantedStatus, failover: hasFailover, cached: isCached, ...members }: RequestQuery,
 ): Promise<RequestFilter & { readonly since: number }> {
-  const byStatus = wanted === undefined ? {} : filterByStatus(wanted);
-  return { ...(await readSelection(host, selected)), ...byStatus, hasFailover, isCached };
+  const statusFilter = wantedStatus === undefined ? {} : filterByStatus(wantedStatus);
+  return { ...(await readSelection(host, members)), ...statusFilter, hasFailover, isCached };
 }

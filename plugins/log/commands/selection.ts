@@ -7,10 +7,10 @@ import { outcomes } from '#core/gateway/records/filter.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
 
-/** Selected period in ms without `since`. */
-const usualSpan = 86_400_000;
+/** Length of the selected period without `since`. */
+const defaultPeriodMs = 86_400_000;
 
-/** Members of a query that select requests. */
+/** Schema of the query members that select requests. */
 export const selection = {
   account: text('Of this account: id, e-mail address, name, hint or key.'),
   model: text('Of this model, whichever name the client used.'),
@@ -23,7 +23,7 @@ export const status = {
   pattern: `^(?:error|[1-5][xX]{2}|[1-5]\\d\\d|${outcomes.join('|')})$`,
 };
 
-/** Selects requests by these members; without `since`, requests of the last 24 hours. */
+/** Query members that select requests; without `since`, requests of the last 24 hours. */
 interface Selection {
   readonly account?: string | undefined;
   readonly model?: string | undefined;
@@ -31,24 +31,32 @@ interface Selection {
   readonly since?: string | undefined; // RFC 3339
 }
 
-/** The filter that selects these requests. @throws ActionRefused `not_found`, AccountError `not_found` or `ambiguous` */
+/**
+ * Creates the filter that selects these requests.
+ *
+ * @throws ActionRefused `not_found`, AccountError `not_found` or `ambiguous`
+ */
 export async function readSelection(host: Host, { account, model, route, since }: Selection) {
   const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
   return {
     accountId: account === undefined ? undefined : (await findAccountByHandle(host, account)).id,
-    model: model === undefined ? undefined : await publicNameOf(host, model),
+    model: model === undefined ? undefined : await findPublicName(host, model),
     route,
-    since: since === undefined ? host.now() - usualSpan : Date.parse(since),
+    since: since === undefined ? host.now() - defaultPeriodMs : Date.parse(since),
   };
 }
 
-/** A model of the catalog by any of its names, or a former model with usage. @throws ActionRefused `not_found` */
-async function publicNameOf(host: Host, name: string): Promise<string> {
-  const known = await findModelName(host, name);
-  if (known !== undefined) return known;
+/**
+ * Finds a model of the catalog by any of its names, or a removed model that still has usage.
+ *
+ * @throws ActionRefused `not_found`
+ */
+async function findPublicName(host: Host, name: string): Promise<string> {
+  const publicName = await findModelName(host, name);
+  if (publicName !== undefined) return publicName;
   const suggestion = host.catalog.suggest(name);
-  const ask = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`;
-  throw new ActionRefused(`Model "${name}" not found.${ask}`, 'not_found');
+  const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`;
+  throw new ActionRefused(`Model "${name}" not found.${hint}`, 'not_found');
 }
 
 export function parseRequestId(id: string): string {
@@ -65,5 +73,5 @@ export interface CommandOutput {
 
 export const exitCodes = exitCodesFor('request, account or model');
 
-/** The end of a help text. */
-export const examples = (lines: readonly string[]): string => exampleText(lines, exitCodes);
+/** Formats the examples and exit codes at the end of a help text. */
+export const formatExamples = (lines: readonly string[]): string => exampleText(lines, exitCodes);

@@ -2,21 +2,25 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 
-const spanMs = 86_400_000;
+const periodMs = 86_400_000;
 const maxBlocks = 100;
 
-/** @param since epoch ms */
+/**
+ * Reads requests without an account in the JSON form of commands and the API.
+ *
+ * @param since epoch ms
+ */
 export async function readUnauthenticatedJson({ database }: Pick<Host, 'database'>, since: number) {
   return writeUnauthenticated(await readUnauthenticated(database, since, maxBlocks));
 }
 
-/** `GET /operator/api/unauthenticated`. */
+/** Defines `GET /operator/api/unauthenticated`. */
 export const unauthenticatedReading: OperatorReading = {
   path: '/unauthenticated',
   summary: 'list who sends requests without an account, by block of addresses, in the last 24 hours',
   async read(host) {
-    const { requests, blocks } = await readUnauthenticatedJson(host, host.now() - spanMs);
-    // `block` is the former name of `address_block`, until 0.7.
-    return { requests, blocks: blocks.map((one) => ({ block: one.addressBlock, ...one })) };
+    const { requests, blocks } = await readUnauthenticatedJson(host, host.now() - periodMs);
+    // `block` is a deprecated alias of `address_block`, removed in 0.7.
+    return { requests, blocks: blocks.map((block) => ({ block: block.addressBlock, ...block })) };
   },
 };

@@ -10,30 +10,34 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type Infer, object } from '#core/platform/schema.ts';
 import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 import type { UsageGrouping } from './describe-usage.ts';
-import { examples, readSelection, selection } from './selection.ts';
+import { formatExamples, readSelection, selection } from './selection.ts';
 
-type Costs = Pick<Registry, 'costsReader'>;
+type CostsSource = Pick<Registry, 'costsReader'>;
 
-const queryOf = ({ costsReader }: Costs) => {
+const createQuerySchema = ({ costsReader }: CostsSource) => {
   const groupings: readonly UsageGrouping[] = ['account', 'model', 'route', 'client', 'plan', 'hour'];
-  const by = groupings.filter((one) => one !== 'plan' || costsReader !== undefined);
+  const by = groupings.filter((grouping) => grouping !== 'plan' || costsReader !== undefined);
   return object({ ...selection, by: { enum: by, description: 'What to count by; default: model.' } });
 };
 
-/** @throws InvalidQuery, AccountError, CheckoutError */
-async function readUsageFilter(host: Host, { by = 'model', ...selected }: Infer<ReturnType<typeof queryOf>>) {
-  const filter = await readSelection(host, selected);
+/**
+ * Creates the filter for a query.
+ *
+ * @throws InvalidQuery, ActionRefused or AccountError
+ */
+async function readUsageFilter(host: Host, { by = 'model', ...members }: Infer<ReturnType<typeof createQuerySchema>>) {
+  const filter = await readSelection(host, members);
   if (by === 'client' && filter.accountId !== undefined)
     throw new InvalidQuery('Clients are counted over all accounts. Leave out "account", or use another "by".');
   return { by, filter };
 }
 
-/** `daypass usage …`: for the operator. Works next to a running gateway. */
-export const usageCommand = (gateway: Costs): Command => ({
+/** Defines `daypass usage …` for the operator. Works next to a running gateway. */
+export const usageCommand = (gateway: CostsSource): Command => ({
   name: 'usage',
   define(parser, context) {
-    // The query is read late, because plugins that are registered later may know costs.
-    const input = queryOf(gateway);
+    // The query is created late, because plugins that are registered later may provide costs.
+    const input = createQuerySchema(gateway);
     addActionOptions(parser, { input })
       .description('count requests, errors, tokens and their cost by account, model, route, client, plan or hour')
       .addOption(zoneOption())
@@ -42,16 +46,16 @@ export const usageCommand = (gateway: Costs): Command => ({
         'after',
         `
 Without --since, the last 24 hours. Usage is kept by hour (UTC) for 400 days, longer than the requests themselves. With --by route, tries
-are all attempts on the route, whichever one served in the end.${gateway.costsReader === undefined ? '' : ` ${gateway.costsReader.usage.help}`}${examples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-6-sol --json'])}`,
+are all attempts on the route, whichever one served in the end.${gateway.costsReader === undefined ? '' : ` ${gateway.costsReader.usage.help}`}${formatExamples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-6-sol --json'])}`,
       )
       .action((options: Output) =>
         explainErrors(
           context.withHost(async (host) => {
             const { printUsage } = await import('./print-usage.ts');
             const timeZone = zoneOf(host, options);
-            const given = readActionInput<Infer<typeof input>>({ input }, { ...options });
-            const asked = await resolveTimes(host, input, given, timeZone);
-            const { by, filter } = await readUsageFilter(host, asked);
+            const values = readActionInput<Infer<typeof input>>({ input }, { ...options });
+            const query = await resolveTimes(host, input, values, timeZone);
+            const { by, filter } = await readUsageFilter(host, query);
             const output = { print: context.print, isJson: options.json === true, timeZone };
             await printUsage(host, filter, by, output, gateway.costsReader?.usage);
           }),
@@ -60,16 +64,16 @@ are all attempts on the route, whichever one served in the end.${gateway.costsRe
   },
 });
 
-/** `GET /operator/api/usage`. */
-export const usageReading = (gateway: Costs): OperatorReading => ({
+/** Defines `GET /operator/api/usage`. */
+export const usageReading = (gateway: CostsSource): OperatorReading => ({
   path: '/usage',
   summary: 'count requests, errors, tokens and their cost by account, model, route, client, plan or hour',
   get query() {
-    return describeQuery(queryOf(gateway));
+    return describeQuery(createQuerySchema(gateway));
   },
-  async read(host, _handle, given) {
+  async read(host, _handle, query) {
     const { readUsageJson } = await import('./print-usage.ts');
-    const { by, filter } = await readUsageFilter(host, await readQuery(queryOf(gateway), given));
+    const { by, filter } = await readUsageFilter(host, await readQuery(createQuerySchema(gateway), query));
     return readUsageJson(host, filter, by, gateway.costsReader?.usage);
   },
 });

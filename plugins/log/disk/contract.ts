@@ -1,7 +1,7 @@
 import type { Operations } from './operations.ts';
-import type { Unwritten } from './ring.ts';
+import type { UnwrittenLines } from './ring.ts';
 
-/** The disk has not answered in time, or the thread that waits for it has ended. The operation may still happen. */
+/** Error for a disk that does not answer in time, or whose thread has ended. The operation may still be executed. */
 export class DiskSilent extends Error {
   override readonly name = 'DiskSilent';
 
@@ -10,41 +10,49 @@ export class DiskSilent extends Error {
   }
 }
 
-/** Writes the journal's lines, and runs all other operations on its folder. */
+/** Writes the journal's lines and runs all other operations on its folder. */
 export interface Disk {
-  /** True from the first timeout until the disk answers; callers do not wait for it during that time. */
+  /** True from the first timeout until the disk answers. Callers do not wait for the disk during that time. */
   readonly isSilent: boolean;
   /** Called when the disk becomes silent. */
   onSilent: () => void;
-  /** Called with the error that stopped the writing, and the unwritten lines. */
-  onFailure: (error: Error, unwritten: readonly Unwritten[]) => void;
+  /** Called with the error that stopped the writing and with the unwritten lines. */
+  onFailure: (error: Error, unwritten: readonly UnwrittenLines[]) => void;
   /** Called when the disk answers again. */
   onAnswer: () => void;
   /**
-   * Appends whole lines to a file; `wake` starts the write. Waits for room; all waits in one turn of the event loop take at most the
+   * Appends complete lines to a file; `wake` starts the write. Waits for room; all waits in one event loop turn together take at most the
    * timeout of one line.
    *
-   * @returns number of bytes taken
+   * @returns number of bytes appended
    * @throws DiskSilent
    */
   append(file: number, bytes: Buffer, offset: number, length: number): number;
   /** Wakes the thread to write the appended lines. */
   wake(): void;
-  /** Position behind the last appended line. */
+  /** Position after the last appended line. */
   readonly position: number;
   /**
    * Settles when all lines before a position are in their files or the disk becomes silent; undefined if either is already the case.
    * Never rejects.
    *
-   * @param position default: behind the last line
+   * @param position default: after the last line
    */
-  written(position?: number): Promise<void> | undefined;
-  /** Waits until the disk answers. @param patience ms @returns false if it does not answer in time */
-  answers(patience: number): Promise<boolean>;
-  /** Copies of the lines that are not in their files yet. */
-  unwritten(): Unwritten[];
-  /** Runs an operation on the folder. @throws DiskSilent; the operation's error */
-  ask<Name extends keyof Operations>(
+  whenWritten(position?: number): Promise<void> | undefined;
+  /**
+   * Waits until the disk answers.
+   *
+   * @returns false if it does not answer in time
+   */
+  waitForAnswer(timeoutMs: number): Promise<boolean>;
+  /** Returns copies of the lines that are not in their files yet. */
+  copyUnwritten(): UnwrittenLines[];
+  /**
+   * Runs an operation on the folder.
+   *
+   * @throws DiskSilent or the operation's error
+   */
+  run<Name extends keyof Operations>(
     name: Name,
     ...values: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>>;
@@ -52,16 +60,25 @@ export interface Disk {
   post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
 }
 
-/** Removes a file now or, if the disk is silent, once it answers again. @throws the operation's error */
-export async function askOrPost<Name extends 'remove' | 'removeOwn'>(
+/**
+ * Removes a file now or, if the disk is silent, once it answers again.
+ *
+ * @throws the operation's error
+ */
+export async function runOrPost<Name extends 'remove' | 'removeOwn'>(
   disk: Disk,
   name: Name,
   ...values: Parameters<Operations[Name]>
 ): Promise<void> {
   try {
-    await disk.ask(name, ...values);
+    await disk.run(name, ...values);
   } catch (error) {
-    if (!(error instanceof DiskSilent)) throw error;
+    ignoreSilence(error);
     disk.post(name, ...values);
   }
+}
+
+/** Throws every error except `DiskSilent`. */
+export function ignoreSilence(error: unknown): void {
+  if (!(error instanceof DiskSilent)) throw error;
 }

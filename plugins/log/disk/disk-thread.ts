@@ -3,24 +3,24 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import type { Ring } from './ring.ts';
-import type { Failure, ThreadAnswer, ThreadQuestion } from './thread.ts';
+import type { Failure, ThreadMessage, ThreadRequest } from './thread.ts';
 
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
-const restartDelaysMs = { first: 200, longest: 60_000 }; // grow until a thread has run for `steadyAfter`
-const steadyAfter = 60_000; // ms
+const restartDelaysMs = { first: 200, longest: 60_000 }; // grow until a thread has run for `steadyAfterMs`
+const steadyAfterMs = 60_000;
 
 interface DiskThreadEvents {
-  onAnswer(answer: ThreadAnswer): void;
-  onEnd(error: Error): void; // called when a thread ends; another one is started
+  onAnswer(answer: ThreadMessage): void;
+  onEnd(error: Error): void; // called when a thread ends, before a new thread is started
 }
 
-/** The thread of a ring. It is restarted if it ends by itself, for example because memory is exhausted. */
+/** The thread that writes a ring's lines. It is restarted if it ends by itself, for example because memory is exhausted. */
 export class DiskThread {
   readonly #script: URL;
   readonly #ring: Ring;
   readonly #events: DiskThreadEvents;
   readonly #backoff = new Backoff(restartDelaysMs);
-  readonly #held: ThreadQuestion[] = [];
+  readonly #queuedRequests: ThreadRequest[] = [];
   #worker: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;
   #startedAt = 0;
@@ -33,25 +33,29 @@ export class DiskThread {
     this.#start();
   }
 
-  /** Start of the thread, on the clock of performance.now(). */
+  /** Start of the thread, in `performance.now()` ms. */
   get startedAt(): number {
     return this.#startedAt;
   }
 
-  send(question: ThreadQuestion): void {
+  send(request: ThreadRequest): void {
     if (this.#worker === undefined) {
-      this.#held.push(question);
+      this.#queuedRequests.push(request);
       return;
     }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    this.#worker.postMessage(question);
-    this.#ring.noteQuestion();
+    this.#worker.postMessage(request);
+    this.#ring.countRequest();
   }
 
-  /** True if the process waits for the thread before it exits. */
-  hold(isHeld: boolean): void {
-    if (isHeld) this.#worker?.ref();
-    else this.#worker?.unref();
+  /** Makes the process wait for the thread before it exits. */
+  ref(): void {
+    this.#worker?.ref();
+  }
+
+  /** Lets the process exit without waiting for the thread. */
+  unref(): void {
+    this.#worker?.unref();
   }
 
   /** Ends the thread without a restart. */
@@ -70,56 +74,56 @@ export class DiskThread {
       // Files outlive the functions that open them.
       trackUnmanagedFds: false,
       execArgv: [],
-      // NODE_OPTIONS is cleared: agents that it loads into every thread do not fit into this one's memory.
-      env: { ...process.env, ...compileCache(), NODE_OPTIONS: '' },
+      // NODE_OPTIONS is cleared, because agents that it loads into every thread do not fit into this thread's memory.
+      env: { ...process.env, ...compileCacheEnvironment(), NODE_OPTIONS: '' },
     });
     let reason: Error | undefined;
-    worker.on('message', (answer: ThreadAnswer) => this.#events.onAnswer(answer));
+    worker.on('message', (answer: ThreadMessage) => this.#events.onAnswer(answer));
     worker.on('error', (error) => (reason = error as Error));
-    // The thread touches the ring until it has exited.
-    worker.on('exit', () => this.#noteEnd(reason));
+    // The thread accesses the ring until it has exited.
+    worker.on('exit', () => this.#onExit(reason));
     worker.unref();
     this.#worker = worker;
   }
 
-  #noteEnd(reason: Error | undefined): void {
+  #onExit(reason: Error | undefined): void {
     this.#worker = undefined;
     if (this.#isEnding) return;
-    if (performance.now() - this.#startedAt > steadyAfter) this.#backoff.reset();
-    this.#startAgain();
-    const why = reason === undefined ? '' : `: ${reason.message}`;
-    this.#events.onEnd(new Error(`the thread that writes the journal has ended, and is started again${why}`));
+    if (performance.now() - this.#startedAt > steadyAfterMs) this.#backoff.reset();
+    this.#scheduleRestart();
+    const suffix = reason === undefined ? '' : `: ${reason.message}`;
+    this.#events.onEnd(new Error(`the thread that writes the journal has ended, and is started again${suffix}`));
   }
 
-  #startAgain(): void {
+  #scheduleRestart(): void {
     const start = () => {
       try {
         this.#start();
       } catch {
         // The thread could not be created; memory is exhausted.
-        this.#startAgain();
+        this.#scheduleRestart();
         return;
       }
-      for (const question of this.#held.splice(0)) this.send(question);
+      for (const request of this.#queuedRequests.splice(0)) this.send(request);
     };
     this.#restart = setTimeout(start, this.#backoff.next()).unref();
   }
 }
 
 /**
- * Environment that makes a thread use the process's cache of compiled modules. Otherwise a thread started from sources would load
- * the type stripper, which takes 18 MB for its lifetime.
+ * Returns the environment that makes a thread use the process's cache of compiled modules. Without it, a thread started from sources would
+ * load the type stripper, which takes 18 MB for its lifetime.
  */
-function compileCache(): NodeJS.ProcessEnv {
+function compileCacheEnvironment(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();
-  // The result is this Node.js version's subfolder of the folder that the cache was enabled with.
+  // The folder is this Node.js version's subfolder of the folder for which the cache was enabled.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 /** URL of the thread's script, next to this module in sources and in a build. */
 export const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
 
-/** The error of an operation, which came from the thread. */
-export function errorOf({ message, code }: Failure): Error {
+/** Creates the error of an operation that failed in the thread. */
+export function toError({ message, code }: Failure): Error {
   return Object.assign(new Error(message), code === undefined ? {} : { code });
 }

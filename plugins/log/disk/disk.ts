@@ -1,29 +1,29 @@
 import { hungWork } from '#core/platform/hung-work.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { type Disk, DiskSilent } from './contract.ts';
-import { DiskThread, errorOf, threadScript } from './disk-thread.ts';
+import { DiskThread, toError, threadScript } from './disk-thread.ts';
 import type { FileIdentity } from './files.ts';
-import { makesFile, type OpenFile, type Operations } from './operations.ts';
-import { Ring, type Unwritten, word } from './ring.ts';
-import type { ThreadAnswer, Failure } from './thread.ts';
+import { fileCreatingOperations, type OpenFile, type Operations } from './operations.ts';
+import { Ring, type UnwrittenLines, controlWord } from './ring.ts';
+import type { ThreadMessage, Failure } from './thread.ts';
 import { isRunnable } from './thread-state.ts';
 
 const lineTimeoutMs = 200;
-const lookIntervalMs = 40;
-const roomIntervalMs = 5;
+const checkIntervalMs = 40;
+const roomCheckIntervalMs = 5;
 const operationTimeoutMs = 2_000;
-/** Maximum ms that the thread may wait for the processor while there is no room for lines. */
+/** Maximum time for which the thread may wait for the processor while there is no room for lines. */
 const processorTimeoutMs = 2_000;
 const startTimeoutMs = 20_000; // on a busy machine
 const endTimeoutMs = 1_000;
 
-interface Waiting {
+interface PendingWrite {
   readonly position: number;
   since: number;
   readonly resolve: () => void;
 }
 
-interface Asked {
+interface PendingOperation {
   since: number;
   readonly name: keyof Operations;
   readonly path: unknown;
@@ -31,35 +31,35 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** The disk behind a thread; only the thread waits for it. After the thread ends, the disk counts as silent until the next starts. */
+/** A disk behind a thread; only the thread waits for it. After the thread ends, the disk is silent until the next thread starts. */
 export class ThreadedDisk implements Disk, AsyncDisposable {
   onSilent: () => void = () => {};
   onFailure: Disk['onFailure'] = () => {};
   onAnswer: () => void = () => {};
   readonly #ring = new Ring();
   readonly #thread: DiskThread;
-  readonly #waiting: Waiting[] = [];
-  readonly #asked = new Map<number, Asked>();
-  /** Paths of files to remove once created, by the id of the operation that creates them. */
-  readonly #unwanted = new Map<number, string>();
+  readonly #pendingWrites: PendingWrite[] = [];
+  readonly #pendingOperations = new Map<number, PendingOperation>();
+  /** Paths of files to remove once they are created, by the id of the operation that creates them. */
+  readonly #filesToRemove = new Map<number, string>();
   readonly #timer: NodeJS.Timeout;
-  #isWatching = false;
-  #lookDue = 0;
-  #isListening = false;
+  #isTimerRunning = false;
+  #nextCheckAt = 0;
+  #isAwaitingWrites = false;
   #isSilent = false;
-  /** Ms left for waits for room in this turn of the event loop. */
-  #roomLeft = lineTimeoutMs;
+  /** Remaining time for waits for room in this event loop turn. */
+  #remainingWaitMs = lineTimeoutMs;
   #lastId = 0;
   #pendingResults = 0;
-  #answer = Promise.withResolvers<void>();
+  #nextAnswer = Promise.withResolvers<void>();
 
-  /** @param script URL of the thread's script; tests have their own */
+  /** @param script URL of the thread's script; tests pass a different script */
   constructor(script: URL = threadScript) {
     this.#thread = new DiskThread(script, this.#ring, {
-      onAnswer: (answer) => this.#hear(answer),
-      onEnd: (error) => this.#noteEnd(error),
+      onAnswer: (answer) => this.#onMessage(answer),
+      onEnd: (error) => this.#onThreadEnd(error),
     });
-    this.#timer = setTimeout(() => this.#look(), lookIntervalMs).unref();
+    this.#timer = setTimeout(() => this.#checkTimeouts(), checkIntervalMs).unref();
   }
 
   get isSilent(): boolean {
@@ -67,44 +67,45 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   }
 
   append(file: number, bytes: Buffer, offset: number, length: number): number {
-    let taken = 0;
+    let appendedBytes = 0;
     if (!this.#isSilent)
-      taken = this.#ring.append(file, bytes, offset, length) || this.#appendLater(file, bytes, offset, length);
-    if (taken > 0) return taken;
-    this.#fallSilent();
+      appendedBytes =
+        this.#ring.append(file, bytes, offset, length) || this.#appendWhenRoom(file, bytes, offset, length);
+    if (appendedBytes > 0) return appendedBytes;
+    this.#becomeSilent();
     throw new DiskSilent();
   }
 
   wake(): void {
     const { control } = this.#ring;
-    if (Atomics.exchange(control, word.isAsleep, 0) === 0) return;
-    Atomics.add(control, word.bell, 1);
-    Atomics.notify(control, word.bell, 1);
+    if (Atomics.exchange(control, controlWord.isAsleep, 0) === 0) return;
+    Atomics.add(control, controlWord.wakeCount, 1);
+    Atomics.notify(control, controlWord.wakeCount, 1);
   }
 
   get position(): number {
     return this.#ring.head;
   }
 
-  written(position: number = this.#ring.head): Promise<void> | undefined {
+  whenWritten(position: number = this.#ring.head): Promise<void> | undefined {
     if (this.#isSilent || this.#ring.hasWritten(position)) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ position, since: performance.now(), resolve });
-    this.#listen();
-    this.#watch();
+    this.#pendingWrites.push({ position, since: performance.now(), resolve });
+    this.#awaitWrites();
+    this.#startTimer();
     return promise;
   }
 
-  async answers(patience: number): Promise<boolean> {
-    if (this.#isSilent) await firstOrTimeout([this.#answer.promise], patience);
+  async waitForAnswer(timeoutMs: number): Promise<boolean> {
+    if (this.#isSilent) await firstOrTimeout([this.#nextAnswer.promise], timeoutMs);
     return !this.#isSilent;
   }
 
-  unwritten(): Unwritten[] {
-    return this.#ring.unwritten();
+  copyUnwritten(): UnwrittenLines[] {
+    return this.#ring.copyUnwritten();
   }
 
-  ask<Name extends keyof Operations>(
+  run<Name extends keyof Operations>(
     name: Name,
     ...values: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
@@ -113,11 +114,11 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       reject(new DiskSilent());
       return promise;
     }
-    // A caller waits for the result, so the process must not exit before.
-    this.#thread.hold(true);
+    // A caller waits for the result, so the process must not exit earlier.
+    this.#thread.ref();
     const id = this.#send(name, values);
-    this.#asked.set(id, { name, path: values[0], since: performance.now(), resolve, reject });
-    this.#watch();
+    this.#pendingOperations.set(id, { name, path: values[0], since: performance.now(), resolve, reject });
+    this.#startTimer();
     return promise;
   }
 
@@ -125,7 +126,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#send(name, values);
   }
 
-  /** Ends the thread; a hanging one is left behind. */
+  /** Ends the thread. A thread that hangs is abandoned. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     if (hungWork.has(this)) return;
@@ -133,25 +134,26 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     if (result === timedOut) hungWork.add(this);
   }
 
-  /** Blocks until there is room: lines arrive faster than the disk writes them. */
-  #appendLater(file: number, bytes: Buffer, offset: number, length: number): number {
+  /** Blocks until there is room, because lines arrive faster than the disk writes them. Returns 0 if there is no room in time. */
+  #appendWhenRoom(file: number, bytes: Buffer, offset: number, length: number): number {
     const { control } = this.#ring;
-    const busy = this.#hasStarted ? processorTimeoutMs : startTimeoutMs;
-    // A failed write frees no room: its lines are taken back in a later turn.
-    const mayWait = () =>
-      !this.#is(word.hasFailed) && (this.#roomLeft > 0 || (!this.#isAtWork && this.#roomLeft > -busy));
-    // Many lines may be appended in one turn; all their waits together take at most the timeout of one line.
-    if (this.#roomLeft === lineTimeoutMs) setImmediate(() => (this.#roomLeft = lineTimeoutMs));
-    while (mayWait()) {
-      const began = performance.now();
+    const busyTimeoutMs = this.#hasStarted ? processorTimeoutMs : startTimeoutMs;
+    // A failed write frees no room, because its lines are taken back in a later turn.
+    const canWait = () =>
+      !this.#isSet(controlWord.hasFailed) &&
+      (this.#remainingWaitMs > 0 || (!this.#isThreadWorking && this.#remainingWaitMs > -busyTimeoutMs));
+    // Many lines may be appended in one turn. Their waits together take at most the timeout of one line.
+    if (this.#remainingWaitMs === lineTimeoutMs) setImmediate(() => (this.#remainingWaitMs = lineTimeoutMs));
+    while (canWait()) {
+      const startedAt = performance.now();
       const { done } = this.#ring;
-      Atomics.store(control, word.isAwaited, 1);
+      Atomics.store(control, controlWord.isAwaited, 1);
       this.wake();
-      Atomics.wait(control, word.done, done, roomIntervalMs);
-      const taken = this.#ring.append(file, bytes, offset, length);
+      Atomics.wait(control, controlWord.done, done, roomCheckIntervalMs);
+      const appendedBytes = this.#ring.append(file, bytes, offset, length);
       // Time that the turn spends between waits does not count against the disk.
-      this.#roomLeft -= performance.now() - began;
-      if (taken > 0) return taken;
+      this.#remainingWaitMs -= performance.now() - startedAt;
+      if (appendedBytes > 0) return appendedBytes;
     }
     return 0;
   }
@@ -164,146 +166,158 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return id;
   }
 
-  #listen(): void {
-    if (this.#isListening) return;
+  #awaitWrites(): void {
+    if (this.#isAwaitingWrites) return;
     const { done } = this.#ring;
-    this.#settle();
-    if (this.#waiting.length === 0 && (!this.#isSilent || this.#ring.isEmpty)) return;
-    const change = this.#ring.nextWritten(done);
-    if (change === undefined) return this.#listen();
-    this.#isListening = true;
+    this.#resolveWritten();
+    if (this.#pendingWrites.length === 0 && (!this.#isSilent || this.#ring.isEmpty)) return;
+    const change = this.#ring.awaitNextWrite(done);
+    if (change === undefined) return this.#awaitWrites();
+    this.#isAwaitingWrites = true;
     change.then(this.#onWritten).catch((error: Error) => this.onFailure(error, []));
   }
 
   readonly #onWritten = (): void => {
-    this.#isListening = false;
-    // A thread that has ended since then sends no answers.
-    if (this.#is(word.hasStarted)) this.#noteAnswer();
-    this.#listen();
+    this.#isAwaitingWrites = false;
+    // If the thread has ended in the meantime, this is not an answer.
+    if (this.#isSet(controlWord.hasStarted)) this.#noteAnswer();
+    this.#awaitWrites();
   };
 
-  #settle(): void {
+  #resolveWritten(): void {
     let count = 0;
-    while (count < this.#waiting.length && this.#ring.hasWritten((this.#waiting[count] as Waiting).position)) count++;
-    for (const { resolve } of this.#waiting.splice(0, count)) resolve();
+    while (
+      count < this.#pendingWrites.length &&
+      this.#ring.hasWritten((this.#pendingWrites[count] as PendingWrite).position)
+    )
+      count++;
+    for (const { resolve } of this.#pendingWrites.splice(0, count)) resolve();
   }
 
-  #hear(answer: ThreadAnswer): void {
-    if (answer.kind === 'result') this.#pendingResults--;
+  #onMessage(message: ThreadMessage): void {
+    if (message.kind === 'result') this.#pendingResults--;
     this.#noteAnswer();
-    if (answer.kind === 'failed') this.#fail(errorOf(answer.failure));
-    else if (answer.kind === 'result') this.#resolve(answer.id, answer.result, answer.failure);
+    if (message.kind === 'failed') this.#reportFailure(toError(message.failure));
+    else if (message.kind === 'result') this.#settleOperation(message.id, message.result, message.failure);
   }
 
-  #resolve(id: number, result: unknown, failure: Failure | undefined): void {
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
-    if (this.#asked.size === 0) this.#thread.hold(false);
-    if (asked === undefined) this.#removeLate(id, failure === undefined, result as Partial<OpenFile> | undefined);
-    else if (failure === undefined) asked.resolve(result as never);
-    else asked.reject(errorOf(failure));
+  #settleOperation(id: number, result: unknown, failure: Failure | undefined): void {
+    const operation = this.#pendingOperations.get(id);
+    this.#pendingOperations.delete(id);
+    if (this.#pendingOperations.size === 0) this.#thread.unref();
+    if (operation === undefined)
+      this.#discardLateFile(id, failure === undefined, result as Partial<OpenFile> | undefined);
+    else if (failure === undefined) operation.resolve(result as never);
+    else operation.reject(toError(failure));
   }
 
-  /** Closes a file that was opened too late, and removes it if it is new. */
-  #removeLate(id: number, isDone: boolean, late: Partial<OpenFile> | undefined): void {
-    const path = this.#unwanted.get(id);
-    this.#unwanted.delete(id);
-    if (isDone && path !== undefined) this.post('removeOwn', path, late as FileIdentity);
-    if (late?.file !== undefined) this.post('close', late.file);
+  /** Closes a file that was opened too late. Removes the file if the operation created it. */
+  #discardLateFile(id: number, isDone: boolean, lateFile: Partial<OpenFile> | undefined): void {
+    const path = this.#filesToRemove.get(id);
+    this.#filesToRemove.delete(id);
+    if (isDone && path !== undefined) this.post('removeOwn', path, lateFile as FileIdentity);
+    if (lateFile?.file !== undefined) this.post('close', lateFile.file);
   }
 
-  #fail(error: Error): void {
-    const unwritten = this.#ring.unwritten();
+  #reportFailure(error: Error): void {
+    const unwritten = this.#ring.copyUnwritten();
     this.#ring.clear();
-    this.#settle();
+    this.#resolveWritten();
     this.onFailure(error, unwritten);
   }
 
-  #watch(): void {
-    if (this.#isWatching) return;
-    this.#isWatching = true;
-    this.#lookDue = performance.now() + lookIntervalMs;
+  #startTimer(): void {
+    if (this.#isTimerRunning) return;
+    this.#isTimerRunning = true;
+    this.#nextCheckAt = performance.now() + checkIntervalMs;
     this.#timer.refresh();
   }
 
-  #look(): void {
-    this.#isWatching = false;
-    this.#settle();
+  #checkTimeouts(): void {
+    this.#isTimerRunning = false;
+    this.#resolveWritten();
     const now = performance.now();
-    const [asked] = this.#asked.values();
-    const [line] = this.#waiting;
-    if (asked === undefined && line === undefined) return;
+    const [operation] = this.#pendingOperations.values();
+    const [pendingWrite] = this.#pendingWrites;
+    if (operation === undefined && pendingWrite === undefined) return;
     // While the event loop was blocked, the thread may not have been woken.
-    const stall = now - this.#lookDue;
-    if (stall > lookIntervalMs) for (const wait of [...this.#waiting, ...this.#asked.values()]) wait.since += stall;
-    const isLineLate = ({ since }: Waiting) => now - since > lineTimeoutMs - lookIntervalMs;
-    const isLate =
-      (line !== undefined && isLineLate(line)) || (asked !== undefined && now - asked.since >= operationTimeoutMs);
-    if (isLate && this.#isAtWork) this.#fallSilent();
-    else this.#watch();
-    if (!isLate || !this.#hasStarted) return;
-    // A wait this long ends, whatever its cause.
-    while (this.#waiting[0] !== undefined && isLineLate(this.#waiting[0])) this.#waiting.shift()?.resolve();
+    const delayMs = now - this.#nextCheckAt;
+    if (delayMs > checkIntervalMs)
+      for (const pending of [...this.#pendingWrites, ...this.#pendingOperations.values()]) pending.since += delayMs;
+    const isWriteOverdue = ({ since }: PendingWrite) => now - since > lineTimeoutMs - checkIntervalMs;
+    const isOverdue =
+      (pendingWrite !== undefined && isWriteOverdue(pendingWrite)) ||
+      (operation !== undefined && now - operation.since >= operationTimeoutMs);
+    if (isOverdue && this.#isThreadWorking) this.#becomeSilent();
+    else this.#startTimer();
+    if (!isOverdue || !this.#hasStarted) return;
+    // Such a long wait ends, whatever its cause.
+    while (this.#pendingWrites[0] !== undefined && isWriteOverdue(this.#pendingWrites[0]))
+      this.#pendingWrites.shift()?.resolve();
   }
 
-  /** True if the thread has started or its start has timed out. */
+  /** True if the thread has started or its start timed out. */
   get #hasStarted(): boolean {
-    return this.#is(word.hasStarted) || performance.now() - this.#thread.startedAt > startTimeoutMs;
+    return this.#isSet(controlWord.hasStarted) || performance.now() - this.#thread.startedAt > startTimeoutMs;
   }
 
-  /** False while the thread waits for the processor or is starting: then the disk is not to blame. */
-  get #isAtWork(): boolean {
-    if (!this.#is(word.isAtWork)) return this.#hasStarted && !this.#is(word.hasStarted);
-    return !isRunnable(Atomics.load(this.#ring.control, word.threadId));
+  /** False while the thread is starting or waits for the processor, so that the disk is not the cause of a delay. */
+  get #isThreadWorking(): boolean {
+    if (!this.#isSet(controlWord.isWorking)) return this.#hasStarted && !this.#isSet(controlWord.hasStarted);
+    return !isRunnable(Atomics.load(this.#ring.control, controlWord.threadId));
   }
 
-  #is(state: number): boolean {
+  #isSet(state: number): boolean {
     return Atomics.load(this.#ring.control, state) === 1;
   }
 
-  /** @param reason error for callers that wait for an answer */
-  #fallSilent(reason = new DiskSilent()): void {
+  /**
+   * Makes the disk silent.
+   *
+   * @param reason error for callers that wait for an answer
+   */
+  #becomeSilent(reason = new DiskSilent()): void {
     if (this.#isSilent) return;
     this.#isSilent = true;
-    this.#answer = Promise.withResolvers();
+    this.#nextAnswer = Promise.withResolvers();
     hungWork.add(this);
-    this.#listen();
-    for (const { resolve } of this.#waiting.splice(0)) resolve();
-    for (const [id, { name, path, reject }] of this.#asked) {
-      if (makesFile.has(name)) this.#unwanted.set(id, path as string);
+    this.#awaitWrites();
+    for (const { resolve } of this.#pendingWrites.splice(0)) resolve();
+    for (const [id, { name, path, reject }] of this.#pendingOperations) {
+      if (fileCreatingOperations.has(name)) this.#filesToRemove.set(id, path as string);
       reject(reason);
     }
-    this.#asked.clear();
-    this.#thread.hold(false);
+    this.#pendingOperations.clear();
+    this.#thread.unref();
     // The appending caller must finish first.
     queueMicrotask(() => {
       this.onSilent();
-      // The disk has already answered everything.
+      // The disk has already answered all requests.
       if (this.#isIdle) this.#noteAnswer();
     });
   }
 
   get #isIdle(): boolean {
-    return this.#ring.isEmpty && this.#pendingResults === 0 && this.#is(word.hasStarted);
+    return this.#ring.isEmpty && this.#pendingResults === 0 && this.#isSet(controlWord.hasStarted);
   }
 
   #noteAnswer(): void {
     if (!this.#isSilent) return;
     this.#isSilent = false;
     hungWork.delete(this);
-    this.#answer.resolve();
+    this.#nextAnswer.resolve();
     this.onAnswer();
   }
 
-  /** Takes over the lines that the thread has not written, and rejects all pending operations. */
-  #noteEnd(error: Error): void {
+  /** Takes back the lines that the thread has not written and rejects all pending operations. */
+  #onThreadEnd(error: Error): void {
     const { control } = this.#ring;
-    Atomics.store(control, word.hasStarted, 0);
-    Atomics.store(control, word.hasFailed, 1);
+    Atomics.store(control, controlWord.hasStarted, 0);
+    Atomics.store(control, controlWord.hasFailed, 1);
     this.#pendingResults = 0;
-    this.#fallSilent(new DiskSilent(error.message));
+    this.#becomeSilent(new DiskSilent(error.message));
     hungWork.delete(this);
-    this.#unwanted.clear();
-    this.#fail(error);
+    this.#filesToRemove.clear();
+    this.#reportFailure(error);
   }
 }

@@ -9,17 +9,18 @@ export interface FileIdentity {
 
 const copyBytes = 256 * 1024;
 
-/** The folders above, up to the root. */
-export function ancestorsOf(path: string): string[] {
+/** Lists the folders above a path, up to the root. */
+export function listAncestors(path: string): string[] {
   const parent = dirname(path);
-  return parent === path ? [] : [parent, ...ancestorsOf(parent)];
+  return parent === path ? [] : [parent, ...listAncestors(parent)];
 }
 
-export function unmounted(folder: string): Error {
+export function createUnmountedError(folder: string): Error {
   return new Error(`the volume of ${folder} is not mounted; mount it`);
 }
 
-export function lookUp(path: string): Stats | undefined {
+/** Returns the status of a file; undefined if it cannot be read. */
+export function statIfPossible(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {
@@ -27,8 +28,12 @@ export function lookUp(path: string): Stats | undefined {
   }
 }
 
-/** @throws Error if that cannot be determined */
-export function isThere(path: string): boolean {
+/**
+ * Returns true if the file exists.
+ *
+ * @throws Error if that cannot be determined
+ */
+export function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
@@ -40,46 +45,55 @@ export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? '';
 }
 
-/** The name of a file while it is incomplete. */
+/** Returns the path of a file while it is incomplete. */
 export function partOf(path: string): string {
   return `${path}.part`;
 }
 
-/** @throws Error also for failures that only closing a file reports, such as a quota of a network file system */
-export function writePart(part: string, from: number | Uint8Array, foreign: readonly number[]): FileIdentity {
-  let copy: number | undefined = openSync(part, 'w', 0o600);
+/**
+ * Writes bytes or the content of an open file to a new file.
+ *
+ * @throws Error even for failures that are reported only when the file is closed, such as a quota of a network file system
+ */
+export function writeNewFile(
+  part: string,
+  source: number | Uint8Array,
+  forbiddenDevices: readonly number[],
+): FileIdentity {
+  let target: number | undefined = openSync(part, 'w', 0o600);
   try {
-    if (foreign.includes(fstatSync(copy).dev)) throw unmounted(dirname(part));
-    if (typeof from !== 'number') writeAll(copy, from, from.length);
-    else copyAll(from, copy);
-    const own = identityOf(fstatSync(copy));
-    const written = copy;
-    copy = undefined;
-    closeSync(written);
-    return own;
+    if (forbiddenDevices.includes(fstatSync(target).dev)) throw createUnmountedError(dirname(part));
+    if (typeof source !== 'number') writeAll(target, source, source.length);
+    else copyAll(source, target);
+    const identity = identityOf(fstatSync(target));
+    const openTarget = target;
+    target = undefined;
+    closeSync(openTarget);
+    return identity;
   } finally {
-    if (copy !== undefined) closeSync(copy);
+    if (target !== undefined) closeSync(target);
   }
 }
 
-/** A remaining file has no record, or is adopted once its instance is found dead. */
-export function removeIfPossible(path: string): void {
+/** Removes a file if possible. A file that remains has no record, or is adopted once its instance is found dead. */
+export function tryRemove(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Ignored: the file is complete, or another error has been reported.
+    // Ignored, because the file is complete or a different error has been reported.
   }
 }
 
-function copyAll(from: number, to: number): void {
+function copyAll(source: number, target: number): void {
   const buffer = Buffer.allocUnsafe(copyBytes);
   for (let position = 0, length = 0; ; position += length) {
-    length = readSync(from, buffer, 0, copyBytes, position);
+    length = readSync(source, buffer, 0, copyBytes, position);
     if (length === 0) return;
-    writeAll(to, buffer, length);
+    writeAll(target, buffer, length);
   }
 }
 
+/** Writes all bytes at the current position. */
 export function writeAll(file: number, bytes: Uint8Array, length: number): void {
   for (let offset = 0; offset < length;) offset += writeSync(file, bytes, offset, length - offset);
 }

@@ -1,15 +1,19 @@
 import type { Disk } from './contract.ts';
 import type { FolderEntry } from './operations.ts';
 
-let listings = 0;
+let lastListingId = 0;
 
-/** Entries of a folder, a few hundred at a time, so that lines need not wait for a large one. @throws DiskSilent */
+/**
+ * Lists the entries of a folder in steps, so that lines do not have to wait for a large folder.
+ *
+ * @throws DiskSilent
+ */
 export async function* listFolder(disk: Disk, folder: string): AsyncGenerator<readonly FolderEntry[]> {
-  const id = ++listings;
+  const id = ++lastListingId;
   let isOver = false;
   try {
     while (!isOver) {
-      const step = await disk.ask('list', id, folder);
+      const step = await disk.run('list', id, folder);
       ({ isOver } = step);
       yield step.entries;
     }

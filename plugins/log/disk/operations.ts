@@ -18,17 +18,17 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
-  ancestorsOf,
+  listAncestors,
   codeOf,
   type FileIdentity,
   identityOf,
-  isThere,
-  lookUp,
+  exists,
+  statIfPossible,
   partOf,
-  removeIfPossible,
-  unmounted,
+  tryRemove,
+  createUnmountedError,
   writeAll,
-  writePart,
+  writeNewFile,
 } from './files.ts';
 
 export interface OpenFile extends FileIdentity {
@@ -41,33 +41,33 @@ export interface FolderEntry {
   readonly bytes: number;
 }
 
-/** Limits of one step of a listing: lines wait during a step, and the thread has little memory. */
-const listing = { ms: 20, entries: 1_000 };
+/** Limits of one listing step, because lines wait during a step and the thread has little memory. */
+const listingStep = { ms: 20, entries: 1_000 };
 const openListings = new Map<number, Dir>();
 
 /**
- * The journal's operations on its folder, except for appending lines. Each returns when the disk has answered, which may be never, so a
- * running process calls them in a separate thread; a start calls them directly.
+ * The journal's operations on its folder, except for appending lines. An operation returns when the disk has answered, which may be never.
+ * A running process therefore calls them in a separate thread; only startup calls them directly.
  */
 export const operations = {
   /**
    * Creates a file for appending.
    *
-   * @param room bytes that the disk must have free: an empty file can be created on a full disk
-   * @param foreign devices on which the file must not be: its volume may have been unmounted since its folder was checked
-   * @throws Error if there is no room for the file; no file is left then, unless it cannot be removed
+   * @param requiredBytes bytes that must be free on the disk, because an empty file can be created even on a full disk
+   * @param forbiddenDevices devices on which the file must not be, because its volume may have been unmounted after the check of its folder
+   * @throws Error if the disk is full; no file remains then, unless it cannot be removed
    */
-  create(path: string, room: number, foreign: readonly number[] = []): OpenFile {
+  create(path: string, requiredBytes: number, forbiddenDevices: readonly number[] = []): OpenFile {
     const file = openSync(path, 'ax+', 0o600);
     try {
-      if (foreign.includes(fstatSync(file).dev)) throw unmounted(dirname(path));
-      if (room > 0) {
-        writeAll(file, Buffer.alloc(room), room);
+      if (forbiddenDevices.includes(fstatSync(file).dev)) throw createUnmountedError(dirname(path));
+      if (requiredBytes > 0) {
+        writeAll(file, Buffer.alloc(requiredBytes), requiredBytes);
         ftruncateSync(file);
       }
       return { file, ...identityOf(fstatSync(file)) };
     } catch (error) {
-      removeIfPossible(path);
+      tryRemove(path);
       closeSync(file);
       throw error;
     }
@@ -86,23 +86,23 @@ export const operations = {
 
   read(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(length);
-    const read = readSync(file, bytes, 0, length, position);
-    return read === length ? bytes : bytes.slice(0, read);
+    const readBytes = readSync(file, bytes, 0, length, position);
+    return readBytes === length ? bytes : bytes.slice(0, readBytes);
   },
 
   close(file: number): void {
     closeSync(file);
   },
 
-  /** True if the file at this path is this one. */
+  /** Returns true if the path leads to this file. */
   isAt(path: string, { dev, ino }: FileIdentity): boolean {
-    const found = lookUp(path);
-    return found?.ino === ino && found.dev === dev;
+    const stats = statIfPossible(path);
+    return stats?.ino === ino && stats.dev === dev;
   },
 
-  /** Removes the file at this path, if it is this one. */
-  removeOwn(path: string, own: FileIdentity): void {
-    if (operations.isAt(path, own)) rmSync(path, { force: true });
+  /** Removes the path if it leads to this file. */
+  removeOwn(path: string, identity: FileIdentity): void {
+    if (operations.isAt(path, identity)) rmSync(path, { force: true });
   },
 
   remove(path: string): void {
@@ -112,33 +112,33 @@ export const operations = {
   /**
    * Writes bytes, or the content of an open file, to a new file, which appears at its path only when it is complete.
    *
-   * @param foreign as for `create`
-   * @throws Error if that fails; no file is left then
+   * @param forbiddenDevices see `create`
+   * @throws Error if that fails; no file remains then
    */
-  restore(path: string, from: number | Uint8Array, foreign: readonly number[] = []): FileIdentity {
+  restore(path: string, source: number | Uint8Array, forbiddenDevices: readonly number[] = []): FileIdentity {
     const part = partOf(path);
     try {
-      const own = writePart(part, from, foreign);
-      giveName(part, path);
-      return own;
+      const identity = writeNewFile(part, source, forbiddenDevices);
+      linkOrRename(part, path);
+      return identity;
     } finally {
-      removeIfPossible(part);
+      tryRemove(part);
     }
   },
 
   /**
-   * Renames a file that a dead instance was restoring to its final name, unless a complete file has that name.
+   * Gives a file that a dead instance was restoring its final name, unless a complete file has that name.
    *
-   * @throws Error if that fails; the file is left then
+   * @throws Error if that fails; the file keeps its name then
    */
   adopt(path: string): void {
     const part = partOf(path);
     try {
-      giveName(part, path);
+      linkOrRename(part, path);
     } catch (error) {
-      // Another instance has adopted it.
-      if (!isThere(part)) return;
-      if (!isThere(path)) throw error;
+      // Another instance has adopted the file.
+      if (!exists(part)) return;
+      if (!exists(path)) throw error;
     }
     rmSync(part, { force: true });
   },
@@ -146,40 +146,40 @@ export const operations = {
   /**
    * Recreates the folder if it is gone, unless it would be on one of these devices.
    *
-   * @throws Error with the reason why the folder cannot be used, and the remedy
+   * @throws Error with the reason why the folder cannot be used and the remedy
    */
-  ensureFolder(path: string, foreign: readonly number[]): void {
-    const found = lookUp(path);
-    if (found?.isDirectory() === false) throw new Error(`${path} is no longer a folder; remove what is in its place`);
-    const place =
-      found ??
-      ancestorsOf(path)
-        .map(lookUp)
+  ensureFolder(path: string, forbiddenDevices: readonly number[]): void {
+    const folder = statIfPossible(path);
+    if (folder?.isDirectory() === false) throw new Error(`${path} is no longer a folder; remove what is in its place`);
+    const nearestFolder =
+      folder ??
+      listAncestors(path)
+        .map(statIfPossible)
         .find((stats) => stats !== undefined);
-    if (place !== undefined && foreign.includes(place.dev)) throw unmounted(path);
-    if (found === undefined) mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (nearestFolder !== undefined && forbiddenDevices.includes(nearestFolder.dev)) throw createUnmountedError(path);
+    if (folder === undefined) mkdirSync(path, { recursive: true, mode: 0o700 });
   },
 
   /**
-   * Returns the next entries of a folder; none if it is gone. Call it until `isOver`.
+   * Returns the next entries of a folder; empty if the folder is missing. Call it until `isOver` is true.
    *
-   * @param id of the listing, which starts with the first call
+   * @param id id of the listing, which starts with the first call
    */
   list(id: number, folder: string): { readonly entries: FolderEntry[]; readonly isOver: boolean } {
     const entries: FolderEntry[] = [];
-    const opened = openListings.get(id) ?? openFolder(folder);
-    if (opened === undefined) return { entries, isOver: true };
-    openListings.set(id, opened);
-    const until = performance.now() + listing.ms;
+    const directory = openListings.get(id) ?? openFolder(folder);
+    if (directory === undefined) return { entries, isOver: true };
+    openListings.set(id, directory);
+    const endsAt = performance.now() + listingStep.ms;
     do {
-      const entry = opened.readSync();
+      const entry = directory.readSync();
       if (entry === null) {
         operations.endList(id);
         return { entries, isOver: true };
       }
       const { name } = entry;
-      entries.push({ name, isFile: entry.isFile(), bytes: lookUp(join(folder, name))?.size ?? 0 });
-    } while (entries.length < listing.entries && performance.now() < until);
+      entries.push({ name, isFile: entry.isFile(), bytes: statIfPossible(join(folder, name))?.size ?? 0 });
+    } while (entries.length < listingStep.entries && performance.now() < endsAt);
     return { entries, isOver: false };
   },
 
@@ -189,7 +189,7 @@ export const operations = {
     openListings.delete(id);
   },
 
-  /** The text of a file and the time it was last touched, in ms; undefined if there is no such file. */
+  /** Reads a file and the time of its last touch in epoch ms; undefined if the file does not exist. */
   readText(path: string): { readonly text: string; readonly touchedAt: number } | undefined {
     try {
       return { text: readFileSync(path, 'utf8'), touchedAt: statSync(path).mtimeMs };
@@ -199,12 +199,20 @@ export const operations = {
     }
   },
 
-  /** Writes a new file. @throws Error if the file exists */
+  /**
+   * Writes a new file.
+   *
+   * @throws Error if the file exists
+   */
   writeNew(path: string, text: string): void {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
   },
 
-  /** @returns false if there is no such file */
+  /**
+   * Sets the time of a file to now.
+   *
+   * @returns false if the file does not exist
+   */
   touch(path: string): boolean {
     const now = new Date();
     try {
@@ -215,7 +223,7 @@ export const operations = {
     }
   },
 
-  /** Writes a file atomically: after a crash it is complete or absent. Creates its folder. */
+  /** Writes a file atomically, so that it is complete or absent after a crash. Creates its folder. */
   writeWhole(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(partOf(path), text, { mode: 0o600 });
@@ -232,26 +240,26 @@ export const operations = {
 export type Operations = typeof operations;
 
 /** Operations that create a file and return its identity. */
-export const makesFile: ReadonlySet<keyof Operations> = new Set(['create', 'restore']);
+export const fileCreatingOperations: ReadonlySet<keyof Operations> = new Set(['create', 'restore']);
 
 function openFolder(path: string): Dir | undefined {
   try {
-    return opendirSync(path, { bufferSize: listing.entries });
+    return opendirSync(path, { bufferSize: listingStep.entries });
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined;
     throw error;
   }
 }
 
-function giveName(part: string, path: string): void {
-  const own = identityOf(statSync(part));
+function linkOrRename(part: string, path: string): void {
+  const identity = identityOf(statSync(part));
   try {
     linkSync(part, path);
   } catch (error) {
-    // NFS retries after a lost reply, and then reports that the link exists.
-    if (operations.isAt(path, own)) return;
-    // File systems without hard links, and security modules that forbid them, refuse with errors of all kinds.
-    if (codeOf(error) === 'EEXIST' || isThere(path)) throw error;
+    // NFS retries after a lost reply and then reports that the link exists.
+    if (operations.isAt(path, identity)) return;
+    // File systems without hard links and security modules that forbid them report many kinds of errors.
+    if (codeOf(error) === 'EEXIST' || exists(path)) throw error;
     renameSync(part, path);
   }
 }

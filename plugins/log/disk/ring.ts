@@ -1,18 +1,18 @@
 /*
- * Lines on their way to the writing thread, in memory that both threads share. A frame is a file descriptor and a length, 4 bytes
- * each, then whole lines, padded to a multiple of 8 bytes; lines may wrap around to the start of the ring. Positions count bytes
- * since the start and wrap as 32-bit integers.
+ * Lines on their way to the writing thread, in memory that both threads share. A frame has a file descriptor and a length of 4 bytes each,
+ * followed by complete lines, padded to a multiple of 8 bytes. Lines may wrap around to the start of the ring. Positions count bytes since
+ * the start and wrap as 32-bit integers.
  */
 
 /** Indexes of the control words. */
-export const word = {
+export const controlWord = {
   /** End of the last frame; written by the main thread. */
   head: 0,
-  /** End of the last frame that is in its file; written by the other thread, and by the main thread after that has failed. */
+  /** End of the last frame that is in its file; written by the writing thread or, after its failure, by the main thread. */
   done: 1,
   /** Changed to wake the thread. */
-  bell: 2,
-  /** 1 while the thread waits for the bell, or is about to. */
+  wakeCount: 2,
+  /** 1 while the thread waits for `bell` to change or is about to. */
   isAsleep: 3,
   /** 1 while the main thread waits for `done` to change. */
   isAwaited: 4,
@@ -20,13 +20,13 @@ export const word = {
   hasFailed: 5,
   /** Bytes of the frame at `done` that are in its file. */
   written: 6,
-  /** Number of operations requested of the thread. */
-  asked: 7,
+  /** Number of operations that the thread was asked to run. */
+  requestCount: 7,
   /** 1 once the thread has started. */
   hasStarted: 8,
-  /** 1 while the thread is working; a woken thread at 0 waits for the processor, not for the disk. */
-  isAtWork: 9,
-  /** The thread's id, as Linux counts threads; 0 on other systems. */
+  /** 1 while the thread is working. If it was woken and this is 0, it waits for the processor, not for the disk. */
+  isWorking: 9,
+  /** Thread id on Linux; 0 on other systems. */
   threadId: 10,
 } as const;
 
@@ -34,88 +34,94 @@ const controlBytes = 64;
 const headBytes = 8;
 
 const capacityBytes = 512 * 1024; // a power of two, more than the longest line
-const mask = capacityBytes - 1;
+const positionMask = capacityBytes - 1;
 const newline = 0x0a;
 
 /** Lines of a frame that are not in their file yet. */
-export interface Unwritten {
+export interface UnwrittenLines {
   readonly file: number;
   readonly lines: Buffer;
 }
 
+/** The ring of lines and its control words, with the methods of both threads. */
 export class Ring {
   readonly shared: SharedArrayBuffer;
   readonly control: Int32Array<SharedArrayBuffer>;
-  readonly #heads: Int32Array<SharedArrayBuffer>;
+  readonly #frameHeads: Int32Array<SharedArrayBuffer>;
   readonly #bytes: Buffer;
 
   constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(controlBytes + capacityBytes)) {
     this.shared = shared;
     this.control = new Int32Array(shared, 0, controlBytes / 4);
-    this.#heads = new Int32Array(shared, controlBytes, capacityBytes / 4);
+    this.#frameHeads = new Int32Array(shared, controlBytes, capacityBytes / 4);
     this.#bytes = Buffer.from(shared, controlBytes, capacityBytes);
   }
 
   get head(): number {
-    return Atomics.load(this.control, word.head);
+    return Atomics.load(this.control, controlWord.head);
   }
 
   get done(): number {
-    return Atomics.load(this.control, word.done);
+    return Atomics.load(this.control, controlWord.done);
   }
 
   get isEmpty(): boolean {
     return this.done === this.head;
   }
 
-  /** True if all lines before this position, a former head, are in their files. */
+  /** Returns true if all lines before this position, an earlier `head`, are in their files. */
   hasWritten(position: number): boolean {
-    // Only the last bytes can be unwritten. Without this check, a position would count as ahead again once 2 GiB have followed it.
+    // Only the last `capacityBytes` can be unwritten. Without this check, a position would seem unwritten again after a further 2 GiB.
     const isFarBehind = (this.head - position) >>> 0 > capacityBytes;
     return isFarBehind || ((this.done - position) | 0) >= 0;
   }
 
-  /** Adds the whole lines that fit. @returns number of bytes added; 0 without room */
+  /**
+   * Adds the complete lines that fit.
+   *
+   * @returns number of bytes added; 0 without room
+   */
   append(file: number, bytes: Buffer, offset: number, length: number): number {
     const { head } = this;
     const room = capacityBytes - ((head - this.done) | 0) - headBytes;
-    const taken = length <= room ? length : bytes.subarray(offset, offset + Math.max(room, 0)).lastIndexOf(newline) + 1;
-    if (taken === 0) return 0;
-    const at = head & mask;
-    this.#heads[at / 4] = file;
-    this.#heads[at / 4 + 1] = taken;
-    const start = (at + headBytes) & mask;
-    const first = Math.min(taken, capacityBytes - start);
-    bytes.copy(this.#bytes, start, offset, offset + first);
-    bytes.copy(this.#bytes, 0, offset + first, offset + taken);
-    Atomics.store(this.control, word.head, (head + sizeOf(taken)) | 0);
-    return taken;
+    const frameLength =
+      length <= room ? length : bytes.subarray(offset, offset + Math.max(room, 0)).lastIndexOf(newline) + 1;
+    if (frameLength === 0) return 0;
+    const frameOffset = head & positionMask;
+    this.#frameHeads[frameOffset / 4] = file;
+    this.#frameHeads[frameOffset / 4 + 1] = frameLength;
+    const linesOffset = (frameOffset + headBytes) & positionMask;
+    const firstPart = Math.min(frameLength, capacityBytes - linesOffset);
+    bytes.copy(this.#bytes, linesOffset, offset, offset + firstPart);
+    bytes.copy(this.#bytes, 0, offset + firstPart, offset + frameLength);
+    Atomics.store(this.control, controlWord.head, (head + frameBytes(frameLength)) | 0);
+    return frameLength;
   }
 
   /** Counts a requested operation. */
-  noteQuestion(): void {
-    Atomics.add(this.control, word.asked, 1);
+  countRequest(): void {
+    Atomics.add(this.control, controlWord.requestCount, 1);
   }
 
   /**
-   * Settles at the next change of `done`; undefined if it has already changed.
+   * Resolves at the next change of `done`; undefined if `done` has already changed.
    *
    * @param done last known value
    */
-  nextWritten(done: number): Promise<unknown> | undefined {
-    const change = Atomics.waitAsync(this.control, word.done, done);
+  awaitNextWrite(done: number): Promise<unknown> | undefined {
+    const change = Atomics.waitAsync(this.control, controlWord.done, done);
     if (!change.async) return undefined;
-    // Set before `done` is checked again: the thread notifies only while it is set, and may have moved `done` before.
-    Atomics.store(this.control, word.isAwaited, 1);
-    if (this.done !== done) Atomics.notify(this.control, word.done);
+    // Set before `done` is checked again, because the thread notifies only while this is set and may have changed `done` earlier.
+    Atomics.store(this.control, controlWord.isAwaited, 1);
+    if (this.done !== done) Atomics.notify(this.control, controlWord.done);
     return change.value;
   }
 
   /**
-   * Passes each frame on to a function that writes it, oldest first.
+   * Passes each frame to a function that writes it, oldest first.
    *
-   * @param write returns the number of these bytes that it has written
-   * @throws the error of `write`; the control word `written` then has the position reached
+   * @param write returns the number of bytes that it has written
+   * @throws the error of `write`; the control word `written` then contains the position reached
    */
   writeFrames(
     write: (file: number, bytes: Buffer, offset: number, length: number) => number,
@@ -124,68 +130,68 @@ export class Ring {
     for (let { done } = this; done !== this.head;) {
       const { file, start, length } = this.#frameAt(done);
       for (let written = 0; written < length;) {
-        this.control[word.written] = written;
-        const from = (start + written) & mask;
-        written += write(file, this.#bytes, from, Math.min(length - written, capacityBytes - from));
+        this.control[controlWord.written] = written;
+        const writeOffset = (start + written) & positionMask;
+        written += write(file, this.#bytes, writeOffset, Math.min(length - written, capacityBytes - writeOffset));
       }
-      done = (done + sizeOf(length)) | 0;
-      this.control[word.written] = 0;
-      Atomics.store(this.control, word.done, done);
+      done = (done + frameBytes(length)) | 0;
+      this.control[controlWord.written] = 0;
+      Atomics.store(this.control, controlWord.done, done);
       onWritten();
     }
   }
 
-  /** Copies of the lines that are not in their files yet. */
-  unwritten(): Unwritten[] {
+  /** Returns copies of the lines that are not in their files yet. */
+  copyUnwritten(): UnwrittenLines[] {
     const { head } = this;
-    const found: Unwritten[] = [];
-    const hasFailed = this.control[word.hasFailed] === 1;
-    for (let at = this.done; at !== head;) {
-      const { file, start, length } = this.#frameAt(at);
-      const first = Math.min(length, capacityBytes - start);
+    const unwritten: UnwrittenLines[] = [];
+    const hasFailed = this.control[controlWord.hasFailed] === 1;
+    for (let position = this.done; position !== head;) {
+      const { file, start, length } = this.#frameAt(position);
+      const firstPart = Math.min(length, capacityBytes - start);
       const lines = Buffer.concat([
-        this.#bytes.subarray(start, start + first),
-        this.#bytes.subarray(0, length - first),
+        this.#bytes.subarray(start, start + firstPart),
+        this.#bytes.subarray(0, length - firstPart),
       ]);
       // The file keeps the written part as a truncated last line.
-      const written = hasFailed && found.length === 0 ? (this.control[word.written] as number) : 0;
-      const whole = written === 0 ? 0 : lines.lastIndexOf(newline, written - 1) + 1;
-      found.push({ file, lines: lines.subarray(whole) });
-      at = (at + sizeOf(length)) | 0;
+      const written = hasFailed && unwritten.length === 0 ? (this.control[controlWord.written] as number) : 0;
+      const partialEnd = written === 0 ? 0 : lines.lastIndexOf(newline, written - 1) + 1;
+      unwritten.push({ file, lines: lines.subarray(partialEnd) });
+      position = (position + frameBytes(length)) | 0;
     }
-    return found;
+    return unwritten;
   }
 
-  /** Discards unwritten lines. Allowed only after the thread has failed, because it then leaves the ring alone. */
+  /** Discards unwritten lines. Allowed only after the thread has failed, because it no longer accesses the ring then. */
   clear(): void {
-    Atomics.store(this.control, word.done, this.head);
-    Atomics.store(this.control, word.hasFailed, 0);
+    Atomics.store(this.control, controlWord.done, this.head);
+    Atomics.store(this.control, controlWord.hasFailed, 0);
   }
 
-  /** Prepares the ring for a new thread while none runs. Frames are kept. */
+  /** Prepares the ring for a new thread while no thread is running. Keeps the frames. */
   reset(): void {
     const states = [
-      word.isAsleep,
-      word.hasFailed,
-      word.written,
-      word.asked,
-      word.hasStarted,
-      word.isAtWork,
-      word.threadId,
+      controlWord.isAsleep,
+      controlWord.hasFailed,
+      controlWord.written,
+      controlWord.requestCount,
+      controlWord.hasStarted,
+      controlWord.isWorking,
+      controlWord.threadId,
     ];
     for (const state of states) Atomics.store(this.control, state, 0);
   }
 
   #frameAt(position: number): { readonly file: number; readonly start: number; readonly length: number } {
-    const at = position & mask;
+    const offset = position & positionMask;
     return {
-      file: this.#heads[at / 4] as number,
-      start: (at + headBytes) & mask,
-      length: this.#heads[at / 4 + 1] as number,
+      file: this.#frameHeads[offset / 4] as number,
+      start: (offset + headBytes) & positionMask,
+      length: this.#frameHeads[offset / 4 + 1] as number,
     };
   }
 }
 
-function sizeOf(length: number): number {
+function frameBytes(length: number): number {
   return headBytes + Math.ceil(length / 8) * 8;
 }

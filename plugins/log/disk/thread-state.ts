@@ -1,8 +1,8 @@
-/** What Linux says about a thread of this process. It imports no modules of the gateway's core: the thread of the journal loads it. */
+/** Reads the state of a thread from Linux. Imports no core modules, because the thread of the journal loads this module. */
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** Id of the calling thread; 0 if the system has no such name for it. */
-export function ownThreadId(): number {
+/** Returns the Linux id of the calling thread; 0 on other systems. */
+export function readThreadId(): number {
   try {
     return Number(/\d+$/.exec(readlinkSync('/proc/thread-self'))?.[0] ?? 0);
   } catch {
@@ -10,11 +10,11 @@ export function ownThreadId(): number {
   }
 }
 
-/** True if the thread computes or waits for a processor, so that no disk delays it; false if that is unknown. */
+/** Returns true if the thread is running or waits for a processor, so that no disk delays it; false if that is unknown. */
 export function isRunnable(threadId: number): boolean {
   if (threadId === 0) return false;
   try {
-    // The state follows the name of the thread, which is in parentheses and may contain some.
+    // The state follows the thread's name, which is in parentheses and may contain parentheses itself.
     const stat = readFileSync(`/proc/self/task/${threadId}/stat`, 'latin1');
     return stat.startsWith(') R ', stat.lastIndexOf(')'));
   } catch {

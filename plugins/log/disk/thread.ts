@@ -1,11 +1,11 @@
-/** The thread that writes the journal. It imports no modules of the gateway's core, and uses blocking calls. */
+/** Script of the thread that writes the journal. Imports no modules of the gateway's core and uses blocking calls. */
 import { writeSync } from 'node:fs';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { operations } from './operations.ts';
-import { Ring, word } from './ring.ts';
-import { ownThreadId } from './thread-state.ts';
+import { Ring, controlWord } from './ring.ts';
+import { readThreadId } from './thread-state.ts';
 
-export interface ThreadQuestion {
+export interface ThreadRequest {
   readonly id: number;
   readonly name: keyof typeof operations;
   readonly values: readonly unknown[];
@@ -16,71 +16,71 @@ export interface Failure {
   readonly code: string | undefined;
 }
 
-/** Messages of this thread: it has started, an operation's result, or lines could not be written. */
-export type ThreadAnswer =
+/** Message of this thread: its start, the result of an operation, or a failed write of lines. */
+export type ThreadMessage =
   | { readonly kind: 'started' }
   | { readonly kind: 'result'; readonly id: number; readonly result?: unknown; readonly failure?: Failure }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-const main = parentPort as MessagePort;
+const mainThread = parentPort as MessagePort;
 const ring = new Ring(workerData as SharedArrayBuffer);
 const { control } = ring;
-let answered = 0;
+let handledRequests = 0;
 
-Atomics.store(control, word.threadId, ownThreadId());
-Atomics.store(control, word.hasStarted, 1);
-tell({ kind: 'started' });
+Atomics.store(control, controlWord.threadId, readThreadId());
+Atomics.store(control, controlWord.hasStarted, 1);
+post({ kind: 'started' });
 for (;;) {
-  const bell = Atomics.load(control, word.bell);
-  Atomics.store(control, word.isAtWork, 1);
+  const bell = Atomics.load(control, controlWord.wakeCount);
+  Atomics.store(control, controlWord.isWorking, 1);
   writeLines();
-  while (Atomics.load(control, word.asked) !== answered) {
-    const question = receiveMessageOnPort(main);
-    if (question === undefined) break;
-    answered = (answered + 1) | 0;
+  while (Atomics.load(control, controlWord.requestCount) !== handledRequests) {
+    const received = receiveMessageOnPort(mainThread);
+    if (received === undefined) break;
+    handledRequests = (handledRequests + 1) | 0;
     // Writes the lines that were appended before the operation, because it may read them.
     writeLines();
-    answer(question.message as ThreadQuestion);
+    runOperation(received.message as ThreadRequest);
   }
-  Atomics.store(control, word.isAtWork, 0);
-  Atomics.store(control, word.isAsleep, 1);
-  if (!hasWork()) Atomics.wait(control, word.bell, bell);
-  Atomics.store(control, word.isAsleep, 0);
+  Atomics.store(control, controlWord.isWorking, 0);
+  Atomics.store(control, controlWord.isAsleep, 1);
+  if (!hasWork()) Atomics.wait(control, controlWord.wakeCount, bell);
+  Atomics.store(control, controlWord.isAsleep, 0);
 }
 
 function hasWork(): boolean {
-  if (Atomics.load(control, word.asked) !== answered) return true;
-  return Atomics.load(control, word.hasFailed) === 0 && !ring.isEmpty;
+  if (Atomics.load(control, controlWord.requestCount) !== handledRequests) return true;
+  return Atomics.load(control, controlWord.hasFailed) === 0 && !ring.isEmpty;
 }
 
 function writeLines(): void {
-  if (Atomics.load(control, word.hasFailed) === 1) return;
+  if (Atomics.load(control, controlWord.hasFailed) === 1) return;
   try {
-    ring.writeFrames(writeSync, tellWritten);
+    ring.writeFrames(writeSync, notifyWritten);
   } catch (error) {
-    Atomics.store(control, word.hasFailed, 1);
-    tell({ kind: 'failed', failure: describe(error) });
+    Atomics.store(control, controlWord.hasFailed, 1);
+    post({ kind: 'failed', failure: describeFailure(error) });
   }
 }
 
-function tellWritten(): void {
-  if (Atomics.exchange(control, word.isAwaited, 0) === 1) Atomics.notify(control, word.done);
+function notifyWritten(): void {
+  if (Atomics.exchange(control, controlWord.isAwaited, 0) === 1) Atomics.notify(control, controlWord.done);
 }
 
-function answer({ id, name, values }: ThreadQuestion): void {
+function runOperation({ id, name, values }: ThreadRequest): void {
   try {
     const result = (operations[name] as (...values: readonly unknown[]) => unknown)(...values);
-    tell({ kind: 'result', id, result }, result instanceof Uint8Array ? [result.buffer as ArrayBuffer] : []);
+    post({ kind: 'result', id, result }, result instanceof Uint8Array ? [result.buffer as ArrayBuffer] : []);
   } catch (error) {
-    tell({ kind: 'result', id, failure: describe(error) });
+    post({ kind: 'result', id, failure: describeFailure(error) });
   }
 }
 
-function tell(what: ThreadAnswer, transferred: ArrayBuffer[] = []): void {
-  main.postMessage(what, transferred);
+function post(message: ThreadMessage, transferred: ArrayBuffer[] = []): void {
+  mainThread.postMessage(message, transferred);
 }
 
-function describe(error: unknown): Failure {
+function describeFailure(error: unknown): Failure {
   return error instanceof Error
     ? { message: error.message, code: (error as NodeJS.ErrnoException).code }
     : { message: String(error), code: undefined };

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { maskApiKey } from '#core/business/accounts/api-key.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { dropPartitionsBefore, ensurePartition, partitionNames } from '../../../plugins/log/partitions.ts';
-import { isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
+import { dropPartitionsBefore, ensurePartition, listPartitionNames } from '../../../plugins/log/partitions.ts';
+import { isRecordRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
@@ -69,7 +69,7 @@ describe('request_content', () => {
     ['a body with NUL', { body: 'AA==' }],
   ])('refuses %s for good', async (_, changes) => {
     const store = new PostgresRecordStore(database);
-    await expect(store.insertContent([line(randomUUID(), changes)])).rejects.toSatisfy(isRefused);
+    await expect(store.insertContent([line(randomUUID(), changes)])).rejects.toSatisfy(isRecordRefused);
   });
 
   it('drops its expired days separately from records', async () => {
@@ -79,8 +79,8 @@ describe('request_content', () => {
       await ensurePartition(database, day + 86_400_000, table);
     }
     expect(await dropPartitionsBefore(database, day + 86_400_000, 'request_content')).toEqual(['20220101']);
-    expect(await partitionNames(database, 'request_content')).toContain('request_content_20220102');
-    expect(await partitionNames(database)).toContain('request_log_20220101');
+    expect(await listPartitionNames(database, 'request_content')).toContain('request_content_20220102');
+    expect(await listPartitionNames(database)).toContain('request_log_20220101');
   });
 });
 

@@ -16,7 +16,7 @@ function contentOf(body: Buffer | string, reply: readonly (Buffer | string)[], m
   for (const chunk of reply) excerpt.add(chunk);
   const received = Buffer.from(body as string);
   const exchange = arrive({ body: { ...arrive().body, received } });
-  return new ContentLines(maxBytes, 'dp').of(exchange, excerpt).map((line) => {
+  return new ContentLines(maxBytes, 'dp').createLines(exchange, excerpt).map((line) => {
     expect(line).toMatch(/^[ -~]*$/);
     const { part, is_cut, body: encoded } = JSON.parse(line) as Content;
     return { part, is_cut, body: Buffer.from(encoded, 'base64').toString() };
@@ -115,14 +115,14 @@ it('content of the largest size fits into the journal, both bodies of several re
   using folder = new TemporaryFolder();
   const store = new MemoryStore();
   // A thread that gets no processor for 200 ms would count as a silent disk, which is not what this is about.
-  const requestLog = openLog({ folder, store, stopDeadline: 60_000 });
+  const requestLog = openLog({ folder, store, stopDeadlineMs: 60_000 });
   const text = '\u0000語😀'.repeat(bounds.loggedContent);
   for (let round = 0; round < 9; round++) {
     const exchange = identify(arrive({ body: { ...arrive().body, received: Buffer.from(text) } }));
     const excerpt = new Excerpt(bounds.loggedContent);
     excerpt.add(text);
     requestLog.journal.begin(exchange);
-    const content = new ContentLines(bounds.loggedContent, 'dp').of(exchange, excerpt);
+    const content = new ContentLines(bounds.loggedContent, 'dp').createLines(exchange, excerpt);
     expect(content.map(({ length }) => length > 170_000)).toEqual([true, true]);
     requestLog.journal.end(exchange, outcome(), content);
   }

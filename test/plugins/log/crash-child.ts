@@ -27,7 +27,7 @@ const store: RecordStore = {
   async probe() {},
 };
 
-const { journal } = new RequestLog({ dataFolder, instance, store, log: createLogger(() => {}), segmentAge: 20 });
+const { journal } = new RequestLog({ dataFolder, instance, store, log: createLogger(() => {}), segmentAgeMs: 20 });
 
 for (let round = 0; ; round++) {
   const exchanges = Array.from({ length: 8 }, (_, index) => {
@@ -38,7 +38,7 @@ for (let round = 0; ; round++) {
     return exchange;
   });
   // The host waits for it before it sends, and for an upstream often.
-  await Promise.all(exchanges.map((exchange) => journal.written(exchange)));
+  await Promise.all(exchanges.map((exchange) => journal.whenWritten(exchange)));
   if (round % 3 === 0) await turn();
   for (const [index, exchange] of exchanges.entries()) {
     const isLeftRunning = index === 7 && round % 16 === 0;

@@ -96,7 +96,7 @@ describe('while requests are recorded and', () => {
       mkdirSync(data);
       prepare?.(data);
       const store = new MemoryStore();
-      const log = openLog({ folder, dataFolder: data, store, checkEvery: 50, disk: new ThreadedDisk() });
+      const log = openLog({ folder, dataFolder: data, store, checkIntervalMs: 50, disk: new ThreadedDisk() });
       const load = sendLoad(log);
       await nextRecords(store);
       act(data);
@@ -118,7 +118,7 @@ describe('while requests are recorded and', () => {
     mkdirSync(data);
     const store = new MemoryStore();
     store.isAway = true;
-    const log = openLog({ folder, dataFolder: data, store, checkEvery: 50, disk: new ThreadedDisk() });
+    const log = openLog({ folder, dataFolder: data, store, checkIntervalMs: 50, disk: new ThreadedDisk() });
     const load = sendLoad(log);
     await until(() => load.sent.length > 200);
     act(data);
@@ -149,8 +149,8 @@ describe('an unmounted volume', () => {
       folder,
       dataFolder: data,
       store,
-      checkEvery: 50,
-      calmAfter: 0,
+      checkIntervalMs: 50,
+      recoveryMs: 0,
       disk: new ThreadedDisk(),
     });
     const load = sendLoad(log);

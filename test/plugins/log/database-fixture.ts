@@ -5,7 +5,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { Keeper } from '#core/extension/keeper.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
-import { createRecording } from '../../../plugins/log/recording.ts';
+import { createLogStage } from '../../../plugins/log/create-stage.ts';
 import { MemoryLog, TemporaryFolder } from './fixture.ts';
 
 interface Row {
@@ -37,7 +37,7 @@ export class TestHost implements AsyncDisposable {
   }
 
   createStage(): Stage {
-    return createRecording(
+    return createLogStage(
       { keep_days: 30, max_journal_bytes: 1_073_741_824, late_after: 15, content: false, max_content_bytes: 65_536 },
       this.host,
     );

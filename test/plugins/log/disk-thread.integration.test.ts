@@ -26,12 +26,12 @@ class CountingStore extends MemoryStore {
 test('lines that come faster than the disk takes them wait for room', async () => {
   using folder = new TemporaryFolder();
   await using disk = new ThreadedDisk();
-  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  const { file } = await disk.run('create', join(folder.path, 'file'), 0);
   const lines = Buffer.from(`${'x'.repeat(99_999)}\n`);
   for (let index = 0; index < 100; index++) expect(disk.append(file, lines, 0, lines.length)).toBe(lines.length);
   disk.wake();
-  await disk.written();
-  expect((await disk.ask('readText', join(folder.path, 'file')))?.text).toBe(lines.toString().repeat(100));
+  await disk.whenWritten();
+  expect((await disk.run('readText', join(folder.path, 'file')))?.text).toBe(lines.toString().repeat(100));
 });
 
 test('what is appended in one turn waits for a throttled disk as long as one line, however much it is', async () => {
@@ -39,7 +39,7 @@ test('what is appended in one turn waits for a throttled disk as long as one lin
   using gated = openDisk(folder);
   await using disk = gated.disk;
   const path = join(folder.path, 'file');
-  const segment = OwnSegment.inFile(disk, path, await disk.ask('create', path, 0));
+  const segment = OwnSegment.createInFile(disk, path, await disk.run('create', path, 0));
   gated.throttle();
   const lines = Buffer.from(`${'x'.repeat(99_999)}\n`.repeat(100));
   const began = performance.now();
@@ -57,7 +57,7 @@ test('what a turn does between two waits for room is not taken for a disk that d
   using folder = new TemporaryFolder();
   using gated = openDisk(folder);
   await using disk = gated.disk;
-  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  const { file } = await disk.run('create', join(folder.path, 'file'), 0);
   gated.throttle();
   const lines = Buffer.from(`${'x'.repeat(99_999)}\n`);
   const fill = () => {
@@ -73,10 +73,10 @@ test('a stall of the event loop is not taken for a disk that does not answer', a
   using folder = new TemporaryFolder();
   await using disk = new ThreadedDisk();
   const path = join(folder.path, 'file');
-  const { file } = await disk.ask('create', path, 0);
+  const { file } = await disk.run('create', path, 0);
   for (let time = 0; time < 20; time++) {
     disk.append(file, Buffer.from('line\n'), 0, 5);
-    const written = disk.written();
+    const written = disk.whenWritten();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
     disk.wake();
     await written;
@@ -91,15 +91,15 @@ test.runIf(process.platform === 'linux')(
     using folder = new TemporaryFolder();
     using gated = openDisk(folder);
     await using disk = gated.disk;
-    const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+    const { file } = await disk.run('create', join(folder.path, 'file'), 0);
     gated.keepBusy();
     disk.append(file, Buffer.from('line\n'), 0, 5);
     disk.wake();
-    await disk.written();
-    expect(disk.unwritten()).toHaveLength(1);
+    await disk.whenWritten();
+    expect(disk.copyUnwritten()).toHaveLength(1);
     expect(disk.isSilent).toBe(false);
     gated.go();
-    await until(() => disk.unwritten().length === 0);
+    await until(() => disk.copyUnwritten().length === 0);
   },
 );
 
@@ -110,14 +110,14 @@ test('the thread loads nothing that NODE_OPTIONS names', async () => {
   process.env['NODE_OPTIONS'] = `--require ${preload}`;
   await using disk = new ThreadedDisk();
   delete process.env['NODE_OPTIONS'];
-  await disk.ask('create', join(folder.path, 'file'), 0);
+  await disk.run('create', join(folder.path, 'file'), 0);
   expect(existsSync(marker)).toBe(false);
 });
 
 test('a thread that ends is started again, readiness tells it, and no record is lost or written twice', async () => {
   using folder = new TemporaryFolder();
   const store = new CountingStore();
-  using slow = openSlow(folder, { store, calmAfter: 0, checkEvery: 20 });
+  using slow = openSlow(folder, { store, recoveryMs: 0, checkIntervalMs: 20 });
   const { log, end, disk } = slow;
   const ids = [(await record(log)).id];
   await until(() => store.records.size === 1);
@@ -149,13 +149,13 @@ test('whoever waits for a thread that ends is told so at once, and the next one 
   using gated = openDisk(folder);
   await using disk = gated.disk;
   const path = join(folder.path, 'file');
-  const { file } = await disk.ask('create', path, 0);
+  const { file } = await disk.run('create', path, 0);
   gated.end();
   disk.append(file, Buffer.from('line\n'), 0, 5);
   const failed: string[] = [];
   disk.onFailure = (_, unwritten) => failed.push(...unwritten.map(({ lines }) => lines.toString()));
-  const asked = disk.ask('open', path);
-  const written = disk.written();
+  const asked = disk.run('open', path);
+  const written = disk.whenWritten();
   const began = performance.now();
   await expect(asked).rejects.toThrow('the thread that writes the journal has ended');
   await written;
@@ -167,8 +167,8 @@ test('whoever waits for a thread that ends is told so at once, and the next one 
   // Files outlive the thread that opened them.
   disk.append(file, Buffer.from('more\n'), 0, 5);
   disk.wake();
-  await disk.written();
-  expect(Buffer.from(await disk.ask('read', file, 0, 100)).toString()).toBe('more\n');
+  await disk.whenWritten();
+  expect(Buffer.from(await disk.run('read', file, 0, 100)).toString()).toBe('more\n');
 });
 
 test('a thread that ends again and again is started less and less often', async () => {
@@ -183,11 +183,11 @@ test('a disk that answers in the moment in which it counts as silent is not sile
   using folder = new TemporaryFolder();
   using gated = openDisk(folder);
   await using disk = gated.disk;
-  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  const { file } = await disk.run('create', join(folder.path, 'file'), 0);
   const add = vi.spyOn(hungWork, 'add').mockImplementationOnce(() => {
     gated.go();
     // Until the thread has written it.
-    while (disk.unwritten().length > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    while (disk.copyUnwritten().length > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     return hungWork;
   });
   gated.stop();
@@ -209,14 +209,14 @@ test('lines that were appended before a file is read are in it', async () => {
   using gated = openDisk(folder);
   await using disk = gated.disk;
   const path = join(folder.path, 'file');
-  const { file } = await disk.ask('create', path, 0);
+  const { file } = await disk.run('create', path, 0);
   gated.lag();
   disk.append(file, Buffer.from('one\n'), 0, 4);
   disk.wake();
   await until(() => readFileSync(path, 'utf8') === 'one\n');
   // The thread has looked for lines, and not yet for questions.
   disk.append(file, Buffer.from('two\n'), 0, 4);
-  expect(Buffer.from(await disk.ask('read', file, 0, 100)).toString()).toBe('one\ntwo\n');
+  expect(Buffer.from(await disk.run('read', file, 0, 100)).toString()).toBe('one\ntwo\n');
 });
 
 test('a large folder is listed in steps, and no line waits long for it', async () => {
@@ -227,7 +227,7 @@ test('a large folder is listed in steps, and no line waits long for it', async (
   mkdirSync(many);
   const names = Array.from({ length: 1_300 }, (_, index) => `dead-${String(index).padStart(8, '0')}.ndjson`);
   for (const name of names) writeFileSync(join(many, name), 'x');
-  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  const { file } = await disk.run('create', join(folder.path, 'file'), 0);
   let silences = 0;
   disk.onSilent = () => silences++;
   gated.slowDown();
@@ -236,7 +236,7 @@ test('a large folder is listed in steps, and no line waits long for it', async (
     found.push(...entries.filter(({ isFile, bytes }) => isFile && bytes === 1).map(({ name }) => name));
     disk.append(file, Buffer.from('line\n'), 0, 5);
     disk.wake();
-    await disk.written();
+    await disk.whenWritten();
   }
   expect(found.toSorted()).toEqual(names);
   expect(silences).toBe(0);
@@ -247,17 +247,17 @@ test('a file that was written again too late is removed, and can be written agai
   using gated = openDisk(folder);
   await using disk = gated.disk;
   const path = join(folder.path, 'test-00000001.ndjson');
-  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  const { file } = await disk.run('create', join(folder.path, 'file'), 0);
   gated.stop();
-  const late = disk.ask('restore', path, Buffer.from('line\n'));
+  const late = disk.run('restore', path, Buffer.from('line\n'));
   disk.append(file, Buffer.from('line\n'), 0, 5);
   disk.wake();
-  await disk.written();
+  await disk.whenWritten();
   await expect(late).rejects.toThrow('the disk does not answer');
   gated.go();
   await until(() => !disk.isSilent);
   await until(
-    async () => (await disk.ask('restore', path, Buffer.from('line\n')).catch(() => undefined)) !== undefined,
+    async () => (await disk.run('restore', path, Buffer.from('line\n')).catch(() => undefined)) !== undefined,
   );
   expect(readFileSync(path, 'utf8')).toBe('line\n');
 });
@@ -286,7 +286,7 @@ test('the thread takes its compiled modules from the cache of the process', asyn
     flushCompileCache();
     const ofProcess = readdirSync(getCompileCacheDir()).length;
     const disk = new ThreadedDisk();
-    await disk.ask('create', ${JSON.stringify(join(folder.path, 'file'))}, 0);
+    await disk.run('create', ${JSON.stringify(join(folder.path, 'file'))}, 0);
     await disk[Symbol.asyncDispose]();
     console.log(readdirSync(getCompileCacheDir()).length - ofProcess);
   `;

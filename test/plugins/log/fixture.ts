@@ -8,7 +8,7 @@ import { type Endpoint, Exchange, type ExchangeInit } from '#core/gateway/pipeli
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import type { UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
-import { openLog as openState } from '../../../plugins/log/open-log.ts';
+import { getActiveLog as openState } from '../../../plugins/log/active-log.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
 import { RequestLog, type RequestLogOptions } from '../../../plugins/log/request-log.ts';
 import { descriptors } from '../../support/formats.ts';
@@ -151,7 +151,7 @@ export function openLog({ folder, ...options }: LogParts): RequestLog & { readon
     instance: 'test',
     log,
     store: new MemoryStore(),
-    segmentAge: 20,
+    segmentAgeMs: 20,
     disk: new InlineDisk(),
     ...options,
   });
@@ -159,7 +159,7 @@ export function openLog({ folder, ...options }: LogParts): RequestLog & { readon
 }
 
 /** A host that has kept this log. */
-export function hostOf(requestLog: RequestLog | undefined, lateAfter = 60_000): Host {
+export function hostOf(requestLog: RequestLog | undefined, lateAfterMs = 60_000): Host {
   const kept = new Map<string, object>();
   const host = {
     now: () => Date.now(),
@@ -169,7 +169,7 @@ export function hostOf(requestLog: RequestLog | undefined, lateAfter = 60_000): 
       return value;
     },
   } as unknown as Host;
-  Object.assign(openState(host), { requestLog, lateAfter });
+  Object.assign(openState(host), { requestLog, lateAfterMs });
   return host;
 }
 

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { Disk } from '../../../plugins/log/disk/contract.ts';
 import { type Operations, operations } from '../../../plugins/log/disk/operations.ts';
-import { Ring, word } from '../../../plugins/log/disk/ring.ts';
+import { Ring, controlWord } from '../../../plugins/log/disk/ring.ts';
 
 /** The disk without a thread: what is asked of it happens at once. For tests with clocks of their own, and many journals. */
 export class InlineDisk implements Disk {
@@ -26,24 +26,24 @@ export class InlineDisk implements Disk {
     try {
       this.#ring.writeFrames(writeSync, () => {});
     } catch (error) {
-      this.#ring.control[word.hasFailed] = 1;
-      const unwritten = this.#ring.unwritten();
+      this.#ring.control[controlWord.hasFailed] = 1;
+      const unwritten = this.#ring.copyUnwritten();
       this.#ring.clear();
       this.onFailure(error as Error, unwritten);
     }
   }
 
-  written(): undefined {
+  whenWritten(): undefined {
     this.wake();
   }
 
-  async answers(): Promise<true> {
+  async waitForAnswer(): Promise<true> {
     return true;
   }
 
-  unwritten: Disk['unwritten'] = () => this.#ring.unwritten();
+  copyUnwritten: Disk['copyUnwritten'] = () => this.#ring.copyUnwritten();
 
-  async ask<Name extends keyof Operations>(
+  async run<Name extends keyof Operations>(
     name: Name,
     ...values: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const silent = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
+const silent = { prepareFolder: async () => undefined, onRetaken: () => undefined, onRetakeFailure: () => undefined };
 const disk = new InlineDisk();
 
 function take(folder: string, events: LockEvents = silent): InstanceLock {
@@ -33,11 +33,11 @@ describe('instance lock', () => {
   it('is taken again and reported as lost when another instance has removed it', async () => {
     using folder = new TemporaryFolder();
     const lost = vi.fn<(wasPaused: boolean) => void>();
-    await using _ = take(folder.path, { ...silent, onLost: lost });
+    await using _ = take(folder.path, { ...silent, onRetaken: lost });
     const watch = new InstanceWatch(disk, folder.path);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(lost).not.toHaveBeenCalled();
-    await watch.forget('here');
+    await watch.removeLock('here');
     await vi.advanceTimersByTimeAsync(5_000);
     expect(lost).toHaveBeenCalledOnce();
     expect(await watch.isDead('here')).toBe(false);
@@ -46,14 +46,14 @@ describe('instance lock', () => {
   it('is reported as taken over only after a pause in which it was not touched', async () => {
     using folder = new TemporaryFolder();
     const lost = vi.fn<(wasPaused: boolean) => void>();
-    await using lock = take(folder.path, { ...silent, onLost: lost });
+    await using lock = take(folder.path, { ...silent, onRetaken: lost });
     const watch = new InstanceWatch(disk, folder.path);
-    await watch.forget('here');
+    await watch.removeLock('here');
     await vi.advanceTimersByTimeAsync(5_000);
-    await watch.forget('here');
+    await watch.removeLock('here');
     const resumedAt = performance.now() + 31_000;
     vi.spyOn(performance, 'now').mockReturnValue(resumedAt);
-    await lock.keep();
+    await lock.touch();
     vi.restoreAllMocks();
     expect(lost.mock.calls).toEqual([[false], [true]]);
   });
@@ -62,14 +62,14 @@ describe('instance lock', () => {
     using folder = new TemporaryFolder();
     const path = join(folder.path, 'journal');
     mkdirSync(path);
-    const [onLost, onFailure] = [vi.fn<(wasPaused: boolean) => void>(), vi.fn<(error: unknown) => void>()];
-    await using _ = take(path, { ...silent, onLost, onFailure });
+    const [onRetaken, onRetakeFailure] = [vi.fn<(wasPaused: boolean) => void>(), vi.fn<(error: unknown) => void>()];
+    await using _ = take(path, { ...silent, onRetaken, onRetakeFailure });
     rmSync(path, { recursive: true });
     await vi.advanceTimersByTimeAsync(15_000);
-    expect([onFailure.mock.calls.length, onLost.mock.calls.length]).toEqual([1, 0]);
+    expect([onRetakeFailure.mock.calls.length, onRetaken.mock.calls.length]).toEqual([1, 0]);
     mkdirSync(path);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect([onFailure.mock.calls.length, onLost.mock.calls.length]).toEqual([1, 1]);
+    expect([onRetakeFailure.mock.calls.length, onRetaken.mock.calls.length]).toEqual([1, 1]);
     expect(await new InstanceWatch(disk, path).isDead('here')).toBe(false);
   });
 

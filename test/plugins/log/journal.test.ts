@@ -11,16 +11,16 @@ test('the begin line of a request is on file before its reply is sent', async ()
   await using log = openLog({ folder, disk: new ThreadedDisk() });
   const exchange = arrive();
   log.journal.begin(exchange);
-  await log.journal.written(exchange);
+  await log.journal.whenWritten(exchange);
   expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: exchange.id, started_at: exchange.receivedAt }]);
 });
 
 test('the lines of one turn are written together, after it', async () => {
   using folder = new TemporaryFolder();
-  await using log = openLog({ folder, segmentAge: 60_000 });
+  await using log = openLog({ folder, segmentAgeMs: 60_000 });
   const exchange = arrive();
   log.journal.begin(exchange);
-  await log.journal.written(exchange);
+  await log.journal.whenWritten(exchange);
   const atBegin = folder.text().length;
   log.journal.enter(identify(exchange));
   log.journal.end(exchange, outcome());
@@ -33,7 +33,7 @@ test('with many requests in flight, begin lines are gathered for a millisecond, 
   using folder = new TemporaryFolder();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    await using log = openLog({ folder, segmentAge: 60_000 });
+    await using log = openLog({ folder, segmentAgeMs: 60_000 });
     for (let index = 0; index < 8; index++) log.journal.begin(arrive());
     await turn();
     expect(linesOf(folder)).toHaveLength(8);
@@ -41,7 +41,7 @@ test('with many requests in flight, begin lines are gathered for a millisecond, 
     log.journal.begin(first);
     await turn();
     log.journal.begin(second);
-    const written = log.journal.written(first);
+    const written = log.journal.whenWritten(first);
     await turn();
     expect(linesOf(folder)).toHaveLength(8);
     vi.advanceTimersByTime(1);
@@ -60,12 +60,12 @@ test('a reply that waits for gathered begin lines goes on when the journal close
   using folder = new TemporaryFolder();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    const log = openLog({ folder, segmentAge: 60_000 });
+    const log = openLog({ folder, segmentAgeMs: 60_000 });
     for (let index = 0; index < 9; index++) log.journal.begin(arrive());
     await turn();
     const last = arrive();
     log.journal.begin(last);
-    const written = log.journal.written(last);
+    const written = log.journal.whenWritten(last);
     expect(written).toBeInstanceOf(Promise);
     await log[Symbol.asyncDispose]();
     await expect(written).resolves.toBeUndefined();
@@ -78,7 +78,7 @@ test('an end is written with the next begin, or some milliseconds later', async 
   using folder = new TemporaryFolder();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    await using log = openLog({ folder, segmentAge: 60_000 });
+    await using log = openLog({ folder, segmentAgeMs: 60_000 });
     const [first, second] = [arrive(), arrive()];
     log.journal.begin(first);
     await turn();
@@ -101,7 +101,7 @@ test('an end with bodies is written after its turn, before more of them need its
   using folder = new TemporaryFolder();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    await using log = openLog({ folder, segmentAge: 60_000 });
+    await using log = openLog({ folder, segmentAgeMs: 60_000 });
     const exchange = arrive();
     log.journal.begin(exchange);
     await turn();
@@ -119,7 +119,7 @@ test('a request that passes every stage synchronously has one line', async () =>
   const exchange = arrive();
   log.journal.begin(exchange);
   log.journal.enter(identify(exchange));
-  await log.journal.written(exchange);
+  await log.journal.whenWritten(exchange);
   expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: exchange.id, model: 'gpt-6-sol' }]);
 });
 
@@ -135,7 +135,7 @@ test('a request that spans segments begins in each and is recorded once', async 
       const short = arrive();
       log.journal.begin(short);
       log.journal.end(short, outcome());
-      await until(() => store.records.size === round && log.journal.finished.length === 0);
+      await until(() => store.records.size === round && log.journal.finished.count === 0);
       expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: long.id, model: 'gpt-6-sol' }]);
     }
     log.journal.end(long, outcome());
@@ -149,15 +149,15 @@ test('size finishes a segment', async () => {
   using folder = new TemporaryFolder();
   const store = new MemoryStore();
   store.isAway = true;
-  await using log = openLog({ folder, store, segmentBytes: 10_000, segmentAge: 60_000 });
+  await using log = openLog({ folder, store, segmentBytes: 10_000, segmentAgeMs: 60_000 });
   for (let index = 0; index < 100; index++) {
     const exchange = arrive();
     log.journal.begin(exchange);
-    await log.journal.written(exchange);
+    await log.journal.whenWritten(exchange);
     log.journal.end(exchange, outcome());
     await turn();
   }
-  expect(log.journal.finished.length).toBeGreaterThan(3);
+  expect(log.journal.finished.count).toBeGreaterThan(3);
   for (const name of folder.journal()) {
     expect(statSync(join(folder.path, 'journal', name)).size).toBeLessThan(11_000);
   }
@@ -174,7 +174,7 @@ test('a full journal counts new requests, and records them again when it has roo
   for (let index = 0; index < 200; index++) {
     const exchange = arrive();
     log.journal.begin(exchange);
-    await log.journal.written(exchange);
+    await log.journal.whenWritten(exchange);
     log.journal.end(exchange, outcome());
   }
   const { total: lost } = log.journal.losses;
@@ -201,7 +201,7 @@ test('bodies that do not fit are counted, and logged when the journal ends', asy
     const exchange = arrive();
     log.journal.begin(exchange);
     log.journal.end(exchange, outcome(), [body, body, body]);
-    await until(() => log.journal.finished.length === 0);
+    await until(() => log.journal.finished.count === 0);
     await log.journal[Symbol.asyncDispose]();
     out.push(...log.out);
   }
@@ -216,7 +216,7 @@ test('the journal counts the records that wait, and for how long the oldest has'
   const store = new MemoryStore();
   store.isAway = true;
   await using log = openLog({ folder, store });
-  expect([log.journal.waitingRecords, log.journal.oldestAge]).toEqual([0, 0]);
+  expect([log.journal.waitingRecords, log.journal.oldestAgeMs]).toEqual([0, 0]);
   for (const finishes of [true, false]) {
     const exchange = arrive();
     log.journal.begin(exchange);
@@ -224,10 +224,10 @@ test('the journal counts the records that wait, and for how long the oldest has'
     if (finishes) expect(await log.journal.roll()).toBe(true);
   }
   expect(log.journal.waitingRecords).toBe(2);
-  expect(log.journal.oldestAge).toBeGreaterThan(0);
+  expect(log.journal.oldestAgeMs).toBeGreaterThan(0);
   store.isAway = false;
   await until(() => log.journal.waitingRecords === 0);
-  expect(log.journal.oldestAge).toBe(0);
+  expect(log.journal.oldestAgeMs).toBe(0);
 });
 
 test('records that the disk does not take go straight to the database', async () => {
@@ -236,7 +236,7 @@ test('records that the disk does not take go straight to the database', async ()
   await using log = openLog({ folder, store });
   const exchange = arrive();
   log.journal.begin(exchange);
-  await log.journal.written(exchange);
+  await log.journal.whenWritten(exchange);
   using _disk = fullDisk();
   log.journal.end(exchange, outcome());
   await until(() => store.records.size === 1);
@@ -247,7 +247,7 @@ test('records that the disk does not take go straight to the database', async ()
 test('records that neither the disk nor the database takes at the end are counted', async () => {
   using folder = new TemporaryFolder();
   const store = new MemoryStore();
-  const log = openLog({ folder, store, segmentAge: 60_000 });
+  const log = openLog({ folder, store, segmentAgeMs: 60_000 });
   store.isAway = true;
   const exchanges = [arrive(), arrive(), arrive()];
   for (const exchange of exchanges) log.journal.begin(exchange);
@@ -262,7 +262,7 @@ test('records that neither the disk nor the database takes at the end are counte
 test('a full disk that takes some lines now and then is reported once, and once when it has room again', async () => {
   using folder = new TemporaryFolder();
   const store = new MemoryStore();
-  await using log = openLog({ folder, store, checkEvery: 10, calmAfter: 2_500 });
+  await using log = openLog({ folder, store, checkIntervalMs: 10, recoveryMs: 2_500 });
   const lines = () => log.out.filter((line) => line.includes('the journal'));
   const failed = expect.stringContaining('the journal cannot be written');
   {

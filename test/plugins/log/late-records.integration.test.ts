@@ -45,7 +45,7 @@ it('late records of a dropped day are stored, with those of today that came with
 
 it('late records are counted once while their day is dropped again and again, and none is rejected', async () => {
   using folder = new TemporaryFolder();
-  await using log = openLog({ folder, store: new PostgresRecordStore(database), segmentAge: 5 });
+  await using log = openLog({ folder, store: new PostgresRecordStore(database), segmentAgeMs: 5 });
   const account = await createAccount();
   const shipped = new AbortController();
   let drops = 0;

@@ -11,7 +11,7 @@ const disk = new InlineDisk();
 
 it('a start removes the lock of an instance that was killed after everything had been shipped, and no other', async () => {
   using folder = new TemporaryFolder();
-  const events = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
+  const events = { prepareFolder: async () => undefined, onRetaken: () => undefined, onRetakeFailure: () => undefined };
   const parts = { disk, folder: folder.path, log: new MemoryLog(), events };
   await using _ = new InstanceLock({ ...parts, instance: 'self' });
   await using _other = new InstanceLock({ ...parts, instance: 'alive' });
@@ -51,7 +51,7 @@ it('logs a folder that is named like a segment or a lock once, and finds the oth
 
 it('a start finds what a dead instance had written of a segment when it died, once, and leaves those of living ones', async () => {
   using folder = new TemporaryFolder();
-  const events = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
+  const events = { prepareFolder: async () => undefined, onRetaken: () => undefined, onRetakeFailure: () => undefined };
   await using _ = new InstanceLock({ disk, folder: folder.path, log: new MemoryLog(), events, instance: 'alive' });
   const files = ['dead-00000001.ndjson.part', 'dead-00000002.ndjson', 'dead-00000002.ndjson.part'];
   for (const name of [...files, 'alive-00000001.ndjson.part', 'self-00000001.ndjson.part'])
@@ -72,12 +72,12 @@ it('a start finds what a dead instance had written of a segment when it died, on
 class BrokenDisk extends InlineDisk {
   isBroken = true;
 
-  override async ask<Name extends keyof Operations>(
+  override async run<Name extends keyof Operations>(
     name: Name,
     ...values: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
     if (this.isBroken && name === 'adopt') throw new Error('EROFS: read-only file system');
-    return super.ask(name, ...values);
+    return super.run(name, ...values);
   }
 }
 
@@ -103,12 +103,12 @@ it('leaves an instance whose last segments cannot get their names for later, say
 
 it('a start finds nothing while the folder is gone', async () => {
   using folder = new TemporaryFolder();
-  expect(await new Leftovers(disk, join(folder.path, 'gone'), 'self', new MemoryLog()).find()).toEqual([]);
+  expect(await new Leftovers(disk, join(folder.path, 'gone'), 'self', new MemoryLog()).findAll()).toEqual([]);
 });
 
 /** Instances and how many segments each has left. */
 async function find(leftovers: Leftovers): Promise<[string, number][]> {
-  const found = await leftovers.find();
+  const found = await leftovers.findAll();
   for (const { segments } of found) for (const segment of segments) segment[Symbol.dispose]();
   return found
     .map(({ instance, segments }): [string, number] => [instance, segments.length])

@@ -53,6 +53,6 @@ test('lines are refused when the buffer is full and no sink takes them', () => {
   let taken = 0;
   while (writer.add(line)) taken++;
   expect(taken).toBe(256);
-  expect(writer.waiting).toBe(256 * 1024);
+  expect(writer.waitingBytes).toBe(256 * 1024);
   expect(writer.countWaiting('x')).toBe(256);
 });

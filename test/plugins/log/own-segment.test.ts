@@ -13,7 +13,7 @@ import { InlineDisk } from './inline-disk.ts';
 const disk = new InlineDisk();
 
 function create(path: string): OwnSegment {
-  return OwnSegment.inFile(disk, path, operations.create(path, 0));
+  return OwnSegment.createInFile(disk, path, operations.create(path, 0));
 }
 
 const prepare = () => Promise.resolve();
@@ -22,11 +22,11 @@ const prepare = () => Promise.resolve();
 class LateDisk extends InlineDisk {
   readonly answer = Promise.withResolvers<void>();
 
-  override async ask<Name extends keyof Operations>(
+  override async run<Name extends keyof Operations>(
     name: Name,
     ...values: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    const result = await super.ask(name, ...values);
+    const result = await super.run(name, ...values);
     if (name === 'restore') await this.answer.promise;
     return result;
   }
@@ -74,17 +74,17 @@ test('a closed segment whose file is gone cannot be read', async () => {
   segment.close();
   expect(await readWhole(segment)).toEqual(lines);
   rmSync(segment.path);
-  await expect(readWhole(segment)).rejects.toMatchObject({ isGone: true });
+  await expect(readWhole(segment)).rejects.toMatchObject({ isPermanent: true });
 });
 
 test('a segment in memory is read as one on disk, and gives its memory back when it is written to disk', async () => {
   using folder = new TemporaryFolder();
   const budget = new MemoryBudget();
-  const segment = fill(OwnSegment.inMemory(disk, join(folder.path, 'test-00000001.ndjson'), budget));
+  const segment = fill(OwnSegment.createInMemory(disk, join(folder.path, 'test-00000001.ndjson'), budget));
   expect([segment.bytes, await segment.isIntact(), await readWhole(segment)]).toEqual([text.length, false, lines]);
-  expect(bounds.journalMemory - budget.free).toBeLessThan(text.length + 64 * 1024);
+  expect(bounds.journalMemory - budget.freeBytes).toBeLessThan(text.length + 64 * 1024);
   await segment.restore(prepare);
-  expect([budget.free, await segment.isIntact(), await readWhole(segment)]).toEqual([
+  expect([budget.freeBytes, await segment.isIntact(), await readWhole(segment)]).toEqual([
     bounds.journalMemory,
     true,
     lines,
@@ -94,7 +94,7 @@ test('a segment in memory is read as one on disk, and gives its memory back when
 test('segments in memory share a bound, and take lines as a whole or not at all', () => {
   const budget = new MemoryBudget();
   const line = Buffer.alloc(1024 * 1024, 'x');
-  const segments = [OwnSegment.inMemory(disk, 'one', budget), OwnSegment.inMemory(disk, 'two', budget)];
+  const segments = [OwnSegment.createInMemory(disk, 'one', budget), OwnSegment.createInMemory(disk, 'two', budget)];
   for (let index = 0; index < 16; index++) segments[index % 2]?.append(line, 0, line.length);
   expect(() => segments[0]?.append(line, 0, 1)).toThrow('wait in memory already');
   expect(segments.map(({ bytes }) => bytes)).toEqual([8 * line.length, 8 * line.length]);
@@ -105,7 +105,7 @@ test('segments in memory share a bound, and take lines as a whole or not at all'
 test('a segment that is shipped while it is written again leaves no file', async () => {
   using folder = new TemporaryFolder();
   const late = new LateDisk();
-  const segment = fill(OwnSegment.inMemory(late, join(folder.path, 'test-00000001.ndjson'), new MemoryBudget()));
+  const segment = fill(OwnSegment.createInMemory(late, join(folder.path, 'test-00000001.ndjson'), new MemoryBudget()));
   const restored = segment.restore(prepare);
   await until(() => existsSync(segment.path));
   const removed = segment.remove().then(() => segment.close());
@@ -116,7 +116,7 @@ test('a segment that is shipped while it is written again leaves no file', async
 
 test('a segment that is shipped while its folder is made is not written again', async () => {
   using folder = new TemporaryFolder();
-  const segment = fill(OwnSegment.inMemory(disk, join(folder.path, 'test-00000001.ndjson'), new MemoryBudget()));
+  const segment = fill(OwnSegment.createInMemory(disk, join(folder.path, 'test-00000001.ndjson'), new MemoryBudget()));
   let removed: Promise<void> | undefined;
   const isWritten = await segment.restore(async () => {
     removed = segment.remove();
@@ -130,12 +130,12 @@ test('a segment that is written again by two at a time is written once, and both
   using folder = new TemporaryFolder();
   const late = new LateDisk();
   const budget = new MemoryBudget();
-  const segment = fill(OwnSegment.inMemory(late, join(folder.path, 'test-00000001.ndjson'), budget));
+  const segment = fill(OwnSegment.createInMemory(late, join(folder.path, 'test-00000001.ndjson'), budget));
   const both = [segment.restore(prepare), segment.restore(prepare)];
   late.answer.resolve();
   await Promise.all(both);
   expect([await segment.restore(prepare), await readWhole(segment)]).toEqual([false, lines]);
-  expect(budget.free).toBe(bounds.journalMemory);
+  expect(budget.freeBytes).toBe(bounds.journalMemory);
 });
 
 test('a closed segment whose file is gone is not written again without its lines', async () => {
@@ -144,7 +144,7 @@ test('a closed segment whose file is gone is not written again without its lines
   segment.close();
   rmSync(segment.path);
   await expect(segment.restore(prepare)).rejects.toThrow('was closed and has been removed');
-  expect([segment.isHeld, existsSync(segment.path)]).toEqual([false, false]);
+  expect([segment.isReadable, existsSync(segment.path)]).toEqual([false, false]);
 });
 
 test('no file is made under a volume that was unmounted after its folder was looked at', async () => {
@@ -154,7 +154,7 @@ test('no file is made under a volume that was unmounted after its folder was loo
   const reason = `the volume of ${folder.path} is not mounted; mount it`;
   expect(() => operations.create(path, 0, [dev])).toThrow(reason);
   expect(() => operations.restore(path, Buffer.from('line'), [dev])).toThrow(reason);
-  const segment = fill(OwnSegment.inMemory(disk, path, new MemoryBudget()));
+  const segment = fill(OwnSegment.createInMemory(disk, path, new MemoryBudget()));
   await expect(segment.restore(prepare, [dev])).rejects.toThrow(reason);
   expect(existsSync(path)).toBe(false);
 });

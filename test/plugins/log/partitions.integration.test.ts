@@ -4,7 +4,7 @@ import {
   dropPartitionsBefore,
   ensurePartition,
   partitionJob,
-  partitionNames,
+  listPartitionNames,
 } from '../../../plugins/log/partitions.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { TestHost } from './database-fixture.ts';
@@ -24,7 +24,7 @@ describe('partitions', () => {
     for (const age of [29, 30, 31, 32, 400]) await ensurePartition(database, now - (now % day) - age * day);
     await partitionJob.run({}, test.host);
     // Other tests of this file have days of their own.
-    const names = (await partitionNames(database)).filter((name) => /_2025(0[4-6])\d\d$/.test(name));
+    const names = (await listPartitionNames(database)).filter((name) => /_2025(0[4-6])\d\d$/.test(name));
     expect(names.map((name) => name.slice(-8))).toEqual([
       '20250501',
       '20250502',
@@ -48,7 +48,7 @@ describe('partitions', () => {
     await ensurePartition(database, today - 5 * day);
     await partitionJob.run({}, test.host);
     const kept = new Date(today - 5 * day).toISOString().slice(0, 10).replaceAll('-', '');
-    expect(await partitionNames(database)).toContain(`request_log_${kept}`);
+    expect(await listPartitionNames(database)).toContain(`request_log_${kept}`);
   });
 
   it('are not dropped without a log stage', async () => {
@@ -56,13 +56,13 @@ describe('partitions', () => {
     await using test = new TestHost(database, () => now);
     await ensurePartition(database, now - 100 * day);
     await partitionJob.run({}, test.host);
-    expect(await partitionNames(database)).toContain('request_log_20310923');
+    expect(await listPartitionNames(database)).toContain('request_log_20310923');
   });
 
   it('can be created by several instances at once', async () => {
     const start = Date.UTC(2033, 0, 1);
     await Promise.all(Array.from({ length: 8 }, () => ensurePartition(database, start)));
-    expect(await partitionNames(database)).toContain('request_log_20330101');
+    expect(await listPartitionNames(database)).toContain('request_log_20330101');
   });
 
   it('have the indexes of the table', async () => {

@@ -94,7 +94,7 @@ test('control characters break neither a line nor a terminal', async () => {
     await using log = openLog({ folder, store });
     const exchange = arrive({ headers: { 'user-agent': nasty } });
     log.journal.begin(exchange);
-    await log.journal.written(exchange);
+    await log.journal.whenWritten(exchange);
     expect(folder.text().split('\n')).toHaveLength(2);
     log.journal.end(exchange, outcome());
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { dropPartitionsBefore } from '../../../plugins/log/partitions.ts';
-import { isPersistent, isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
+import { isPersistentFailure, isRecordRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { line, recordsOf, requestCount } from './database-fixture.ts';
 
@@ -69,7 +69,7 @@ describe('record store', () => {
     expect(await count()).toEqual(before);
     await database.query('ALTER TABLE request_log RENAME TO elsewhere');
     try {
-      await expect(store.probe()).rejects.toSatisfy(isPersistent);
+      await expect(store.probe()).rejects.toSatisfy(isPersistentFailure);
     } finally {
       await database.query('ALTER TABLE elsewhere RENAME TO request_log');
     }
@@ -82,6 +82,6 @@ describe('record store', () => {
     ['a status that is too large', { status: 99_999 }],
   ])('refuses %s, and says that trying again is useless', async (_, changes) => {
     const store = new PostgresRecordStore(database);
-    await expect(store.insert('one', [line(account, randomUUID(), changes)])).rejects.toSatisfy(isRefused);
+    await expect(store.insert('one', [line(account, randomUUID(), changes)])).rejects.toSatisfy(isRecordRefused);
   });
 });

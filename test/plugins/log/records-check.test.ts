@@ -51,7 +51,7 @@ test('the check of records fails after a loss', async () => {
 
 test('the check of records fails while the journal cannot be written', async () => {
   using folder = new TemporaryFolder();
-  await using log = openLog({ folder, dataFolder: join(folder.path, 'data'), checkEvery: 10, calmAfter: 0 });
+  await using log = openLog({ folder, dataFolder: join(folder.path, 'data'), checkIntervalMs: 10, recoveryMs: 0 });
   rmSync(join(folder.path, 'data'), { recursive: true });
   writeFileSync(join(folder.path, 'data'), 'in the way');
   await until(() => !recordsCheck.check(hostOf(log)).ok);

@@ -1,14 +1,14 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Ring, word } from '../../../plugins/log/disk/ring.ts';
+import { Ring, controlWord } from '../../../plugins/log/disk/ring.ts';
 
 const { store, exchange, notify } = Atomics;
 
 /** Steps of a thread that writes two frames, and tells whoever waits after each. */
 function* writeFrames({ control }: Ring): Generator<void> {
   for (const end of [16, 32]) {
-    store(control, word.done, end);
+    store(control, controlWord.done, end);
     yield;
-    if (exchange(control, word.isAwaited, 0) === 1) notify(control, word.done);
+    if (exchange(control, controlWord.isAwaited, 0) === 1) notify(control, controlWord.done);
     yield;
   }
 }
@@ -29,7 +29,7 @@ test.each(orders)(
       for (let step = 0; step < steps; step++) thread.next();
       return original(...values);
     }) as never);
-    const written = ring.nextWritten(done);
+    const written = ring.awaitNextWrite(done);
     vi.restoreAllMocks();
     for (const _ of thread);
     await written;
@@ -41,7 +41,7 @@ test.each([2 ** 19 + 8, 2 ** 30, 2 ** 31 - 8, 2 ** 31, 2 ** 31 + 8, 2 ** 32 - 2 
   'a position counts as written when %d bytes have followed it',
   (distance) => {
     const ring = new Ring();
-    for (const place of [word.head, word.done]) store(ring.control, place, distance | 0);
+    for (const place of [controlWord.head, controlWord.done]) store(ring.control, place, distance | 0);
     expect(ring.hasWritten(0)).toBe(true);
     ring.append(1, Buffer.from('line\n'), 0, 5);
     expect([ring.hasWritten(0), ring.hasWritten(ring.head)]).toEqual([true, false]);

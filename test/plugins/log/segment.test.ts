@@ -23,7 +23,7 @@ it('a folder in the place of a segment is reported as unreadable', async () => {
   const path = join(folder.path, 'test-00000001.ndjson');
   mkdirSync(path);
   await expect(Array.fromAsync(readSegment(disk, path))).rejects.toMatchObject({
-    isGone: true,
+    isPermanent: true,
     message: expect.stringMatching(/^.*test-00000001\.ndjson cannot be read: EISDIR/) as string,
   });
 });

@@ -10,7 +10,7 @@ import { InlineDisk } from './inline-disk.ts';
 /** Leaves what a killed instance leaves: its segment with these requests in flight. */
 async function killWhileRunning(folder: TemporaryFolder, running: readonly Exchange[]): Promise<void> {
   using elsewhere = new TemporaryFolder();
-  await using dead = openLog({ folder: elsewhere, instance: 'dead', segmentAge: 60_000 });
+  await using dead = openLog({ folder: elsewhere, instance: 'dead', segmentAgeMs: 60_000 });
   for (const exchange of running) dead.journal.begin(exchange);
   await until(() => elsewhere.text() !== '');
   mkdirSync(join(folder.path, 'journal'));
@@ -23,11 +23,11 @@ test('records wait in few files while the database is unavailable, and are shipp
   using folder = new TemporaryFolder();
   const store = new MemoryStore();
   store.isAway = true;
-  await using log = openLog({ folder, store, segmentAge: 1 });
+  await using log = openLog({ folder, store, segmentAgeMs: 1 });
   for (let index = 0; index < 200; index++) {
     const exchange = arrive();
     log.journal.begin(exchange);
-    await log.journal.written(exchange);
+    await log.journal.whenWritten(exchange);
     log.journal.end(exchange, outcome());
     if (index % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 3));
   }
@@ -43,7 +43,7 @@ test('records wait in few files while the database is unavailable, and are shipp
 test('a request that is counted without a record is not found interrupted after a kill', async () => {
   using folder = new TemporaryFolder();
   using elsewhere = new TemporaryFolder();
-  await using dead = openLog({ folder: elsewhere, instance: 'dead', segmentAge: 60_000 });
+  await using dead = openLog({ folder: elsewhere, instance: 'dead', segmentAgeMs: 60_000 });
   const [known, stranger, keyless] = [identify(arrive()), arrive(), arrive()];
   for (const exchange of [known, stranger]) dead.journal.begin(exchange);
   dead.journal.begin(keyless);
@@ -67,11 +67,11 @@ test('a request that is counted without a record is not found interrupted after 
 test('lines that are no records take no place in a statement', async () => {
   using folder = new TemporaryFolder();
   const store = new MemoryStore();
-  await using log = openLog({ folder, store, segmentAge: 60_000 });
+  await using log = openLog({ folder, store, segmentAgeMs: 60_000 });
   for (let index = 0; index < 300; index++) {
     const exchange = arrive();
     log.journal.begin(exchange);
-    await log.journal.written(exchange);
+    await log.journal.whenWritten(exchange);
     log.journal.end(exchange, outcome());
   }
   await log.journal.roll();
@@ -90,7 +90,7 @@ test('a malformed line is moved aside and the others are shipped', async () => {
     log.journal.end(exchange, outcome());
   }
   await until(() => log.out.some((line) => line.includes('was moved to')));
-  await until(() => log.journal.finished.length === 0);
+  await until(() => log.journal.finished.count === 0);
   expect(store.pluck('user_agent')).toEqual(['a', 'b', 'c', 'd']);
   const rejected = readFileSync(join(folder.path, 'journal', 'rejected', 'test-00000001.ndjson'), 'utf8');
   expect(JSON.parse(rejected)).toMatchObject({ at: 'end', user_agent: 'poison' });
@@ -120,7 +120,7 @@ test('segments of a dead instance are shipped, its requests in flight are interr
   {
     // Written by a journal whose shipper never gets through, then copied to where it counts.
     store.isAway = true;
-    await using dead = openLog({ folder: left, store, instance: 'dead', segmentAge: 60_000 });
+    await using dead = openLog({ folder: left, store, instance: 'dead', segmentAgeMs: 60_000 });
     for (const exchange of [carried, ended]) dead.journal.begin(exchange);
     dead.journal.enter(carried);
     await dead.journal.roll();
@@ -226,7 +226,7 @@ test('segments beyond those that stay open are counted when their files are remo
   using folder = new TemporaryFolder();
   const store = new MemoryStore();
   store.isAway = true;
-  await using log = openLog({ folder, store, segmentAge: 60_000, checkEvery: 60_000 });
+  await using log = openLog({ folder, store, segmentAgeMs: 60_000, checkIntervalMs: 60_000 });
   const record = () => {
     for (const exchange of [arrive(), arrive()]) {
       log.journal.begin(exchange);
@@ -241,7 +241,7 @@ test('segments beyond those that stay open are counted when their files are remo
   rmSync(join(folder.path, 'journal'), { recursive: true });
   record();
   store.isAway = false;
-  await until(() => log.journal.finished.length === 0);
+  await until(() => log.journal.finished.count === 0);
   await log.journal.roll();
   await until(() => store.records.size === (count - closed + 1) * 2);
   expect(log.journal.losses.total).toBe(closed * 2);
@@ -273,8 +273,8 @@ test('records do not wait for the next search after one has failed', async () =>
     using folder = new TemporaryFolder();
     const store = new MemoryStore();
     const disk = new InlineDisk();
-    const ask = disk.ask.bind(disk);
-    disk.ask = (name, ...values) => (name === 'list' ? Promise.reject(new Error('EIO')) : ask(name, ...values));
+    const ask = disk.run.bind(disk);
+    disk.run = (name, ...values) => (name === 'list' ? Promise.reject(new Error('EIO')) : ask(name, ...values));
     const log = openLog({ folder, store, disk });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(log.failure?.reason).toBe('EIO');
@@ -294,13 +294,13 @@ test('a stop while the database does not answer counts all segments that wait', 
   const answer = Promise.withResolvers<never>();
   const store = new MemoryStore();
   store.insert = () => answer.promise;
-  const log = openLog({ folder, store, segmentAge: 1, stopDeadline: 20 });
+  const log = openLog({ folder, store, segmentAgeMs: 1, stopDeadlineMs: 20 });
   for (const last of [false, true]) {
     const exchange = arrive();
     log.journal.begin(exchange);
     await Promise.resolve();
     log.journal.end(exchange, outcome());
-    if (!last) await until(() => log.journal.finished.length === 1);
+    if (!last) await until(() => log.journal.finished.count === 1);
   }
   await log[Symbol.asyncDispose]();
   expect(folder.journal()).toHaveLength(2);

@@ -34,7 +34,7 @@ test('a request waits for its line for 200 ms at most, and after it none does un
 
 test('while the disk does not answer, the check of records fails and no timer waits for it', async () => {
   using folder = new TemporaryFolder();
-  using slow = openSlow(folder, { checkEvery: 5 });
+  using slow = openSlow(folder, { checkIntervalMs: 5 });
   const { log, stop, go } = slow;
   await record(log);
   stop();
@@ -84,7 +84,7 @@ test('over the bound of memory, records are counted as lost', async () => {
 
 test('a stop does not wait for a disk that does not answer, and its last records go to the database', async () => {
   using folder = new TemporaryFolder();
-  using slow = openSlow(folder, { segmentAge: 60_000 });
+  using slow = openSlow(folder, { segmentAgeMs: 60_000 });
   const { log, store, stop } = slow;
   await record(log);
   stop();
@@ -122,12 +122,12 @@ test('lines that a full disk refuses in the thread are taken back, and none is l
 
 test('while the disk does not answer, records go on although files wait, and reach the collector', async () => {
   using folder = new TemporaryFolder();
-  using slow = openSlow(folder, { spoolBytes: 1_000_000, checkEvery: 20 });
+  using slow = openSlow(folder, { spoolBytes: 1_000_000, checkIntervalMs: 20 });
   const { log, store, stop, go, disk } = slow;
   store.isAway = true;
   await until(async () => {
     await record(log);
-    return log.journal.finished.length >= 2;
+    return log.journal.finished.count >= 2;
   });
   stop();
   await until(async () => {
@@ -153,7 +153,7 @@ test('while the disk does not answer, records go on although files wait, and rea
 
 test('what is shipped while the disk does not answer is removed once it does, and is no obstacle meanwhile', async () => {
   using folder = new TemporaryFolder();
-  using slow = openSlow(folder, { segmentAge: 60_000 });
+  using slow = openSlow(folder, { segmentAgeMs: 60_000 });
   const { log, store, stop, go, disk } = slow;
   const insert = store.insert.bind(store);
   await record(log);
@@ -165,7 +165,7 @@ test('what is shipped while the disk does not answer is removed once it does, an
   };
   await log.journal.roll();
   await until(() => disk.isSilent);
-  await until(() => log.journal.finished.length === 0);
+  await until(() => log.journal.finished.count === 0);
   expect(log.leftovers.obstacle).toBeUndefined();
   go();
   await until(() => !folder.journal('data').includes(name));

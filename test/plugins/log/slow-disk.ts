@@ -44,7 +44,7 @@ export async function record(log: ReturnType<typeof openLog>): Promise<{ id: str
   const exchange = identify(arrive());
   const began = performance.now();
   log.journal.begin(exchange);
-  await log.journal.written(exchange);
+  await log.journal.whenWritten(exchange);
   const waited = performance.now() - began;
   log.journal.end(exchange, outcome());
   return { id: exchange.id, waited };

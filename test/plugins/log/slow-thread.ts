@@ -5,7 +5,7 @@
  */
 import fs, { existsSync, type PathLike, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { word } from '../../../plugins/log/disk/ring.ts';
+import { controlWord } from '../../../plugins/log/disk/ring.ts';
 
 const gate = process.env['DISK_GATE'] as PathLike;
 const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -45,7 +45,7 @@ function slow<Call extends (...values: never[]) => unknown>(call: Call): Call {
 Object.assign(fs, { writeSync: slow(writeSync), statSync: slow(statSync), openSync: slow(openSync) });
 syncBuiltinESMExports();
 Atomics.load = ((words: Int32Array, index: number) => {
-  if (index === word.asked && stateOfDisk() === 'lag') Atomics.wait(pause, 0, 0, 100);
+  if (index === controlWord.requestCount && stateOfDisk() === 'lag') Atomics.wait(pause, 0, 0, 100);
   return load(words, index);
 }) as typeof Atomics.load;
 await import('../../../plugins/log/disk/thread.ts');

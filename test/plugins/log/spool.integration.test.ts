@@ -10,7 +10,7 @@ import { MemoryLog, TemporaryFolder, until } from './fixture.ts';
 import { InlineDisk } from './inline-disk.ts';
 
 const disk = new InlineDisk();
-const events = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
+const events = { prepareFolder: async () => undefined, onRetaken: () => undefined, onRetakeFailure: () => undefined };
 
 function open(journal: string, instance = 'one', maxBytes = 1_000) {
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
-import { createRecording } from '../../../plugins/log/recording.ts';
+import { createLogStage } from '../../../plugins/log/create-stage.ts';
 import { arrive, identify, linesOf, openLog, TemporaryFolder } from './fixture.ts';
 
 test('a request goes upstream at once, and its reply waits for its line', async () => {
@@ -14,7 +14,7 @@ test('a request goes upstream at once, and its reply waits for its line', async 
     content: false,
     max_content_bytes: 1,
   };
-  const stage = createRecording(options, { keep: () => log } as unknown as Host);
+  const stage = createLogStage(options, { keep: () => log } as unknown as Host);
   const exchange = identify(arrive());
   stage.start?.(exchange);
   expect(stage.enter?.(exchange)).toBeUndefined();

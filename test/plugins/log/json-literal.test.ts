@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { literal } from '../../../plugins/log/text.ts';
+import { toJsonLiteral } from '../../../plugins/log/json-literal.ts';
 
 it.each([
   ['the last control character', '\u009f', String.raw`"\\x9f"`],
@@ -7,5 +7,5 @@ it.each([
   ['the last character without an escape', '~', '"~"'],
   ['the first control character after it', '\u007f', String.raw`"\\x7f"`],
 ])('%s is written in the shortest visible way', (_, text, expected) => {
-  expect(literal(text, 10)).toBe(expected);
+  expect(toJsonLiteral(text, 10)).toBe(expected);
 });

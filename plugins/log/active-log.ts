@@ -4,44 +4,45 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';
 
-interface OpenLog {
+/** The log that the pipelines of this process write; undefined until a stage is active. */
+interface ActiveLog {
   requestLog: RequestLog | undefined;
-  lateAfter: number; // ms
+  lateAfterMs: number;
 }
 
-export function openLog(host: Pick<Host, 'keep'>): OpenLog {
-  return host.keep('log/open', () => ({ requestLog: undefined, lateAfter: Number.POSITIVE_INFINITY }));
+export function getActiveLog(host: Pick<Host, 'keep'>): ActiveLog {
+  return host.keep('log/open', () => ({ requestLog: undefined, lateAfterMs: Number.POSITIVE_INFINITY }));
 }
 
-const journalOf = (host: Host) => openLog(host).requestLog?.journal;
+const getJournal = (host: Host) => getActiveLog(host).requestLog?.journal;
 
-/** Gauges without readings until a stage has opened the journal. */
+/** Gauges of the journal, without readings until a stage has opened it. */
 export const journalGauges = [
   gauge(
     'journal_waiting_bytes',
     'Bytes of request records on disk that are not in the database yet.',
-    (host) => journalOf(host)?.waitingBytes,
+    (host) => getJournal(host)?.waitingBytes,
   ),
   gauge(
     'journal_waiting_records',
     'Request records of this process that are not in the database yet.',
-    (host) => journalOf(host)?.waitingRecords,
+    (host) => getJournal(host)?.waitingRecords,
   ),
   gauge('journal_oldest_seconds', 'Age of the oldest of them; 0 without any.', (host) => {
-    const oldest = journalOf(host)?.oldestAge;
-    return oldest && oldest / 1000;
+    const oldestAgeMs = getJournal(host)?.oldestAgeMs;
+    return oldestAgeMs && oldestAgeMs / 1000;
   }),
-  gauge('requests_without_record', 'Requests not recorded since the start.', (host) => journalOf(host)?.losses.total),
+  gauge('requests_without_record', 'Requests not recorded since the start.', (host) => getJournal(host)?.losses.total),
 ];
 
-/** The status of this process's journal, for operators. */
+/** Describes the status of this process's journal for operators. */
 export function describeJournal(host: Host): JournalStatus | undefined {
-  const journal = journalOf(host);
+  const journal = getJournal(host);
   if (journal === undefined) return undefined;
   return {
     waiting_records: journal.waitingRecords,
     waiting_bytes: journal.waitingBytes,
-    oldest_ms: Math.round(journal.oldestAge),
+    oldest_ms: Math.round(journal.oldestAgeMs),
     lost_records: journal.losses.total,
     free_disk_bytes: freeDiskBytes(host) ?? null,
   };

@@ -1,34 +1,33 @@
-const plain = /^[ !#-[\]-~]*$/;
+const plainText = /^[ !#-[\]-~]*$/;
 
 /**
- * Writes a text of any origin as a JSON string of bounded length on one line. Control characters, line separators and marks
- * that change the direction of writing become visible escapes. The literal is ASCII, so that its length is that of its
- * bytes: at most seven times `maxLength`.
+ * Writes a text of any origin as a JSON string on one line. Control characters, line separators and marks that change the writing direction
+ * become visible escapes. The string is ASCII and has at most seven times `maxLength` bytes.
  */
-export function literal(text: string, maxLength: number): string {
+export function toJsonLiteral(text: string, maxLength: number): string {
   const bounded = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
-  return plain.test(bounded) ? `"${bounded}"` : `"${escape(bounded)}"`;
+  return plainText.test(bounded) ? `"${bounded}"` : `"${escape(bounded)}"`;
 }
 
-/** Escapes a text; ten times as fast as JSON.stringify and replace. */
+/** Escapes a text, ten times as fast as JSON.stringify with replace. */
 function escape(text: string): string {
   const wellFormed = text.toWellFormed();
   let result = '';
-  let copied = 0;
+  let copiedLength = 0;
   for (let index = 0; index < wellFormed.length; index++) {
     const code = wellFormed.charCodeAt(index);
     if (code >= 0x20 && code < 0x7f && code !== quote && code !== backslash) continue;
-    result += wellFormed.slice(copied, index) + escapeUnit(code);
-    copied = index + 1;
+    result += wellFormed.slice(copiedLength, index) + escapeCodeUnit(code);
+    copiedLength = index + 1;
   }
-  return result + wellFormed.slice(copied);
+  return result + wellFormed.slice(copiedLength);
 }
 
 const quote = 0x22;
 const backslash = 0x5c;
 const ellipsis = 0x2026;
 
-function escapeUnit(code: number): string {
+function escapeCodeUnit(code: number): string {
   if (code === ellipsis) return '\\u2026'; // occurs in every key hint
   if (code === quote) return '\\"';
   if (code === backslash) return '\\\\';
@@ -37,7 +36,7 @@ function escapeUnit(code: number): string {
   return isDeceptive(code) ? `\\${unit}` : unit;
 }
 
-/** True for line and paragraph separators, and for marks that change the direction of writing. */
+/** Returns true for line and paragraph separators and for marks that change the writing direction. */
 function isDeceptive(code: number): boolean {
   return (
     (code >= 0x2028 && code <= 0x202e) ||

@@ -5,7 +5,7 @@ import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
 import { openRecordSpool } from '#core/gateway/records/record-spool.ts';
 import { ContentLines, Excerpt } from './content.ts';
-import { openLog } from './open-log.ts';
+import { getActiveLog } from './active-log.ts';
 import type { LogOptions } from './options.ts';
 import { createRetention, retentionKey } from './partitions.ts';
 import { createRequestLog } from './request-log.ts';
@@ -13,21 +13,21 @@ import { isUnauthenticated } from './unauthenticated-counts.ts';
 
 const replyExcerpt = defineFact<Excerpt>('log_reply_excerpt');
 
-/** Implementation of the stage `log` in one pipeline. Commands, which serve no requests, do not load it. */
-export function createRecording(options: LogOptions, host: Host): Stage {
+/** Creates the stage `log` of one pipeline. Commands do not load this module, because they serve no requests. */
+export function createLogStage(options: LogOptions, host: Host): Stage {
   const requestLog = host.keep('log/journal', () => createRequestLog(host));
   const { journal } = requestLog;
-  /** True if the request is only counted, as are all but a few of the requests without an account. */
-  const skips = (exchange: Exchange, { status }: Outcome): boolean => {
+  /** Skips the record of a request that is only counted, like most requests without an account. Returns true if it did. */
+  const skipIfUnrecorded = (exchange: Exchange, { status }: Outcome): boolean => {
     if (!isUnauthenticated(exchange) || requestLog.unauthenticated.count(exchange.remoteAddress, status)) return false;
     journal.skip(exchange);
     return true;
   };
-  const recording: Stage = {
-    // No timeout: the journal bounds its own waits.
+  const stage: Stage = {
+    // No timeout, because the journal limits its own waits.
     timeout: Infinity,
     activate() {
-      Object.assign(openLog(host), { requestLog, lateAfter: options.late_after * 1000 });
+      Object.assign(getActiveLog(host), { requestLog, lateAfterMs: options.late_after * 1000 });
       openRecordSpool(host).spool = requestLog.spool;
       journal.maxBytes = options.max_journal_bytes;
       host.keep(retentionKey, createRetention).keepDays = options.keep_days;
@@ -35,16 +35,16 @@ export function createRecording(options: LogOptions, host: Host): Stage {
     start: (exchange) => journal.begin(exchange),
     // The line is written while the upstream works on the request; `hold` waits for the write.
     enter: (exchange) => journal.enter(exchange),
-    hold: (exchange) => journal.written(exchange),
+    hold: (exchange) => journal.whenWritten(exchange),
     done(exchange, outcome) {
-      if (!skips(exchange, outcome)) journal.end(exchange, outcome);
+      if (!skipIfUnrecorded(exchange, outcome)) journal.end(exchange, outcome);
     },
   };
-  if (!options.content) return recording;
+  if (!options.content) return stage;
   const { max_content_bytes: maxBytes } = options;
   const lines = new ContentLines(maxBytes, host.service.prefix);
   return {
-    ...recording,
+    ...stage,
     start(exchange) {
       journal.begin(exchange);
       const excerpt = new Excerpt(maxBytes);
@@ -52,9 +52,9 @@ export function createRecording(options: LogOptions, host: Host): Stage {
       exchange.set(replyListener, excerpt.add);
     },
     done(exchange, outcome) {
-      if (skips(exchange, outcome)) return;
+      if (skipIfUnrecorded(exchange, outcome)) return;
       const excerpt = exchange.find(replyExcerpt);
-      journal.end(exchange, outcome, excerpt === undefined ? [] : lines.of(exchange, excerpt));
+      journal.end(exchange, outcome, excerpt === undefined ? [] : lines.createLines(exchange, excerpt));
     },
   };
 }

@@ -6,36 +6,36 @@ import { listFolder } from './disk/list-folder.ts';
 
 const measureIntervalMs = 60_000;
 
-/** Keeps the lines that cannot become records for the operator, in one file per segment. */
-export class Rejected {
+/** Stores lines that cannot become records in one file per segment, for the operator. */
+export class RejectedLines {
   readonly #disk: Disk;
   readonly #folder: string;
   readonly #log: Logger;
-  readonly #onDropped: (reason: string) => void;
-  #bytes = 0; // in the folder, without changes by others since the last measurement
+  readonly #onDrop: (reason: string) => void;
+  #bytes = 0; // in the folder, without changes by other instances since the last measurement
   #measuredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param onDropped called for each line that could not be kept */
-  constructor(disk: Disk, folder: string, log: Logger, onDropped: (reason: string) => void) {
+  /** @param onDrop called for each line that could not be stored */
+  constructor(disk: Disk, folder: string, log: Logger, onDrop: (reason: string) => void) {
     this.#disk = disk;
     this.#folder = folder;
     this.#log = log;
-    this.#onDropped = onDropped;
+    this.#onDrop = onDrop;
   }
 
-  /** Never throws: a malformed line must not hold up the others. */
+  /** Stores a line. Never throws, because a malformed line must not delay other lines. */
   async add(segment: string, line: string, reason: string): Promise<void> {
     const path = join(this.#folder, basename(segment));
     try {
       if (performance.now() - this.#measuredAt > measureIntervalMs) await this.#measure();
       if (this.#bytes + line.length > bounds.rejectedRecords)
         throw new Error(`the folder has reached its limit of ${bounds.rejectedRecords} bytes`);
-      await this.#disk.ask('appendLine', path, line);
+      await this.#disk.run('appendLine', path, line);
       this.#bytes += line.length + 1;
       this.#log.error(`a malformed line of the journal was moved to ${path}: ${reason}`);
     } catch (error) {
       this.#log.error(`a malformed line of the journal was dropped (${reason})`, error);
-      this.#onDropped(`a record that the database rejects could not be kept in ${this.#folder}`);
+      this.#onDrop(`a record that the database rejects could not be kept in ${this.#folder}`);
     }
   }
 

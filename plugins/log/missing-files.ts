@@ -1,0 +1,58 @@
+import type { Logger } from '#core/platform/logger.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import type { Disk } from './disk/contract.ts';
+import type { OwnSegment } from './own-segment.ts';
+
+const reportIntervalMs = 10_000;
+
+/** Detects files that were removed or replaced while they were being written. */
+export class MissingFiles {
+  readonly #disk: Disk;
+  readonly #log: Logger;
+  readonly #reportThrottle = new Throttle(reportIntervalMs);
+  /** Segment that was replaced while the disk was silent, so that its file could not be checked. */
+  #uncheckedSegment: OwnSegment | undefined;
+  #wereMissing = false;
+
+  constructor(disk: Disk, log: Logger) {
+    this.#disk = disk;
+    this.#log = log;
+  }
+
+  /** Checks whether the file of a replaced segment is still at its path, now or when the disk answers again. */
+  check(segment: OwnSegment): void {
+    if (segment.isInMemory) return;
+    if (this.#disk.isSilent) {
+      this.#uncheckedSegment = segment;
+      return;
+    }
+    segment.isIntact().then(
+      (isIntact) => {
+        if (!isIntact) this.#reportMissing(segment);
+      },
+      () => undefined,
+    );
+  }
+
+  /** Repeats the pending check once the disk answers again. */
+  checkPending(): void {
+    const segment = this.#uncheckedSegment;
+    this.#uncheckedSegment = undefined;
+    if (segment !== undefined) this.check(segment);
+  }
+
+  /** Returns true if missing files were found since the last call. */
+  takeFinding(): boolean {
+    const wereMissing = this.#wereMissing;
+    this.#wereMissing = false;
+    return wereMissing;
+  }
+
+  #reportMissing({ path }: OwnSegment): void {
+    this.#wereMissing = true;
+    if (!this.#reportThrottle.pass()) return;
+    this.#log.error(
+      `${path} was removed, replaced or unmounted while it was in use; its records are still held and go to the database`,
+    );
+  }
+}

@@ -58,14 +58,14 @@ export class Conversations {
       [principal, { accountId: account }],
     ]);
     const exchange = { get: (fact: unknown) => facts.get(fact), find: (fact: unknown) => facts.get(fact) };
-    const seat = sessions.find(exchange as unknown as Exchange);
+    const seat = sessions.createLease(exchange as unknown as Exchange);
     const [route] = seat?.order ?? orderRoutes(this.#model.routes, undefined);
     if (route === undefined) throw new Error('the model has no route');
-    const key = (pools.get(route) as KeyPool).pick(this.#clock.now, route.model, seat?.session);
-    seat?.take();
+    const key = (pools.get(route) as KeyPool).pickKey(this.#clock.now, route.model, seat?.session);
+    seat?.acquire();
     await this.#clock.wait(Math.random() * 2 * answer);
-    seat?.serve(route, key, { isFinished: true });
-    seat?.leave();
+    seat?.recordPlace(route, key, { isFinished: true });
+    seat?.release();
     return key;
   }
 }

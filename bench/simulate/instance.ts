@@ -95,10 +95,10 @@ export class Instance {
       figures.count(admission.isProbe ? 'probes' : 'upstream calls');
       if (await upstream(route)) {
         this.health.noteContent(route, admission, requester);
-        this.health.served(route, admission, undefined, requester);
+        this.health.recordSuccess(route, admission, undefined, requester);
       } else {
         const reason = 'HTTP 503';
-        this.health.failed(route, admission, { reason, requester, mayBeCausedByRequest: false });
+        this.health.recordFailure(route, admission, { reason, requester, mayBeCausedByRequest: false });
       }
     }
     onEnd(key);

@@ -4,30 +4,34 @@ import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagno
 import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { tokenReader } from './credentials/read-token.ts';
+import { createTokenReader } from './credentials/read-token.ts';
 import { readRefusal, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 
 const maxListBytes = 8_388_608;
-const maxWordsLength = 200;
+const maxMessageLength = 200;
 const maxListedModels = 5;
 
-const inUse = ({ upstreams }: Catalog) => upstreams.filter(({ isEnabled, isDemo }) => isEnabled && !isDemo);
+const listCheckedUpstreams = ({ upstreams }: Catalog) =>
+  upstreams.filter(({ isEnabled, isDemo }) => isEnabled && !isDemo);
 
-/** Checks that the host names of upstreams resolve, and that they accept connections with a valid certificate. */
+/** Checks that the host names of upstreams resolve and that the upstreams accept connections and have a valid certificate. */
 export const upstreamDiagnosis: Diagnosis = {
   name: 'upstreams',
   checks: ({ catalog }) =>
-    inUse(catalog).map(({ name, baseUrl }) => ({ subject: name, run: (signal) => checkOrigin(baseUrl, signal) })),
+    listCheckedUpstreams(catalog).map(({ name, baseUrl }) => ({
+      subject: name,
+      run: (signal) => checkOrigin(baseUrl, signal),
+    })),
 };
 
-/** Checks that upstreams accept each API key, by requesting the model list, which is free. */
+/** Checks that upstreams accept each API key. Requests the model list, which is free. */
 export const keyDiagnosis: Diagnosis = {
   name: 'api_keys',
-  checks: ({ catalog }) => inUse(catalog).flatMap((upstream) => checksOf(upstream, catalog)),
+  checks: ({ catalog }) => listCheckedUpstreams(catalog).flatMap((upstream) => createKeyChecks(upstream, catalog)),
 };
 
-function checksOf(upstream: Upstream, catalog: Catalog): DiagnosticCheck[] {
+function createKeyChecks(upstream: Upstream, catalog: Catalog): DiagnosticCheck[] {
   const { name, apiKeys, credentials } = upstream;
   if (credentials !== undefined) return [{ subject: name, run: () => checkCredentials(upstream) }];
   const keys = apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
@@ -37,13 +41,13 @@ function checksOf(upstream: Upstream, catalog: Catalog): DiagnosticCheck[] {
   }));
 }
 
-/** Fetches a token without a model call, because a token's permissions differ between the models of a cloud. */
+/** Checks that the cloud issues a token. Calls no model, because a token's permissions differ between the models of a cloud. */
 async function checkCredentials({ credentials = {} }: Upstream): Promise<Finding> {
-  const read = tokenReader(credentials);
+  const readToken = createTokenReader(credentials);
   if (credentials.aws !== undefined)
     return skipped('keys of AWS sign requests on this machine; only a model call shows whether it takes them');
   try {
-    await read();
+    await readToken();
     return ok('the cloud hands out tokens');
   } catch (error) {
     const advice = 'Correct `credentials` in gateway.yaml; the cloud may also have revoked them.';
@@ -61,11 +65,11 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
       redirect: 'error',
       signal,
     });
-    if (response.ok) return describeModels(upstream, await readList(response), catalog);
-    const words = await readWords(response, secretsOf(upstream));
-    return withWords(describeRefusal(response.status), response.status === 404 ? '' : words);
+    if (response.ok) return describeModels(upstream, await readBody(response), catalog);
+    const message = await readMessage(response, secretsOf(upstream));
+    return appendMessage(describeRefusal(response.status), response.status === 404 ? '' : message);
   } catch (error) {
-    // The check of the upstream already reports an unreachable origin. `fetch` also rejects some ports without trying.
+    // The check of the upstream already reports an unreachable origin. `fetch` also rejects some ports without a connection attempt.
     const origin = await checkOrigin(baseUrl, signal);
     return origin.state === 'failed' ? skipped('not reachable, see upstreams') : explainNetworkError(error);
   }
@@ -87,32 +91,34 @@ function describeRefusal(status: number): Finding {
   return skipped(`the upstream has no list of models (${status}), so only a model call shows whether it takes the key`);
 }
 
-/** The upstream's own message is often the best explanation. */
-function withWords(finding: Finding, words: string): Finding {
-  return words === '' ? finding : { ...finding, text: `${finding.text}: ${words}` };
+/** Adds the upstream's own message, which is often the best explanation. */
+function appendMessage(finding: Finding, message: string): Finding {
+  return message === '' ? finding : { ...finding, text: `${finding.text}: ${message}` };
 }
 
-async function readWords(response: Response, secrets: readonly string[]): Promise<string> {
-  const { message } = readRefusal(await readList(response));
-  return removeSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxWordsLength, secrets);
+async function readMessage(response: Response, secrets: readonly string[]): Promise<string> {
+  const { message } = readRefusal(await readBody(response));
+  return removeSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxMessageLength, secrets);
 }
 
-/** Compares the routes with a model list of OpenAI, Anthropic, Gemini or Ollama; accepts it if it is invalid or may have another page. */
+/** Compares the routes with a model list of OpenAI, Anthropic, Gemini or Ollama. Lists that are invalid or may have more pages pass. */
 function describeModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
-  const ids = body && idsOf(body);
+  const ids = body && readModelIds(body);
   if (ids === undefined || ids.length === 0) return ok('accepted');
   // Ollama lists `name:latest` for a model called `name`.
   const listedIds = new Set(ids.flatMap((id) => [id, id.replace(/:latest$/, '')]));
-  const routesHere = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
-  const missing = [...new Set(routesHere.map(({ model }) => model))].filter((model) => !listedIds.has(model));
-  if (missing.length === 0) return ok(`accepted; ${ids.length} models`);
+  const upstreamRoutes = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
+  const unlistedModels = [...new Set(upstreamRoutes.map(({ model }) => model))].filter(
+    (model) => !listedIds.has(model),
+  );
+  if (unlistedModels.length === 0) return ok(`accepted; ${ids.length} models`);
   return warning(
-    `accepted, but its list lacks ${missing.slice(0, maxListedModels).join(', ')}${missing.length > maxListedModels ? ', …' : ''}`,
+    `accepted, but its list lacks ${unlistedModels.slice(0, maxListedModels).join(', ')}${unlistedModels.length > maxListedModels ? ', …' : ''}`,
     'Some vendors do not list all models. If requests fail with "model not found", correct the name in `routes`.',
   );
 }
 
-function idsOf(body: JsonObject): string[] | undefined {
+function readModelIds(body: JsonObject): string[] | undefined {
   if (body['has_more'] === true || body['nextPageToken'] !== undefined) return undefined;
   const list = body['data'] ?? body['models'];
   if (!Array.isArray(list)) return undefined;
@@ -122,14 +128,14 @@ function idsOf(body: JsonObject): string[] | undefined {
   });
 }
 
-async function readList(response: Response): Promise<JsonObject | undefined> {
+async function readBody(response: Response): Promise<JsonObject | undefined> {
   if (Number(response.headers.get('content-length') ?? 0) > maxListBytes) return undefined;
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.length;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
     if (size > maxListBytes) return undefined;
-    pieces.push(piece);
+    chunks.push(chunk);
   }
-  return parseObject(Buffer.concat(pieces).toString());
+  return parseObject(Buffer.concat(chunks).toString());
 }

@@ -2,7 +2,7 @@ import { models } from '#core/config/sections/models-section.ts';
 import type { CheckContext, Report, SectionValues, YamlPath } from '#core/config/section.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { boolean, integer, number, object, type Infer } from '#core/platform/schema.ts';
-import { type BreakerOptions, defaultBreaker } from './health/breaker.ts';
+import { type BreakerOptions, defaultBreakerOptions } from './health/breaker.ts';
 import type { RelayOptions } from './routing/relay-parts.ts';
 import { routeExposures } from './routing/route-headers.ts';
 
@@ -10,24 +10,24 @@ const seconds = number({ minimum: 0.1, maximum: 3600 });
 
 const breakerSchema = object({ default: {} }, 'When a route is taken out of service, and for how long.', {
   failures: integer(
-    { minimum: 1, maximum: 1000, default: defaultBreaker.failures },
+    { minimum: 1, maximum: 1000, default: defaultBreakerOptions.failures },
     'Consecutive failures that open the breaker.',
   ),
   failure_ratio: number(
-    { minimum: 0.01, maximum: 1, default: defaultBreaker.failureRatio },
+    { minimum: 0.01, maximum: 1, default: defaultBreakerOptions.failureRatio },
     'Share of failed calls in the window that opens the breaker, from 0 to 1.',
   ),
   minimum_calls: integer(
-    { minimum: 1, maximum: 100_000, default: defaultBreaker.minimumCalls },
+    { minimum: 1, maximum: 100_000, default: defaultBreakerOptions.minimumCalls },
     'Minimum calls in the window before the share applies.',
   ),
-  window: number({ minimum: 1, maximum: 3600, default: defaultBreaker.window / 1000 }, 'Seconds of the window.'),
+  window: number({ minimum: 1, maximum: 3600, default: defaultBreakerOptions.window / 1000 }, 'Seconds of the window.'),
   cooldown: number(
-    { ...seconds, default: defaultBreaker.cooldown / 1000 },
+    { ...seconds, default: defaultBreakerOptions.cooldown / 1000 },
     'Seconds until an open breaker allows a probe; doubled each time the probe fails.',
   ),
   longest_cooldown: number(
-    { minimum: 0.1, maximum: 86_400, default: defaultBreaker.longestCooldown / 1000 },
+    { minimum: 0.1, maximum: 86_400, default: defaultBreakerOptions.maxCooldown / 1000 },
     'Maximum seconds of the cooldown.',
   ),
 });
@@ -92,7 +92,7 @@ export const upstreamSchema = object({
 
 type UpstreamSettings = Infer<typeof upstreamSchema>;
 
-export function relayOptions(settings: UpstreamSettings): RelayOptions {
+export function toRelayOptions(settings: UpstreamSettings): RelayOptions {
   return {
     maxAttempts: settings.max_attempts,
     connectTimeout: settings.connect_timeout,
@@ -103,19 +103,19 @@ export function relayOptions(settings: UpstreamSettings): RelayOptions {
   };
 }
 
-export function breakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
+export function toBreakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
   return {
     failures: breaker.failures,
     failureRatio: breaker.failure_ratio,
     minimumCalls: breaker.minimum_calls,
     window: breaker.window * 1000,
     cooldown: breaker.cooldown * 1000,
-    longestCooldown: breaker.longest_cooldown * 1000,
+    maxCooldown: breaker.longest_cooldown * 1000,
   };
 }
 
-/** Returns the maximum seconds that a request may take under these options, with time to report the reason. */
-export function longestWait(
+/** Returns the maximum seconds that a request may take with these options, including time to report the reason. */
+export function maxRequestSeconds(
   { deadline, idle_timeout: idle, progress_timeout: progress, queue }: UpstreamSettings,
   catalog: Catalog,
 ): number {
@@ -129,30 +129,30 @@ export function hasCapacity({ upstreams }: Catalog): boolean {
   return upstreams.some(({ capacity }) => capacity !== undefined);
 }
 
-const withinDeadline = ['connect_timeout', 'first_byte_timeout'] as const;
+const timeoutsWithinDeadline = ['connect_timeout', 'first_byte_timeout'] as const;
 
 /**
- * Reports timeouts that never apply because the deadline of all attempts comes first; no other route is tried then either. `idle_timeout`
- * may be longer, because the deadline does not apply to the rest of a stream.
+ * Reports timeouts that never apply because the deadline of all attempts ends first, so that no other route would be tried. `idle_timeout`
+ * may be longer, because the deadline does not apply to the remainder of a stream.
  */
 export function checkTimeouts(
   settings: UpstreamSettings,
   path: YamlPath,
   report: Report,
-  all: Pick<CheckContext, 'get'>,
+  sections: Pick<CheckContext, 'get'>,
 ): void {
   const { deadline, breaker } = settings;
-  const compare = (place: YamlPath, value: number | undefined) => {
+  const reportIfTooLong = (valuePath: YamlPath, value: number | undefined) => {
     if (value === undefined || value <= deadline) return;
     const wrong = `is ${value} s, longer than the deadline of ${deadline} s for all attempts together`;
-    report(place, wrong, 'shorten it, or raise the deadline of the stage upstream');
+    report(valuePath, wrong, 'shorten it, or raise the deadline of the stage upstream');
   };
-  for (const name of withinDeadline) compare([...path, name], settings[name]);
-  for (const [model, { routes, hedge_after }] of Object.entries(all.get(models) ?? {})) {
-    compare(['models', model, 'hedge_after'], hedge_after);
+  for (const name of timeoutsWithinDeadline) reportIfTooLong([...path, name], settings[name]);
+  for (const [model, { routes, hedge_after }] of Object.entries(sections.get(models) ?? {})) {
+    reportIfTooLong(['models', model, 'hedge_after'], hedge_after);
     for (const [index, route] of routes.entries()) {
       if (typeof route === 'string') continue;
-      for (const name of withinDeadline) compare(['models', model, 'routes', index, name], route[name]);
+      for (const name of timeoutsWithinDeadline) reportIfTooLong(['models', model, 'routes', index, name], route[name]);
     }
   }
   if (breaker.cooldown > breaker.longest_cooldown) {
@@ -161,8 +161,8 @@ export function checkTimeouts(
   }
 }
 
-/** Notices about limits that have no effect because of others. */
-export function upstreamNotices(settings: UpstreamSettings, all: SectionValues): string[] {
+/** Describes limits that have no effect because of other limits. */
+export function describeIneffectiveLimits(settings: UpstreamSettings, sections: SectionValues): string[] {
   const { queue, idle_timeout: idle, progress_timeout: progress, first_byte_timeout: firstByte } = settings;
   return [
     ...(queue.per_account > queue.total
@@ -173,7 +173,7 @@ export function upstreamNotices(settings: UpstreamSettings, all: SectionValues):
     ...(progress < idle
       ? [`upstream: progress_timeout is ${progress} s, so a stream never reaches the idle_timeout of ${idle} s`]
       : []),
-    ...Object.entries(all.get(models)).flatMap(([model, { hedge_after: after, routes }]) => {
+    ...Object.entries(sections.get(models)).flatMap(([model, { hedge_after: after, routes }]) => {
       const [first] = routes;
       const limit = (typeof first === 'object' ? first.first_byte_timeout : undefined) ?? firstByte;
       return after === undefined || after < limit

@@ -2,26 +2,26 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Answers by another model within a day from which a route is reported; a few may be mistakes of the vendor. */
-const minAnswers = 10;
-/** Latest answers that are maxCounted. */
-const maxCounted = 1_000;
+/** Minimum replies by a different model within a day for a route to be reported; a few may be mistakes of the vendor. */
+const minReplies = 10;
+/** Maximum number of latest replies that are counted. */
+const maxCountedReplies = 1_000;
 const maxRoutes = 20;
 
-interface OtherModel {
+interface OtherModelRow {
   readonly route: string;
   readonly model: string;
   readonly answers: number;
   readonly since: number; // epoch ms
 }
 
-/** Routes whose vendor keeps answering with another model than requested. */
-export const otherModels: ProblemKind = {
+/** Finds routes whose vendor often replies with a different model from the requested one. */
+export const otherModelProblem: ProblemKind = {
   name: 'other_model',
   order: 15,
   async find({ host, t, format }) {
-    const found = await otherModelReading(host).get();
-    return found.map(({ route, model, answers, since }) => ({
+    const rows = await cachedOtherModels(host).get();
+    return rows.map(({ route, model, answers, since }) => ({
       severity: 'warn',
       title: t('upstream.other_model'),
       subject: route,
@@ -32,15 +32,18 @@ export const otherModels: ProblemKind = {
   },
 };
 
-const maxAge = 60_000; // ms
-const deadline = 10_000; // ms
+const maxAgeMs = 60_000;
+const deadlineMs = 10_000;
 
 /** Cached, because pages refresh every few seconds. */
-const otherModelReading = sharedReading({ maxAge, staleFor: maxAge, deadline }, findOtherModels);
+const cachedOtherModels = sharedReading(
+  { maxAge: maxAgeMs, staleFor: maxAgeMs, deadline: deadlineMs },
+  findOtherModels,
+);
 
-/** The time is a parameter, so that PostgreSQL plans only over the partitions of the last day. */
-async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModel[]> {
-  return database.query<OtherModel>(
+/** Counts such replies. The time is a parameter, so that PostgreSQL plans only for the partitions of the last day. */
+async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModelRow[]> {
+  return database.query<OtherModelRow>(
     `SELECT route, answered_model AS model, count(*)::int AS answers, ${epoch('min(started_at)')} AS since
      FROM (
        SELECT route, answered_model, started_at FROM request_log
@@ -48,6 +51,6 @@ async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>
        ORDER BY started_at DESC LIMIT ?
      ) AS latest
      GROUP BY route, answered_model HAVING count(*) >= ? ORDER BY since LIMIT ?`,
-    [new Date(now() - 86_400_000), maxCounted, minAnswers, maxRoutes],
+    [new Date(now() - 86_400_000), maxCountedReplies, minReplies, maxRoutes],
   );
 }

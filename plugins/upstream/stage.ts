@@ -1,6 +1,6 @@
 import { adapter, delivery } from '#core/gateway/facts.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
-import { checkTimeouts, hasCapacity, upstreamSchema, upstreamNotices } from './options.ts';
+import { checkTimeouts, hasCapacity, upstreamSchema, describeIneffectiveLimits } from './options.ts';
 import { describeQueueHeader, describeRouteHeaders } from './routing/route-headers.ts';
 
 /**
@@ -17,12 +17,12 @@ export const upstreamStage = defineStage({
   options: upstreamSchema,
   shared: ['breaker', 'queue'],
   check: checkTimeouts,
-  notices: upstreamNotices,
+  notices: describeIneffectiveLimits,
   documentation: ({ route_headers: exposure }, { service, catalog }) => ({
     headers: [
       ...describeRouteHeaders(service, exposure),
       ...(hasCapacity(catalog) ? [describeQueueHeader(service)] : []),
     ],
   }),
-  create: async (options, host) => (await import('./relaying.ts')).createRelaying(options, host),
+  create: async (options, host) => (await import('./create-stage.ts')).createUpstreamStage(options, host),
 });

@@ -11,16 +11,16 @@ import { authHeaders } from '#core/gateway/model-call/upstream-credentials.ts';
 const vendorsNeedingFlags: ReadonlySet<string | undefined> = new Set(['vllm']);
 
 /**
- * Checks that a server runs with the flags that it needs for tool calls. Requests an answer of zero tokens, which the server rejects in any
- * case: either for the missing flags or for the limit. That costs nothing.
+ * Checks that a server runs with the flags that it needs for tool calls. Requests zero tokens, which the server rejects without cost,
+ * either because of the missing flags or because of the limit.
  */
 export const toolDiagnosis: Diagnosis = {
   name: 'tools',
   checks: ({ catalog }) =>
-    routesWithTools(catalog).map((route) => ({ subject: route.id, run: (signal) => checkTools(route, signal) })),
+    listRoutesToCheck(catalog).map((route) => ({ subject: route.id, run: (signal) => checkTools(route, signal) })),
 };
 
-function routesWithTools({ models }: Catalog): Route[] {
+function listRoutesToCheck({ models }: Catalog): Route[] {
   const chatRoutes = models.filter(({ kind }) => kind === 'chat').flatMap(({ routes }) => routes);
   const routesToCheck = chatRoutes.filter(
     ({ upstream, profile }) =>
@@ -44,19 +44,19 @@ async function checkTools({ upstream, model }: Route, signal: AbortSignal): Prom
       signal,
     });
     const body: unknown = await response.json();
-    return describe(response.status, readRefusal(isJsonObject(body) ? body : undefined).message);
+    return describeResponse(response.status, readRefusal(isJsonObject(body) ? body : undefined).message);
   } catch {
     return skipped('not reachable, see upstreams');
   }
 }
 
-function describe(status: number, message: string | undefined): Finding {
+function describeResponse(status: number, message: string | undefined): Finding {
   if (findServerMeaning(message) === 'setup') {
     const advice =
       'Start the server with these flags, or declare `capabilities: { tools: false }`. Until then, requests with tools go to other routes.';
     return warning((message ?? '').slice(0, 200), advice);
   }
-  // Some servers accept a limit of zero, with 200.
+  // Some servers accept a limit of zero and respond with 200.
   if (status === 200 || status === 400) return ok('are called');
   return skipped(`the server answers ${status}`);
 }

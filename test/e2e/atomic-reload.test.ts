@@ -9,7 +9,7 @@ import type { Retention } from '../../plugins/log/partitions.ts';
 import type { RequestLog } from '../../plugins/log/request-log.ts';
 import type { RouteHealth } from '../../plugins/upstream/health/route-health.ts';
 import type { RetryBudget } from '../../plugins/upstream/routing/allowance.ts';
-import { keysOf } from '../../plugins/upstream/routes.ts';
+import { getKeyPool } from '../../plugins/upstream/routes.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 /** A third-party plugin: one stage with an option that outlives it, one that can refuse the configuration. */
@@ -84,7 +84,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'daypass-rooms-'));
   await writeFile(join(folder, 'rooms.mjs'), plugin);
   gateway = await startGateway({ yaml: yaml(stages), log: createLogger((line) => lines.push(line)) });
-  keysOf(upstreamOne(), gateway.gateway.host);
+  getKeyPool(upstreamOne(), gateway.gateway.host);
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
@@ -132,7 +132,7 @@ async function inForce() {
   const { host } = gateway.gateway;
   const kept = (key: string) => host.keep<object>(key, () => expect.fail(`${key} is not kept`)) as never;
   const { options } = kept('upstream/health') as RouteHealth;
-  const { share } = kept('upstream/retry-budget') as RetryBudget;
+  const { retriesPerRequest } = kept('upstream/retry-budget') as RetryBudget;
   const { journal } = kept('log/journal') as RequestLog;
   const { keepDays } = kept('log/retention') as Retention;
   const { degrees } = kept('room') as { degrees: number };
@@ -142,12 +142,12 @@ async function inForce() {
   });
   return {
     breaker: { ...options },
-    share,
+    retriesPerRequest,
     maxBytes: journal.maxBytes,
     keepDays,
     degrees,
     limit: headers.get('x-ratelimit-limit-requests'),
-    keys: keysOf(upstreamOne(), host).size,
+    keys: getKeyPool(upstreamOne(), host).size,
   };
 }
 
@@ -204,7 +204,7 @@ describe('a configuration that every stage accepts', () => {
     const after = await inForce();
     expect(after).toEqual({
       breaker: { ...before.breaker, failures: 2, cooldown: 3_000 },
-      share: 0.1,
+      retriesPerRequest: 0.1,
       maxBytes: 30_000_000,
       keepDays: 1,
       degrees: 5,

@@ -6,7 +6,7 @@ import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { callerMembers, requestMembers, resultMembers } from '../../plugins/log/record-line.ts';
+import { writeCallerMembers, writeRequestMembers, writeResultMembers } from '../../plugins/log/record-line.ts';
 import { cacheKeyOf, conversationOf, readPrompt } from '../cache/prompt.ts';
 import { system, tools, type Turn, turnOf } from '../cache/script.ts';
 import { type Reading, rulesOf, VendorCache } from '../cache/vendor-cache.ts';
@@ -188,7 +188,7 @@ function fold(stream: string): JsonObject {
 
 /** As the journal has it, at the time of the month. */
 function recordOf(exchange: Exchange, outcome: Outcome, time: number): string {
-  const members = requestMembers(exchange) + callerMembers(exchange) + resultMembers(exchange, outcome);
+  const members = writeRequestMembers(exchange) + writeCallerMembers(exchange) + writeResultMembers(exchange, outcome);
   return JSON.stringify({ ...(JSON.parse(`{${members}}`) as JsonObject), started_at: time });
 }
 

@@ -66,7 +66,9 @@ function describeRequest(record: RequestRecord, names: ReadonlyMap<string, strin
   const format = formatterFor('en', timeZone);
   const text = { timeZone, now: 0, names };
   const facts = describeFacts(record, { t: english, format }, { isForOperator: true, areRoutesNamed: true });
-  const factEntries = facts.map(({ label, text: short, full = short }) => [label.toLowerCase(), toPlainSpaces(full)] as const);
+  const factEntries = facts.map(
+    ({ label, text: short, full = short }) => [label.toLowerCase(), toPlainSpaces(full)] as const,
+  );
   const attempts = record.attempts ?? [];
   const options = { numericColumns: [5, 6], maxLength: Infinity };
   return [

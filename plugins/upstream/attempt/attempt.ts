@@ -3,11 +3,11 @@ import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import type { Answer, AnswerBody } from './contract.ts';
+import type { UpstreamResponse, ResponseBody } from './contract.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
 import { type CallControl, type CallHandler, isUnanswered } from '../connections/connection.ts';
 import {
-  connectionFault,
+  toConnectionFault,
   type Fault,
   interruptedFault,
   memoryFault,
@@ -17,20 +17,20 @@ import {
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './contract.ts';
 
-/** Maximum bytes of a stream in the four buffers between upstream and a slow client. */
+/** Maximum bytes of a stream in the four buffers between the upstream and a slow client. */
 const maxUnreadBytes = 4 * bounds.slowReader;
 
 const maxTurnMs = 10;
 
 /**
- * One request to one route with one key.
+ * Sends one request to one route with one key and reads the response.
  *
  *     dispatched ── head ──┬─ status ≥ 300 ───────────────────────► refused ──────────────────────────┐
  *                          ├─ 2xx, events, not requested ──────────► whole ───────────────────────────┤
  *                          ├─ 2xx, events, as requested ───────────► gated ── content ──► streaming ──┼──► over
  *                          └─ 2xx, any other content type ─────────► unlabelled ── first bytes ─► (whole, gated)
  *
- * | state      | keeps at most      | time                        | when the upstream closes | when the time is up  |
+ * | state      | buffers at most    | timeouts                    | if the upstream closes   | if it times out      |
  * |------------|--------------------|-----------------------------|--------------------------|----------------------|
  * | dispatched | –                  | first byte, deadline        | fault                    | fault                |
  * | refused    | `refusal`          | 2 s                         | the fault it explains    | the same             |
@@ -39,26 +39,26 @@ const maxTurnMs = 10;
  * | gated      | `gatedEvents`      | first byte, progress, deadline | fault                 | fault                |
  * | streaming  | `slowReader`       | idle, progress; 0.5 s after finishing | over, or fault | over if it is complete |
  *
- * Until `whole` ends or `gated` has content the client has received nothing, and another route can take over. A fault before
- * that rejects `run`; later it truncates the reply and is reported to `onEnd`. The states are the bodies of
- * open-body.ts, whole-body.ts and stream-body.ts.
+ * Until `whole` ends or `gated` has content, nothing has been sent to the client, and another route can take over. A fault before
+ * that rejects `run`; a later fault truncates the reply and is passed to `onEnd`. Each state is a body class of open-body.ts,
+ * whole-body.ts or stream-body.ts.
  */
-export class Attempt implements CallHandler, Answer {
+export class Attempt implements CallHandler, UpstreamResponse {
   readonly request: AttemptRequest;
   readonly reader: ReplyReader;
   readonly clock: AttemptClock;
   readonly #result = Promise.withResolvers<Reply>();
   #controller: CallControl | undefined;
   #status = 0;
-  #headers: Answer['headers'] = {};
-  #body: AnswerBody | undefined;
+  #headers: UpstreamResponse['headers'] = {};
+  #responseBody: ResponseBody | undefined;
   #isHandedOver = false;
-  #isClosed = false; // by the upstream
+  #isClosedByUpstream = false;
   #isOver = false;
-  #isPaused = false; // for a slow reader
+  #isPausedForReader = false;
   #isYielding = false;
-  #work = 0; // ms since it last yielded
-  #held = 0; // bytes of memory reserved
+  #workMs = 0; // since it last yielded
+  #reservedBytes = 0; // of memory
 
   constructor(request: AttemptRequest, reader: ReplyReader) {
     this.request = request;
@@ -84,15 +84,19 @@ export class Attempt implements CallHandler, Answer {
     return this.#controller?.connection?.isDestroyed === true;
   }
 
-  get headers(): Answer['headers'] {
+  get headers(): UpstreamResponse['headers'] {
     return this.#headers;
   }
 
-  /** @throws Fault if the route failed before anything was sent to the client */
+  /**
+   * Sends the request.
+   *
+   * @throws Fault if the route failed before anything was sent to the client
+   */
   run(): Promise<Reply> {
     const { body } = this.request;
     const turn = typeof body === 'string' ? turnFor(body.length) : undefined;
-    // A long body is encoded in a later turn than the one that wrote it.
+    // A long body is encoded in a turn of its own, after the turn that serialized it.
     if (turn === undefined) this.#send();
     else turn.then(() => this.#send()).catch((error: unknown) => this.#fail(error));
     return this.#result.promise;
@@ -104,7 +108,7 @@ export class Attempt implements CallHandler, Answer {
     try {
       agent.dispatch({ origin, path, method: 'POST', headers, body }, this);
     } catch (error) {
-      this.end(connectionFault(error, false));
+      this.end(toConnectionFault(error, false));
     }
   }
 
@@ -119,40 +123,40 @@ export class Attempt implements CallHandler, Answer {
     this.#headers = headers;
     this.clock.noteByte();
     try {
-      this.#body = openBody(this);
+      this.#responseBody = openBody(this);
     } catch (error) {
-      this.end(connectionFault(error, true));
+      this.end(toConnectionFault(error, true));
     }
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
     if (this.#isOver) return;
-    const began = performance.now();
-    this.clock.noteByte(began);
+    const startedAt = performance.now();
+    this.clock.noteByte(startedAt);
     try {
-      this.#body?.take(chunk);
+      this.#responseBody?.receive(chunk);
     } catch (error) {
       this.#fail(error);
     }
-    this.#work += performance.now() - began;
-    if (this.#work > maxTurnMs && !this.#isYielding) this.#yieldTurn().catch((error: unknown) => this.#fail(error));
+    this.#workMs += performance.now() - startedAt;
+    if (this.#workMs > maxTurnMs && !this.#isYielding) this.#yieldTurn().catch((error: unknown) => this.#fail(error));
   }
 
   onResponseEnd(): void {
-    this.#isClosed = true;
+    this.#isClosedByUpstream = true;
     try {
-      if (!this.#isOver) this.#body?.end();
+      if (!this.#isOver) this.#responseBody?.end();
     } catch (error) {
       this.#fail(error);
     }
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#isClosed = true;
-    const fault = connectionFault(error, this.#status !== 0);
+    this.#isClosedByUpstream = true;
+    const fault = toConnectionFault(error, this.#status !== 0);
     try {
-      if (this.#isOver || this.#body?.disconnect === undefined) this.end(fault);
-      else this.#body.disconnect(fault);
+      if (this.#isOver || this.#responseBody?.disconnect === undefined) this.end(fault);
+      else this.#responseBody.disconnect(fault);
     } catch (failure) {
       this.#fail(failure);
     }
@@ -171,84 +175,84 @@ export class Attempt implements CallHandler, Answer {
     const fault = cause && (this.request.redact?.(cause) ?? cause);
     this.clock.stop();
     if (fault !== undefined) this.#releaseMemory();
-    if (!this.#isClosed) this.#controller?.abort(fault ?? new Error('no longer needed'));
+    if (!this.#isClosedByUpstream) this.#controller?.abort(fault ?? new Error('no longer needed'));
     if (!this.#isHandedOver) return this.#result.reject(fault);
-    this.#body?.close?.(fault);
+    this.#responseBody?.close?.(fault);
     this.request.onEnd(fault);
   }
 
-  hold(bytes: number, mustFit = true): boolean {
+  reserveMemory(bytes: number, mustFit = true): boolean {
     const { memory } = this.request;
-    const change = bytes - this.#held;
+    const change = bytes - this.#reservedBytes;
     if (!mustFit) memory.add(change);
     else if (change > 0 && !memory.grow(change)) this.end(memoryFault(memory));
     else if (change < 0) memory.shrink(-change);
-    if (!this.#isOver) this.#held = bytes;
+    if (!this.#isOver) this.#reservedBytes = bytes;
     return !this.#isOver;
   }
 
   pause(): void {
-    if (!this.#isPaused) this.request.memory.add(maxUnreadBytes);
-    this.#isPaused = true;
+    if (!this.#isPausedForReader) this.request.memory.add(maxUnreadBytes);
+    this.#isPausedForReader = true;
     this.#controller?.pause();
   }
 
   resume(): void {
-    if (this.#isPaused) this.request.memory.shrink(maxUnreadBytes);
-    this.#isPaused = false;
+    if (this.#isPausedForReader) this.request.memory.shrink(maxUnreadBytes);
+    this.#isPausedForReader = false;
     if (!this.#isYielding) this.#controller?.resume();
   }
 
-  /** Yields to other exchanges: an upstream may send thousands of events at once. */
+  /** Yields to other exchanges, because an upstream may send thousands of events at once. */
   async #yieldTurn(): Promise<void> {
     this.#isYielding = true;
     this.#controller?.pause();
     await nextTurn();
     this.#isYielding = false;
-    this.#work = 0;
-    if (!this.#isPaused && !this.#isOver) this.#controller?.resume();
+    this.#workMs = 0;
+    if (!this.#isPausedForReader && !this.#isOver) this.#controller?.resume();
   }
 
-  /** Releases the memory of a failed response immediately. A reply that was handed over keeps it until the exchange ends. */
+  /** Releases the memory of a failed response immediately. Memory of a complete reply is released when the exchange ends. */
   #releaseMemory(): void {
-    this.request.memory.shrink(this.#held);
-    this.#held = 0;
+    this.request.memory.shrink(this.#reservedBytes);
+    this.#reservedBytes = 0;
   }
 
   #expire(cause: TimeoutCause): void {
-    const timeout = this.#timeout(cause);
+    const timeout = this.#createTimeoutFault(cause);
     try {
-      if (this.#body === undefined) this.end(timeout);
-      else this.#body.expire(timeout);
+      if (this.#responseBody === undefined) this.end(timeout);
+      else this.#responseBody.expire(timeout);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** Ends only this attempt. Thrown in the calling timer or connection, the error would end the process. */
+  /** Ends only this attempt. If the error were thrown in the calling timer or connection, it would end the process. */
   #fail(error: unknown): void {
     this.request.onFailure?.(error);
     try {
-      this.end(connectionFault(error, true));
+      this.end(toConnectionFault(error, true));
     } catch (failure) {
       this.#result.reject(failure as Error);
       this.request.onFailure?.(failure);
     }
   }
 
-  #timeout(cause: TimeoutCause): Fault {
-    const message = this.#explain(cause);
+  #createTimeoutFault(cause: TimeoutCause): Fault {
+    const message = this.#describeTimeout(cause);
     const connection = this.#controller?.connection;
     if (connection !== undefined && isUnanswered(connection)) return silentConnectionFault(message);
     const wasSent = this.#controller !== undefined;
     return wasSent ? interruptedFault('upstream_timeout', message) : routeFault('upstream_timeout', message);
   }
 
-  #explain(cause: TimeoutCause): string {
-    const { silence, progressLimit } = this.clock;
-    if (cause === 'silence') return upstreamReason('upstream.reason.silent', { seconds: Math.round(silence / 1000) });
+  #describeTimeout(cause: TimeoutCause): string {
+    const { silenceMs, progressTimeoutMs } = this.clock;
+    if (cause === 'silence') return upstreamReason('upstream.reason.silent', { seconds: Math.round(silenceMs / 1000) });
     if (cause === 'no progress')
-      return upstreamReason('upstream.reason.no_content', { seconds: Math.round(progressLimit / 1000) });
+      return upstreamReason('upstream.reason.no_content', { seconds: Math.round(progressTimeoutMs / 1000) });
     return upstreamReason('upstream.reason.deadline', { seconds: Math.round(this.request.limits.deadline) });
   }
 }

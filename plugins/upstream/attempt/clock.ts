@@ -1,64 +1,64 @@
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
-/** Time under backpressure after which the duration of a response measures its client, not its route. */
-const heldBackAfterMs = 200;
+/** Ms of backpressure after which the duration of a response measures the client, not the route. */
+const minClientDelayMs = 200;
 
-/** Cause of an attempt's timeout: no bytes, bytes without progress, or the deadline. */
+/** Cause of an attempt's timeout: no bytes, bytes but no progress, or the deadline. */
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 interface AttemptClockOptions {
-  readonly deadline: number; // seconds until the awaited content, regardless of other data
-  readonly silence: number; // seconds without a byte at first; see `allow`
+  readonly deadline: number; // seconds until the awaited content, whatever else arrives
+  readonly silence: number; // initial seconds without a byte; see `setTimeouts`
   readonly onTimeout: (cause: TimeoutCause) => void;
 }
 
 /**
- * Timeouts of an attempt, with one timer for all. Bytes do not reset it: when it fires, it checks when the last byte and the last progress
- * arrived, and restarts if time is left. Times are `performance.now()` ms.
+ * Timeouts of an attempt, all on one timer. Bytes do not reset the timer: when it fires, it compares the times of the last byte and the
+ * last progress with their timeouts, and restarts if none has passed. Times are `performance.now()` ms.
  */
 export class AttemptClock {
   readonly #onTimeout: (cause: TimeoutCause) => void;
   readonly #timer = new LagTolerantTimer(() => this.#check());
-  readonly #stalledBefore = stalledTime();
-  #checksAt = Infinity;
+  readonly #stalledMsAtStart = stalledTime();
+  #nextCheckAt = Infinity;
   #lastByteAt = performance.now();
-  #silence = 0;
+  #silenceMs = 0;
   #lastProgressAt = this.#lastByteAt;
-  #progressLimit = Infinity; // ms without progress
-  #deadline: number;
-  #limit = Infinity; // see `limit`
-  #pausedSince: number | undefined;
-  #heldBack = 0; // ms in completed pauses
+  #progressTimeoutMs = Infinity;
+  #deadlineAt: number;
+  #graceEndsAt = Infinity; // see `startGrace`
+  #pausedAt: number | undefined;
+  #completedPausesMs = 0;
 
   constructor({ deadline, silence, onTimeout }: AttemptClockOptions) {
     this.#onTimeout = onTimeout;
-    this.#deadline = this.#lastByteAt + deadline * 1000;
-    this.allow(silence * 1000);
+    this.#deadlineAt = this.#lastByteAt + deadline * 1000;
+    this.setTimeouts(silence * 1000);
   }
 
   /** Allowed ms without a byte. */
-  get silence(): number {
-    return this.#silence;
+  get silenceMs(): number {
+    return this.#silenceMs;
   }
 
   /** Allowed ms without progress. */
-  get progressLimit(): number {
-    return this.#progressLimit;
+  get progressTimeoutMs(): number {
+    return this.#progressTimeoutMs;
   }
 
-  /** True if client backpressure delayed the answer: its duration does not measure the route. */
-  get wasHeldBack(): boolean {
-    return this.#heldBack + this.#pause > heldBackAfterMs;
+  /** True if client backpressure delayed the response, so its duration does not measure the route. */
+  get wasDelayedByClient(): boolean {
+    return this.#completedPausesMs + this.#currentPauseMs > minClientDelayMs;
   }
 
-  /** True if this process was stalled meanwhile: its durations do not measure the route. */
-  get wasInterrupted(): boolean {
-    return stalledTime() > this.#stalledBefore;
+  /** True if this process was stalled during the attempt, so durations do not measure the route. */
+  get wasProcessStalled(): boolean {
+    return stalledTime() > this.#stalledMsAtStart;
   }
 
   /**
-   * A byte arrived.
+   * Notes that a byte arrived.
    *
    * @param time `performance.now()` ms
    */
@@ -66,85 +66,90 @@ export class AttemptClock {
     this.#lastByteAt = time;
   }
 
-  /** The last byte was part of the answer, and not only a ping. */
+  /** Notes that the last byte was content, not only a ping. */
   noteProgress(): void {
     this.#lastProgressAt = this.#lastByteAt;
   }
 
-  /** Sets the allowed ms without a byte and without progress. */
-  allow(silence: number, progressLimit: number = this.#progressLimit): void {
-    this.#silence = silence;
-    this.#progressLimit = progressLimit;
-    this.#checkEarlier();
+  /** Sets the timeouts without a byte and without progress, in ms. */
+  setTimeouts(silenceMs: number, progressTimeoutMs: number = this.#progressTimeoutMs): void {
+    this.#silenceMs = silenceMs;
+    this.#progressTimeoutMs = progressTimeoutMs;
+    this.#scheduleEarlierCheck();
   }
 
-  /** Ends the attempt within these ms, even before the deadline. */
-  limit(milliseconds: number): void {
-    this.#limit = performance.now() + milliseconds;
-    this.#checkEarlier();
+  /** Ends the attempt after these ms, even before the deadline. */
+  startGrace(milliseconds: number): void {
+    this.#graceEndsAt = performance.now() + milliseconds;
+    this.#scheduleEarlierCheck();
   }
 
-  /** Removes the limit set by `limit`. */
-  liftLimit(): void {
-    this.#limit = Infinity;
-    this.#restart();
+  /** Cancels the end set by `startGrace`. */
+  cancelGrace(): void {
+    this.#graceEndsAt = Infinity;
+    this.#restartTimeouts();
   }
 
-  /** The awaited content arrived: the deadline no longer applies. */
+  /** Notes that the awaited content arrived: the deadline no longer applies. */
   noteContent(): void {
-    this.#restart();
-    this.#deadline = Infinity;
+    this.#restartTimeouts();
+    this.#deadlineAt = Infinity;
   }
 
-  /** The upstream is paused for a slow client: the time is not counted. */
+  /** Stops counting time while the upstream is paused for a slow client. */
   pause(): void {
-    this.#pausedSince ??= performance.now();
+    this.#pausedAt ??= performance.now();
   }
 
   resume(): void {
-    if (this.#pausedSince === undefined) return;
-    this.#heldBack += this.#pause;
-    this.#deadline += this.#pause;
-    this.#limit += this.#pause;
-    this.#pausedSince = undefined;
-    this.#restart();
+    if (this.#pausedAt === undefined) return;
+    this.#completedPausesMs += this.#currentPauseMs;
+    this.#deadlineAt += this.#currentPauseMs;
+    this.#graceEndsAt += this.#currentPauseMs;
+    this.#pausedAt = undefined;
+    this.#restartTimeouts();
   }
 
   stop(): void {
     this.#timer.stop();
   }
 
-  #restart(): void {
+  #restartTimeouts(): void {
     this.noteByte();
     this.noteProgress();
   }
 
-  get #pause(): number {
-    return this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
+  get #currentPauseMs(): number {
+    return this.#pausedAt === undefined ? 0 : performance.now() - this.#pausedAt;
   }
 
-  #checkEarlier(): void {
+  #scheduleEarlierCheck(): void {
     const now = performance.now();
-    const due = Math.min(now + this.#silence, now + this.#progressLimit, this.#deadline, this.#limit);
-    if (due < this.#checksAt) this.#checkAfter(due - now);
+    const earliestEnd = Math.min(
+      now + this.#silenceMs,
+      now + this.#progressTimeoutMs,
+      this.#deadlineAt,
+      this.#graceEndsAt,
+    );
+    if (earliestEnd < this.#nextCheckAt) this.#scheduleCheck(earliestEnd - now);
   }
 
-  #checkAfter(milliseconds: number): void {
-    this.#checksAt = performance.now() + milliseconds;
+  #scheduleCheck(milliseconds: number): void {
+    this.#nextCheckAt = performance.now() + milliseconds;
     this.#timer.start(milliseconds);
   }
 
   #check(): void {
-    if (this.#pausedSince !== undefined) this.#restart();
+    if (this.#pausedAt !== undefined) this.#restartTimeouts();
     const now = performance.now();
-    const timeouts = {
-      deadline: Math.min(this.#deadline, this.#limit) + this.#pause,
-      silence: this.#lastByteAt + this.#silence,
-      'no progress': this.#lastProgressAt + this.#progressLimit,
+    const endTimes = {
+      deadline: Math.min(this.#deadlineAt, this.#graceEndsAt) + this.#currentPauseMs,
+      silence: this.#lastByteAt + this.#silenceMs,
+      'no progress': this.#lastProgressAt + this.#progressTimeoutMs,
     };
-    const left = Math.min(...Object.values(timeouts)) - now;
-    if (left > 1) return this.#checkAfter(left);
-    const cause = (Object.keys(timeouts) as TimeoutCause[]).find((reason) => timeouts[reason] - now <= 1);
+    const remainingMs = Math.min(...Object.values(endTimes)) - now;
+    if (remainingMs > 1) return this.#scheduleCheck(remainingMs);
+    const cause = (Object.keys(endTimes) as TimeoutCause[]).find((reason) => endTimes[reason] - now <= 1);
     this.#onTimeout(cause ?? 'deadline');
   }
 }

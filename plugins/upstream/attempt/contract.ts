@@ -7,10 +7,10 @@ import type { Fault } from './fault.ts';
 
 /** Timeouts of an attempt, in seconds. */
 interface AttemptLimits {
-  readonly firstByteTimeout: number; // until the head of the answer, and without a byte until its first content
+  readonly firstByteTimeout: number; // until the response head, and then without a byte until the first content
   readonly idleTimeout: number; // without any byte
-  readonly progressTimeout: number; // of a stream without content, even if it sends pings or single bytes
-  readonly deadline: number; // until a whole answer is complete, or a stream has its first content
+  readonly progressTimeout: number; // of a stream without new content, even if it sends pings or single bytes
+  readonly deadline: number; // until a non-streaming response is complete, or a stream has its first content
 }
 
 /** Request and callbacks of one attempt. */
@@ -21,46 +21,46 @@ export interface AttemptRequest {
   readonly headers: Record<string, string>;
   readonly body: UpstreamRequest['body'];
   readonly isStream: boolean;
-  /** True if `onEnd` decides how a broken stream continues: the stream then ends without an error. */
+  /** True if `onEnd` decides how an interrupted stream continues; the stream then ends without an error. */
   readonly isResumable?: boolean;
   readonly limits: AttemptLimits;
-  /** Memory budget for the bytes of the answer. */
+  /** Memory budget for the bytes of the response. */
   readonly memory: MemoryShare;
-  /** Creates a second reader of the same answer, which finds the end of a stream that is converted as a whole. */
+  /** Creates a second reader of the response, used to find the end of a stream that is converted as a whole. */
   readonly createReader?: () => ReplyReader;
   readonly now: () => number;
   /** Secrets to remove from errors: keys and host of the upstream. Called only if there is an error. */
   readonly secrets?: () => readonly string[];
-  /** Name of the upstream's preset: the wording of some servers' errors is known. */
+  /** Name of the upstream's preset; selects the wording of that server's errors. */
   readonly vendor?: string | undefined;
-  /** Removes from a fault what the client must not see. */
+  /** Removes the parts of a fault that the client must not see. */
   readonly redact?: (fault: Fault) => Fault;
-  /** Called when a connection, new or reused, is open and the request is sent. */
+  /** Called when a new or reused connection is open and the request is being sent. */
   readonly onConnected?: () => void;
-  /** Called when the first content of the answer arrives. */
+  /** Called when the first content of the response arrives. */
   readonly onContent: () => void;
-  /** Called when the gateway itself failed to read the answer. The attempt ends; this is the only report of the error. */
+  /** Called if the gateway itself failed to read the response. The attempt ends; the error is not reported anywhere else. */
   readonly onFailure?: (error: unknown) => void;
-  /** Called when an answer that was handed over ends, with a fault if it is incomplete. */
+  /** Called when a reply that was handed over ends, with a fault if it is incomplete. */
   readonly onEnd: (fault: Fault | undefined) => void;
 }
 
 /**
- * Ms that a stream may stay open once its answer is finished: for the usage, the end marker and the end of the body, after which the
- * connection can be reused.
+ * Ms that a stream may stay open after its content is finished. Usage, the end marker and the end of the body arrive in this time; after
+ * the end of the body, the connection can be reused.
  */
-export const finishGrace = 500;
+export const finishGraceMs = 500;
 
-/** An answer whose head arrived, with the operations on the attempt that its body may use. */
-export interface Answer {
+/** A response whose head arrived, with the operations on the attempt that its body may use. */
+export interface UpstreamResponse {
   readonly request: AttemptRequest;
   readonly reader: ReplyReader;
   readonly clock: AttemptClock;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** True once the attempt ended: the remainder of the response is not needed. */
+  /** True once the attempt ended and the remainder of the response is no longer needed. */
   readonly isOver: boolean;
-  /** True once its connection broke or closed, even if the body was not told yet. */
+  /** True once the connection failed or closed, even before the body is notified. */
   readonly isDisconnected: boolean;
   /** True while the attempt yields to other exchanges, possibly in the middle of a packet. */
   readonly isYielding: boolean;
@@ -73,29 +73,30 @@ export interface Answer {
    */
   end(fault?: Fault): void;
   /**
-   * Reserves memory for this many bytes of the answer, replacing the previous reservation. Returns false if that ended the attempt.
+   * Reserves memory for this many bytes of the response, replacing the previous reservation.
    *
-   * @param mustFit false for bytes that are already allocated: they are counted even without room
+   * @param mustFit false for bytes that are already allocated; they are counted even beyond the budget
+   * @returns false if the attempt ended for lack of memory
    */
-  hold(bytes: number, mustFit?: boolean): boolean;
+  reserveMemory(bytes: number, mustFit?: boolean): boolean;
   /** Pauses reading from the upstream. */
   pause(): void;
   resume(): void;
 }
 
-/** Reads the body of an answer. */
-export interface AnswerBody {
-  take(chunk: Buffer): void;
-  /** The upstream ended the body. */
+/** Reads the body of a response. */
+export interface ResponseBody {
+  receive(chunk: Buffer): void;
+  /** Called when the upstream ended the body. */
   end(): void;
-  /** The attempt timed out. `timeout` is the outcome unless enough arrived. */
+  /** Called when the attempt timed out. `timeout` is the outcome unless enough has arrived. */
   expire(timeout: Fault): void;
-  /** The connection failed. `fault` is the outcome unless the answer is complete; bodies without this method always fail. */
+  /** Called when the connection failed. `fault` is the outcome unless the response is complete, or if this method is missing. */
   disconnect?(fault: Fault): void;
-  /** Ends a stream that was handed over. */
+  /** Closes a stream that was handed over. */
   close?(fault: Fault | undefined): void;
 }
 
-export function contentTypeOf({ headers }: Answer): string {
+export function getContentType({ headers }: UpstreamResponse): string {
   return String(headers['content-type'] ?? '');
 }

@@ -10,11 +10,11 @@ import {
 } from 'node:zlib';
 import { longPiece } from '#core/platform/memory/decoded-pieces.ts';
 import { decodesBrotli } from '#core/platform/node-release.ts';
-import type { Answer, AnswerBody } from './contract.ts';
+import type { UpstreamResponse, ResponseBody } from './contract.ts';
 import { type Fault, interruptedFault } from './fault.ts';
 
-/** Window log (base 2) that HTTP allows for zstd (RFC 9659). */
-const zstdWindow = 23;
+/** Maximum zstd window in HTTP, as a power of two (RFC 9659). */
+const zstdWindowLog = 23;
 
 /** Decoders by content coding (RFC 9110 §8.4.1, RFC 9659). `first` is the first byte of the body. */
 const decoders: Readonly<Record<string, (first: number, options: { readonly chunkSize?: number }) => Transform>> = {
@@ -24,7 +24,7 @@ const decoders: Readonly<Record<string, (first: number, options: { readonly chun
   deflate: (first, options) => ((first & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options)),
   br: (_first, options) => createBrotliDecompress(options),
   zstd: (_first, options) =>
-    createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: zstdWindow } }),
+    createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } }),
 };
 
 /**
@@ -37,134 +37,138 @@ export function canDecode(coding: string, node: string = process.versions.node):
 }
 
 /**
- * A compressed body, which the gateway never requests but some proxies send. The limits of the inner body apply to the decoded bytes;
- * flushed data is decoded immediately.
+ * Decodes a compressed body. The gateway never requests one, but some proxies send it. The limits of the inner body apply to the decoded
+ * bytes; flushed data is decoded immediately.
  */
-export class DecodedBody implements AnswerBody {
-  readonly #answer: Answer;
-  readonly #coding: string;
-  readonly #body: AnswerBody;
+export class DecodedBody implements ResponseBody {
+  readonly #response: UpstreamResponse;
+  readonly #contentCoding: string;
+  readonly #innerBody: ResponseBody;
   #decoder: Transform | undefined;
-  #fault: Fault | undefined; // of the broken connection
-  #reserved = 0; // bytes of the decoder's output chunk
+  #connectionFault: Fault | undefined;
+  #reservedBytes = 0; // for the decoder's output chunk
 
   /** @param open creates the inner body */
-  constructor(answer: Answer, coding: string, open: (decoded: Answer) => AnswerBody) {
-    this.#answer = answer;
-    this.#coding = coding;
-    this.#body = open(new DecodedAnswer(answer, () => this.#decoder));
+  constructor(
+    response: UpstreamResponse,
+    contentCoding: string,
+    openInner: (decoded: UpstreamResponse) => ResponseBody,
+  ) {
+    this.#response = response;
+    this.#contentCoding = contentCoding;
+    this.#innerBody = openInner(new DecodedResponse(response, () => this.#decoder));
   }
 
-  take(chunk: Buffer): void {
-    this.#decoder ??= this.#open(chunk[0] ?? 0);
-    if (!this.#decoder.write(chunk)) this.#answer.pause();
+  receive(chunk: Buffer): void {
+    this.#decoder ??= this.#createDecoder(chunk[0] ?? 0);
+    if (!this.#decoder.write(chunk)) this.#response.pause();
   }
 
   end(): void {
-    if (this.#decoder === undefined) this.#body.end();
+    if (this.#decoder === undefined) this.#innerBody.end();
     else this.#decoder.end();
   }
 
   expire(timeout: Fault): void {
-    this.#body.expire(timeout);
+    this.#innerBody.expire(timeout);
   }
 
-  /** Decodes the received bytes first. */
+  /** Decodes the received bytes, then fails. */
   disconnect(fault: Fault): void {
-    this.#fault = fault;
-    if (this.#decoder === undefined) this.#break(fault);
+    this.#connectionFault = fault;
+    if (this.#decoder === undefined) this.#failInnerBody(fault);
     else this.#decoder.end();
   }
 
   close(fault: Fault | undefined): void {
     this.#decoder?.destroy();
-    this.#release();
-    this.#body.close?.(fault);
+    this.#releaseMemory();
+    this.#innerBody.close?.(fault);
   }
 
-  #open(first: number): Transform {
-    const decoder = decoders[this.#coding]?.(first, this.#chunkOptions()) as Transform;
+  #createDecoder(firstByte: number): Transform {
+    const decoder = decoders[this.#contentCoding]?.(firstByte, this.#chunkOptions()) as Transform;
     decoder.on('data', (chunk: Buffer) => {
-      if (this.#answer.isOver) decoder.destroy();
-      else this.#body.take(chunk);
+      if (this.#response.isOver) decoder.destroy();
+      else this.#innerBody.receive(chunk);
     });
-    decoder.on('drain', () => this.#answer.resume());
-    decoder.once('close', () => this.#release());
+    decoder.on('drain', () => this.#response.resume());
+    decoder.once('close', () => this.#releaseMemory());
     decoder.once('end', () => {
-      if (this.#fault === undefined) this.#body.end();
-      else this.#break(this.#fault);
+      if (this.#connectionFault === undefined) this.#innerBody.end();
+      else this.#failInnerBody(this.#connectionFault);
     });
     decoder.once('error', (error) =>
-      this.#break(interruptedFault('upstream_failed', upstreamReason('upstream.reason.damaged'), error)),
+      this.#failInnerBody(interruptedFault('upstream_failed', upstreamReason('upstream.reason.damaged'), error)),
     );
     return decoder;
   }
 
-  /** Long chunks for a whole response if memory allows. A stream is read in the small pieces in which it is flushed. */
+  /** Selects long output chunks for a non-streaming response if memory allows. A stream keeps the small chunks in which it was flushed. */
   #chunkOptions(): { readonly chunkSize?: number } {
-    const { isStream, memory } = this.#answer.request;
+    const { isStream, memory } = this.#response.request;
     if (isStream || !memory.grow(longPiece)) return {};
-    this.#reserved = longPiece;
+    this.#reservedBytes = longPiece;
     return { chunkSize: longPiece };
   }
 
-  #release(): void {
-    this.#answer.request.memory.shrink(this.#reserved);
-    this.#reserved = 0;
+  #releaseMemory(): void {
+    this.#response.request.memory.shrink(this.#reservedBytes);
+    this.#reservedBytes = 0;
   }
 
-  #break(fault: Fault): void {
-    if (this.#answer.isOver) return;
-    if (this.#body.disconnect === undefined) this.#answer.end(fault);
-    else this.#body.disconnect(fault);
+  #failInnerBody(fault: Fault): void {
+    if (this.#response.isOver) return;
+    if (this.#innerBody.disconnect === undefined) this.#response.end(fault);
+    else this.#innerBody.disconnect(fault);
   }
 }
 
 /**
- * The answer as seen by the inner body: a slow reader pauses the decoder, and a full decoder pauses the upstream. A class, because V8 keeps
- * what the getters of an object literal capture until the next full collection.
+ * The response as seen by the inner body: a slow reader pauses the decoder, and a full decoder pauses the upstream. This is a class because
+ * V8 keeps the captures of an object literal's getters alive until the next full collection.
  */
-class DecodedAnswer implements Answer {
-  readonly request: Answer['request'];
-  readonly reader: Answer['reader'];
-  readonly clock: Answer['clock'];
+class DecodedResponse implements UpstreamResponse {
+  readonly request: UpstreamResponse['request'];
+  readonly reader: UpstreamResponse['reader'];
+  readonly clock: UpstreamResponse['clock'];
   readonly status: number;
-  readonly headers: Answer['headers'];
-  readonly #answer: Answer;
+  readonly headers: UpstreamResponse['headers'];
+  readonly #response: UpstreamResponse;
   readonly #decoder: () => Transform | undefined;
 
-  constructor(answer: Answer, decoder: () => Transform | undefined) {
-    this.request = answer.request;
-    this.reader = answer.reader;
-    this.clock = answer.clock;
-    this.status = answer.status;
-    this.headers = answer.headers;
-    this.#answer = answer;
+  constructor(response: UpstreamResponse, decoder: () => Transform | undefined) {
+    this.request = response.request;
+    this.reader = response.reader;
+    this.clock = response.clock;
+    this.status = response.status;
+    this.headers = response.headers;
+    this.#response = response;
     this.#decoder = decoder;
   }
 
   get isOver(): boolean {
-    return this.#answer.isOver;
+    return this.#response.isOver;
   }
 
   get isDisconnected(): boolean {
-    return this.#answer.isDisconnected;
+    return this.#response.isDisconnected;
   }
 
   get isYielding(): boolean {
-    return this.#answer.isYielding;
+    return this.#response.isYielding;
   }
 
-  handOver(...reply: Parameters<Answer['handOver']>): void {
-    this.#answer.handOver(...reply);
+  handOver(...reply: Parameters<UpstreamResponse['handOver']>): void {
+    this.#response.handOver(...reply);
   }
 
   end(fault?: Fault): void {
-    this.#answer.end(fault);
+    this.#response.end(fault);
   }
 
-  hold(bytes: number): boolean {
-    return this.#answer.hold(bytes);
+  reserveMemory(bytes: number): boolean {
+    return this.#response.reserveMemory(bytes);
   }
 
   pause(): void {

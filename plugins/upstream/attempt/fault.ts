@@ -9,17 +9,17 @@ import {
   createThrottledError,
   removeKnownSecrets,
 } from '#core/gateway/model-call/upstream-error.ts';
-import { brokenConnection, isUnanswered } from '../connections/connection.ts';
+import { getFailedConnection, isUnanswered } from '../connections/connection.ts';
 
 interface FaultEffects {
-  /** `refuse`: a cooldown of one minute, longer each time, for all models; `cooldown`: as long as the upstream asks. */
+  /** `refuse`: a cooldown of one minute, longer each time, for all models; `cooldown`: for the time that the upstream requests. */
   readonly key: 'refuse' | 'cooldown' | 'none';
   /**
-   * `fail` counts against the route; `last`: the route is tried last for a minute, longer each time; `release` does not count. After `last`
-   * and `release`, another request may probe.
+   * `fail`: counts against the route; `last`: the route is tried last for a minute, longer each time; `release`: does not count. After
+   * `last` and `release`, another request may probe the route.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** What is tried next: another key of the route, another route, only routes with a larger context window, or nothing. */
+  /** Next try: another key of the route, another route, only routes with a larger context window, or none. */
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 
@@ -40,15 +40,15 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 
 interface FaultDetails {
   readonly status?: number | undefined;
-  /** The upstream had already closedCodes the reused connection. */
+  /** True if the upstream had already closed the reused connection. */
   readonly isStaleConnection?: boolean;
-  /** A reused connection delivered nothing in time: the other side may be gone. */
+  /** True if a reused connection delivered nothing in time; the peer may be gone. */
   readonly isSilentConnection?: boolean;
-  /** The request itself may have caused the fault, and would cause it again. */
+  /** True if the request itself may have caused the fault and would cause it again. */
   readonly mayBeCausedByRequest?: boolean;
-  /** A 404 that names no model: the base URL may be wrong. */
+  /** True for a 404 that does not mention a model; the base URL may be wrong. */
   readonly isUnclear404?: boolean;
-  /** Set if the vendor reports that it closedCodes the key or its account. */
+  /** Set if the vendor reports that it closed the key or its account. */
   readonly closing?: ClosureRule | undefined;
 }
 
@@ -81,27 +81,27 @@ export class Fault extends Error {
 const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 const closedCodes = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** The gateway's machine has no file descriptor, buffer or port left. */
+/** The gateway's own machine is out of file descriptors, buffers or ports. */
 const exhaustionCodes = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
-/** Translates an error of a connection. Neither addresses nor vendor text reach the client. */
-export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
+/** Translates a connection error. Neither addresses nor vendor text reach the client. */
+export function toConnectionFault(thrown: unknown, hasResponse: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
-  if (isLocal(thrown)) return localFault(thrown);
+  if (isLocalExhaustion(thrown)) return localFault(thrown);
   if (isNameError(thrown)) return routeFault('upstream_failed', upstreamReason('upstream.reason.unresolved'), thrown);
   if (timeoutCodes.has(code)) return routeFault('upstream_timeout', upstreamReason('upstream.reason.late'), thrown);
-  if (hasAnswered) return interruptedFault('upstream_failed', upstreamReason('upstream.reason.connection'), thrown);
+  if (hasResponse) return interruptedFault('upstream_failed', upstreamReason('upstream.reason.connection'), thrown);
   const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.connection'), { cause: thrown });
-  const usedConnection = closedCodes.has(code) ? brokenConnection(thrown) : undefined;
+  const brokenSocket = closedCodes.has(code) ? getFailedConnection(thrown) : undefined;
   return new Fault('route', error, {
-    isStaleConnection: usedConnection !== undefined && isUnanswered(usedConnection),
-    mayBeCausedByRequest: usedConnection !== undefined, // the request was sent
+    isStaleConnection: brokenSocket !== undefined && isUnanswered(brokenSocket),
+    mayBeCausedByRequest: brokenSocket !== undefined, // the request was sent
   });
 }
 
-/** True if no address could be tried. If one was, the fault is the route's: a machine without IPv6 lacks addresses too. */
-function isLocal(thrown: unknown): boolean {
+/** Returns true if this machine could not try any address. If it tried one, the route is at fault, even on a machine without IPv6. */
+function isLocalExhaustion(thrown: unknown): boolean {
   const errors = thrown instanceof AggregateError ? thrown.errors : [thrown];
   return errors.length > 0 && errors.every((error) => exhaustionCodes.has(errorCode(error)));
 }
@@ -111,7 +111,7 @@ function localFault(cause: unknown): Fault {
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
-/** Creates the fault of a failure after the request was sent: some requests crash an upstream, or make it reason without end. */
+/** Creates the fault for a failure after the request was sent. Some requests crash an upstream or make it reason endlessly. */
 export function interruptedFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,
@@ -120,7 +120,7 @@ export function interruptedFault(
   return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
 }
 
-/** Creates the fault of a reused connection without a response in time. */
+/** Creates the fault for a reused connection without a response in time. */
 export function silentConnectionFault(message: string): Fault {
   const error = new GatewayError('upstream_timeout', message);
   return new Fault('route', error, { mayBeCausedByRequest: true, isSilentConnection: true });
@@ -130,14 +130,14 @@ export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message
   return new Fault('route', new GatewayError(code, message, { cause }));
 }
 
-/** The response does not fit into the gateway's memory: another route would send as much. */
+/** Creates the fault for a response that does not fit into the gateway's memory. Another route would send as much. */
 export function memoryFault(memory: MemoryShare): Fault {
   memory.refuse('reply');
   const message = upstreamReason('upstream.reason.memory');
   return new Fault('memory', new GatewayError('unavailable', message, { retryAfter: 1 }));
 }
 
-/** Ends an attempt because its exchange is over. */
+/** Creates the fault that ends an attempt because its exchange is over. */
 export function goneFault(reason: unknown): Fault {
   const error =
     reason instanceof GatewayError
@@ -146,28 +146,28 @@ export function goneFault(reason: unknown): Fault {
   return new Fault('gone', error);
 }
 
-/** Ends an attempt because another route served first. */
+/** Creates the fault that ends an attempt because another route responded first. */
 export function hedgeLostFault(): Fault {
   return new Fault('gone', new GatewayError('internal_error', upstreamReason('upstream.reason.faster')));
 }
 
-/** Describes a fault for the log and the operator, never for clients, because it may contain hosts and addresses. */
+/** Describes a fault for the log and the operator. Clients must not see it, because it may contain hosts and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
-  // The client's message is about all routes of the model; the operator needs the upstream's own message.
+  // The client's message covers all routes of the model; the operator needs the upstream's own message.
   if (fault.isUnclear404) return `${kind}: ${upstreamReason('upstream.reason.unclear_404')}`;
-  if (kind === 'key' || kind === 'setup') return `${kind}: ${upstreamRefusal(fault)}`.slice(0, 500);
+  if (kind === 'key' || kind === 'setup') return `${kind}: ${describeRefusal(fault)}`.slice(0, 500);
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
   const message =
     kind === 'throttled'
       ? upstreamReason('upstream.reason.retry_after', { seconds: Math.ceil(error.details.retryAfter ?? 0) })
       : error.message;
-  const isNamed = status === undefined || message.includes(`status ${status}`);
-  return `${kind}: ${isNamed ? '' : `${status} `}${message}${reason}`.slice(0, 500);
+  const includesStatus = status === undefined || message.includes(`status ${status}`);
+  return `${kind}: ${includesStatus ? '' : `${status} `}${message}${reason}`.slice(0, 500);
 }
 
-const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
+const kindByMeaning: Readonly<Record<ErrorMeaning, FaultKind>> = {
   overflow: 'overflow',
   key: 'key',
   capacity: 'route',
@@ -180,22 +180,22 @@ const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
   rejected: 'client',
 };
 
-export function kindOf(meaning: ErrorMeaning): FaultKind {
-  return kinds[meaning];
+export function faultKindOf(meaning: ErrorMeaning): FaultKind {
+  return kindByMeaning[meaning];
 }
 
 /**
- * Creates the fault of an error inside a 2xx answer, or in place of one.
+ * Creates the fault for an error inside a 2xx response, or instead of its content.
  *
- * @param secrets of the upstream, removed from the message
+ * @param secrets keys and host of the upstream, removed from the message
  */
-export function answerFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
+export function toResponseFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
   const { meaning } = error.details;
-  const kind = meaning === undefined ? 'route' : kindOf(meaning);
-  return new Fault(kind, redactedError(error, secrets), { status, mayBeCausedByRequest: true });
+  const kind = meaning === undefined ? 'route' : faultKindOf(meaning);
+  return new Fault(kind, redactError(error, secrets), { status, mayBeCausedByRequest: true });
 }
 
-function redactedError(error: GatewayError, secrets: readonly string[]): GatewayError {
+function redactError(error: GatewayError, secrets: readonly string[]): GatewayError {
   const { meaning, retryAfter } = error.details;
   if (meaning === 'key') return createKeyRefusedError(removeKnownSecrets(upstreamMessage(error), secrets));
   if (meaning === 'throttled')
@@ -205,20 +205,20 @@ function redactedError(error: GatewayError, secrets: readonly string[]): Gateway
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
 
-const distinctive = /[\d/:.-]/;
+const distinctiveCharacter = /[\d/:.-]/;
 
-/** Replaces the upstream's model name, or a dated version of it, with the client's name, the only one that the client can act on. */
+/** Replaces the upstream's model name, or a dated version of it, with the name that the client used and can act on. */
 export function withModelName(fault: Fault, upstreamName: string, clientName: string): Fault {
   const { error, kind } = fault;
-  if (!error.message.includes(upstreamName) || !distinctive.test(upstreamName)) return fault;
-  const name = new RegExp(`(?<![\\w/:.-])${RegExp.escape(upstreamName)}(-\\d[\\d-]*)?(?![\\w/:-]|\\.\\w)`, 'g');
-  const message = error.message.replace(name, () => clientName);
-  const shown = new GatewayError(error.code, message, error.details);
-  return new Fault(kind, shown, fault);
+  if (!error.message.includes(upstreamName) || !distinctiveCharacter.test(upstreamName)) return fault;
+  const namePattern = new RegExp(`(?<![\\w/:.-])${RegExp.escape(upstreamName)}(-\\d[\\d-]*)?(?![\\w/:-]|\\.\\w)`, 'g');
+  const message = error.message.replace(namePattern, () => clientName);
+  const renamedError = new GatewayError(error.code, message, error.details);
+  return new Fault(kind, renamedError, fault);
 }
 
-/** Returns the upstream's message on one line, for the log and the record; the client never sees it. */
-export function upstreamRefusal({ error, status }: Fault): string {
+/** Returns the status and the upstream's message on one line, for the log and the record. The client never sees it. */
+export function describeRefusal({ error, status }: Fault): string {
   return `${status ?? ''} ${upstreamMessage(error)}`.replace(/\s+/g, ' ').trim();
 }
 

@@ -1,74 +1,75 @@
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { type Answer, type AnswerBody, contentTypeOf } from './contract.ts';
-import { isEventStream, looksLikeEvents } from './answer-kind.ts';
+import { type UpstreamResponse, type ResponseBody, getContentType } from './contract.ts';
+import { isEventStream, looksLikeEvents } from './content-type.ts';
 import { canDecode, DecodedBody } from './decoded-body.ts';
 import { type Fault, routeFault } from './fault.ts';
 import { StreamBody } from './stream-body.ts';
 import { RefusalBody, WholeBody } from './whole-body.ts';
 
 /**
- * Selects by the head how the body is read.
+ * Creates the body reader that suits the response head.
  *
  * @throws Fault if the body cannot be decoded
  */
-export function openBody(answer: Answer): AnswerBody {
-  const coding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (coding === 'identity' || coding === '') return openPlainBody(answer);
-  if (canDecode(coding)) return new DecodedBody(answer, coding, openPlainBody);
-  if (answer.status >= 300) return new RefusalBody(answer);
+export function openBody(response: UpstreamResponse): ResponseBody {
+  const contentCoding = String(response.headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (contentCoding === 'identity' || contentCoding === '') return openDecodedBody(response);
+  if (canDecode(contentCoding)) return new DecodedBody(response, contentCoding, openDecodedBody);
+  if (response.status >= 300) return new RefusalBody(response);
   throw routeFault('upstream_failed', upstreamReason('upstream.reason.encoding'));
 }
 
-function openPlainBody(answer: Answer): AnswerBody {
-  if (answer.status >= 300) return new RefusalBody(answer);
-  if (answer.reader.isBytes?.(contentTypeOf(answer)) === true) return new StreamBody(answer, contentTypeOf(answer));
-  return isEventStream(contentTypeOf(answer)) ? openBodyOf(answer, true) : new UnlabelledBody(answer);
+function openDecodedBody(response: UpstreamResponse): ResponseBody {
+  if (response.status >= 300) return new RefusalBody(response);
+  if (response.reader.isBytes?.(getContentType(response)) === true)
+    return new StreamBody(response, getContentType(response));
+  return isEventStream(getContentType(response)) ? openLabelledBody(response, true) : new UnlabelledBody(response);
 }
 
-/** Some vendors stream without being asked, or do not stream although asked; both are accepted. */
-function openBodyOf(answer: Answer, isStream: boolean): AnswerBody {
-  return isStream && answer.request.isStream ? new StreamBody(answer) : new WholeBody(answer, isStream);
+/** Accepts a stream that was not requested, and a complete body instead of a requested stream; some vendors send these. */
+function openLabelledBody(response: UpstreamResponse, isStream: boolean): ResponseBody {
+  return isStream && response.request.isStream ? new StreamBody(response) : new WholeBody(response, isStream);
 }
 
-/** A body whose content type does not tell whether it is a stream; the first bytes do. */
-class UnlabelledBody implements AnswerBody {
-  readonly #answer: Answer;
-  readonly #collected = new CollectedBytes();
-  #body: AnswerBody | undefined;
+/** A body whose content type does not show whether it is a stream. Its first bytes decide. */
+class UnlabelledBody implements ResponseBody {
+  readonly #response: UpstreamResponse;
+  readonly #received = new CollectedBytes();
+  #innerBody: ResponseBody | undefined;
 
-  constructor(answer: Answer) {
-    this.#answer = answer;
+  constructor(response: UpstreamResponse) {
+    this.#response = response;
   }
 
-  take(chunk: Buffer): void {
-    if (this.#body !== undefined) return this.#body.take(chunk);
-    this.#collected.add(chunk);
-    const isStream = looksLikeEvents(this.#collected.bytes());
-    if (isStream !== undefined) this.#open(isStream);
+  receive(chunk: Buffer): void {
+    if (this.#innerBody !== undefined) return this.#innerBody.receive(chunk);
+    this.#received.add(chunk);
+    const isStream = looksLikeEvents(this.#received.bytes());
+    if (isStream !== undefined) this.#openInner(isStream);
   }
 
   end(): void {
-    (this.#body ?? this.#open(false)).end();
+    (this.#innerBody ?? this.#openInner(false)).end();
   }
 
   expire(timeout: Fault): void {
-    if (this.#body === undefined) this.#answer.end(timeout);
-    else this.#body.expire(timeout);
+    if (this.#innerBody === undefined) this.#response.end(timeout);
+    else this.#innerBody.expire(timeout);
   }
 
   disconnect(fault: Fault): void {
-    if (this.#body?.disconnect === undefined) this.#answer.end(fault);
-    else this.#body.disconnect(fault);
+    if (this.#innerBody?.disconnect === undefined) this.#response.end(fault);
+    else this.#innerBody.disconnect(fault);
   }
 
   close(fault: Fault | undefined): void {
-    this.#body?.close?.(fault);
+    this.#innerBody?.close?.(fault);
   }
 
-  #open(isStream: boolean): AnswerBody {
-    this.#body = openBodyOf(this.#answer, isStream);
-    this.#body.take(this.#collected.take());
-    return this.#body;
+  #openInner(isStream: boolean): ResponseBody {
+    this.#innerBody = openLabelledBody(this.#response, isStream);
+    this.#innerBody.receive(this.#received.take());
+    return this.#innerBody;
   }
 }

@@ -22,13 +22,13 @@ import {
   removeKnownSecrets,
   removeSecrets,
 } from '#core/gateway/model-call/upstream-error.ts';
-import { Fault, kindOf } from './fault.ts';
+import { Fault, faultKindOf } from './fault.ts';
 
-/** Statuses of an invalid request, unless the message means something else. */
+/** Statuses that mean an invalid request unless the message says otherwise. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
 const overloadStatuses = new Set([503, 529]);
 const timeoutStatuses = new Set([408, 504, 524]);
-const conflictWords = new Set([
+const requestConflictCodes = new Set([
   'invalid_request_error',
   'conflict_error',
   'conversation_locked',
@@ -44,13 +44,14 @@ interface RefusalHeaders {
 }
 
 /**
- * Converts a 3xx, 4xx or 5xx answer into a fault.
+ * Converts a 3xx, 4xx or 5xx response into a fault.
  *
  * @param body first bytes of the body
- * @param secrets of the upstream, removed from the message
+ * @param now epoch ms
+ * @param secrets keys and host of the upstream, removed from the message
  * @param vendor name of the upstream's preset
  */
-export function refusalFault(
+export function parseRefusal(
   status: number,
   headers: RefusalHeaders,
   body: Buffer,
@@ -58,97 +59,79 @@ export function refusalFault(
   secrets: readonly string[] = [],
   vendor?: string,
 ): Fault {
-  const object = parse(body);
+  const object = parseErrorBody(body);
   const reported = readRefusal(object);
-  const words = status >= 500 && object === undefined ? wordsIn(body) : undefined;
+  const text = status >= 500 && object === undefined ? readShortText(body) : undefined;
   const closing = findClosureRule(reported, vendor);
   const kind =
     closing === undefined
-      ? (findServerMeaning(words, vendor) ?? kindOfRefusal(status, reported, object === undefined && isHtml(body)))
+      ? (findServerMeaning(text, vendor) ?? classifyRefusal(status, reported, object === undefined && isHtml(body)))
       : 'key';
+  const retryAfter = readRetryAfter(headers, now) ?? reported.retryAfter;
+  const message = reported.message && removeSecrets(reported.message, 300, secrets);
   switch (kind) {
     case 'throttled':
-      return new Fault(
-        'throttled',
-        createThrottledError(
-          readRetryAfter(headers, now) ?? reported.retryAfter,
-          reported.message && removeSecrets(reported.message, 300, secrets),
-        ),
-        { status },
-      );
+      return new Fault('throttled', createThrottledError(retryAfter, message), { status });
     case 'key':
-      // The operator's credential is at fault, not the caller's: the caller must not take the error for its own.
-      return new Fault(
-        'key',
-        createKeyRefusedError(reported.message && removeSecrets(reported.message, 300, secrets)),
-        {
-          status,
-          closing,
-        },
-      );
+      // The operator's credential is at fault. The caller must not mistake the error for one of its own key.
+      return new Fault('key', createKeyRefusedError(message), { status, closing });
     case 'setup':
-      return new Fault(
-        'setup',
-        createNotSetUpError(reported.message && removeSecrets(reported.message, 300, secrets)),
-        {
-          status,
-        },
-      );
+      return new Fault('setup', createNotSetUpError(message), { status });
     case 'client':
     case 'overflow':
     case 'unsupported':
-      return new Fault(kind, clientError(status, reported, secrets), { status });
+      return new Fault(kind, createClientError(status, reported, secrets), { status });
     case 'no_model':
       return new Fault('no_model', new GatewayError('upstream_failed', statusMessage(status)), {
         status,
         isUnclear404: status === 404 && !isUnknownModel(reported) && !/\bmodels?\b/i.test(reported.message ?? ''),
       });
     default:
-      return routeRefusal(status, reported, readRetryAfter(headers, now) ?? reported.retryAfter);
+      return createRouteFault(status, reported, retryAfter);
   }
 }
 
-/** @param isPage true for HTML, which a proxy or a wrong base URL returns, not the API */
-function kindOfRefusal(status: number, reported: ReportedError, isPage: boolean): FaultKind {
+/** @param isPage true for HTML, which comes from a proxy or a wrong base URL, never from the API */
+function classifyRefusal(status: number, reported: ReportedError, isPage: boolean): FaultKind {
   const meaning = findErrorMeaning(reported);
   // Some vendors reject a key without credit with 429; waiting does not help.
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
-  if (isMistakenStatus(status) && !isPage && isOfRequest(meaning)) return kindOf(meaning);
+  if (mayBeClientError(status) && !isPage && isAboutRequest(meaning)) return faultKindOf(meaning);
   if (isPage || !(isKeyStatus || clientStatuses.has(status) || isConflict(status, reported))) return 'route';
   if (status === 404 || status === 403 ? isUnknownModel(reported) : meaning === 'model') return 'no_model';
   // A 401 about an overlong prompt is not about the key.
-  if (meaning !== undefined) return kindOf(meaning);
+  if (meaning !== undefined) return faultKindOf(meaning);
   if (status === 404) return isClientObjectMissing(reported) ? 'client' : 'no_model';
   if (status === 413) return 'overflow';
   return isKeyStatus && !(status === 403 && isModeration(reported)) ? 'key' : 'client';
 }
 
-/** Server errors that some servers also use to reject requests. The others mean that the upstream is out of service. */
-function isMistakenStatus(status: number): boolean {
+/** Returns true for server errors that some servers also use to reject requests. Other 5xx mean that the upstream is out of service. */
+function mayBeClientError(status: number): boolean {
   return status >= 500 && !overloadStatuses.has(status) && !timeoutStatuses.has(status);
 }
 
-/** True if the error is about the request or the server's flags, not the server's state. */
-function isOfRequest(meaning: ErrorMeaning | undefined): meaning is ErrorMeaning {
+/** Returns true if the error is about the request or the server's flags, not the server's state. */
+function isAboutRequest(meaning: ErrorMeaning | undefined): meaning is ErrorMeaning {
   return meaning === 'overflow' || meaning === 'limit' || meaning === 'unsupported' || meaning === 'setup';
 }
 
-/** True for a 409 about the request; others are about the upstream's state. */
+/** Returns true for a 409 about the request. Other 409s are about the upstream's state. */
 function isConflict(status: number, { type, code, param }: ReportedError): boolean {
-  return status === 409 && (param !== undefined || [type, code].some((word) => conflictWords.has(word ?? '')));
+  return status === 409 && (param !== undefined || [type, code].some((word) => requestConflictCodes.has(word ?? '')));
 }
 
-/** @param wait seconds to wait, as asked by the upstream */
-function routeRefusal(status: number, reported: ReportedError, wait: number | undefined): Fault {
-  const code = failureCode(unavailabilityOf(status) ?? findErrorMeaning(reported));
-  const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
+/** @param retryAfter seconds to wait, as requested by the upstream */
+function createRouteFault(status: number, reported: ReportedError, retryAfter: number | undefined): Fault {
+  const code = failureCode(readUnavailability(status) ?? findErrorMeaning(reported));
+  const error = new GatewayError(code, statusMessage(status), retryAfter === undefined ? {} : { retryAfter });
   // Other statuses may be caused by the request: one conversation must not open the breaker for others.
-  const isUnclear404 = status === 404; // only a page gets here; other 404s are about the model
+  const isUnclear404 = status === 404; // always an HTML page here; other 404s are about the model
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status), isUnclear404 });
 }
 
-function unavailabilityOf(status: number): ErrorMeaning | undefined {
+function readUnavailability(status: number): ErrorMeaning | undefined {
   if (overloadStatuses.has(status)) return 'capacity';
   return timeoutStatuses.has(status) ? 'timeout' : undefined;
 }
@@ -158,8 +141,8 @@ function statusMessage(status: number): string {
   return upstreamReason('upstream.reason.status', { status });
 }
 
-/** A short body that is not JSON is the server's error message. */
-function wordsIn(body: Buffer): string | undefined {
+/** Returns a short body as text: if it is not JSON, it is the server's error message. */
+function readShortText(body: Buffer): string | undefined {
   return body.length <= 256 ? body.toString().trim() : undefined;
 }
 
@@ -167,35 +150,35 @@ function isHtml(body: Buffer): boolean {
   return body.subarray(0, 256).toString().trimStart().startsWith('<');
 }
 
-function clientError(status: number, reported: ReportedError, secrets: readonly string[]): GatewayError {
-  const redacted = (word: string | undefined) => word && removeKnownSecrets(word, secrets);
+function createClientError(status: number, reported: ReportedError, secrets: readonly string[]): GatewayError {
+  const redact = (word: string | undefined) => word && removeKnownSecrets(word, secrets);
   const message = reported.message ?? upstreamReason('upstream.reason.rejected', { status });
   const isOverflow = isContextOverflow(reported);
-  // A 5xx for a faulty request: its type and code are misleading too.
-  const isMistaken = status >= 500;
+  // For a 5xx caused by a faulty request, type and code are misleading too.
+  const isServerStatus = status >= 500;
   return new GatewayError('upstream_rejected', removeSecrets(message, 4_000, secrets), {
     upstream: {
       // Clients expect 400 for an overlong prompt.
-      status: isMistaken || (status === 422 && isOverflow) ? 400 : status,
-      type: isMistaken ? undefined : redacted(reported.type),
-      code: isMistaken ? undefined : redacted(reported.code),
+      status: isServerStatus || (status === 422 && isOverflow) ? 400 : status,
+      type: isServerStatus ? undefined : redact(reported.type),
+      code: isServerStatus ? undefined : redact(reported.code),
       isContextOverflow: isOverflow,
       isPolicyRefusal: isModeration(reported),
     },
     outputLimit: parseOutputLimit(reported.message),
     contextWindow: isOverflow ? parseContextWindow(reported) : undefined,
     ...(reported.param !== undefined && { param: removeKnownSecrets(reported.param, secrets) }),
-    ...(reported.details !== undefined && { anthropic: redactedDetails(reported.details, secrets) }),
+    ...(reported.details !== undefined && { anthropic: redactDetails(reported.details, secrets) }),
   });
 }
 
-function redactedDetails(details: JsonObject, secrets: readonly string[]): JsonObject {
+function redactDetails(details: JsonObject, secrets: readonly string[]): JsonObject {
   return JSON.parse(JSON.stringify(details), (_name, value: unknown) =>
     typeof value === 'string' ? removeSecrets(value, 4_000, secrets) : value,
   ) as JsonObject;
 }
 
-function parse(body: Buffer): JsonObject | undefined {
+function parseErrorBody(body: Buffer): JsonObject | undefined {
   try {
     const parsed: unknown = JSON.parse(body.toString());
     // Gemini's OpenAI endpoint wraps its errors in a list.
@@ -207,26 +190,26 @@ function parse(body: Buffer): JsonObject | undefined {
 }
 
 /**
- * Reads the seconds to wait, at most an hour; undefined if missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`.
+ * Reads the seconds to wait, capped at an hour; undefined if missing or malformed. Formats: RFC 9110 §10.2.3 and `retry-after-ms`.
  *
  * @param now epoch ms; used if the response has no `Date`
  */
 export function readRetryAfter(headers: RefusalHeaders, now: number): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (isWait(milliseconds)) return Math.min(milliseconds / 1000, maxRetryDelaySeconds);
+  if (isFiniteWait(milliseconds)) return Math.min(milliseconds / 1000, maxRetryDelaySeconds);
   const value = headers['retry-after']?.toString();
   if (value === undefined) return undefined;
   const seconds = Number(value);
-  const wait = Number.isNaN(seconds) ? (Date.parse(value) - sentAt(headers, now)) / 1000 : seconds;
-  return isWait(wait) ? Math.min(wait, maxRetryDelaySeconds) : undefined;
+  const wait = Number.isNaN(seconds) ? (Date.parse(value) - readSentAt(headers, now)) / 1000 : seconds;
+  return isFiniteWait(wait) ? Math.min(wait, maxRetryDelaySeconds) : undefined;
 }
 
-function sentAt({ date }: RefusalHeaders, now: number): number {
+function readSentAt({ date }: RefusalHeaders, now: number): number {
   const time = Date.parse(date?.toString() ?? '');
   return Number.isNaN(time) ? now : time;
 }
 
-/** Ignores an infinite wait, with which the key would never be used again. */
-function isWait(value: number): boolean {
+/** Returns false for an infinite wait, after which the key would never be used again. */
+function isFiniteWait(value: number): boolean {
   return value > 0 && Number.isFinite(value);
 }

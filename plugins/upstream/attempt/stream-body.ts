@@ -3,51 +3,51 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint } from '#core/platform/memory/budget.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { type Answer, type AnswerBody, finishGrace } from './contract.ts';
-import { answerFault, interruptedFault, type Fault } from './fault.ts';
+import { type UpstreamResponse, type ResponseBody, finishGraceMs } from './contract.ts';
+import { toResponseFault, interruptedFault, type Fault } from './fault.ts';
 
-/** Characters of a response that are read without reserving memory; most responses are shorter. */
-const unreservedLength = 65_536;
-/** Characters up to which a response is not aborted for lack of memory: 64,000 tokens. */
-const protectedLength = 262_144;
+/** Characters of a response that are read without a memory reservation; most responses are shorter. */
+const unreservedCharacters = 65_536;
+/** Characters up to which a response is never aborted for lack of memory; about 64,000 tokens. */
+const protectedCharacters = 262_144;
 const maxPacketBytes = 65_536;
 
 /**
- * A requested stream of events, or a stream of bytes. Gated until its first content: events are buffered here, and the client receives
- * nothing. Then they are forwarded at the speed of the client.
+ * A requested stream of events, or a stream of bytes. Until the first content it is gated: events are buffered here and nothing is sent to
+ * the client. Then events are forwarded at the client's speed.
  */
-export class StreamBody implements AnswerBody {
-  readonly #answer: Answer;
+export class StreamBody implements ResponseBody {
+  readonly #response: UpstreamResponse;
   readonly #bytesType: string | undefined; // undefined for events
-  readonly #gated = new CollectedBytes();
-  #received = 0; // bytes before the first content
-  #isOpening = false; // the first content has arrived
-  #receivedAtContent = 0; // bytes
-  #unfinished = 0; // bytes of incomplete events
+  readonly #gatedEvents = new CollectedBytes();
+  #receivedBytes = 0; // before the stream is opened
+  #isOpening = false; // true once the first content arrived
+  #bytesUntilContent = 0;
+  #unfinishedBytes = 0; // of incomplete events
   #reservedCharacters = 0; // characters held by the reader for which memory is reserved
   #stream: ReplyStream | undefined; // set once bytes may go to the client
   #isInGrace = false;
 
-  /** @param bytesType content type of an answer that is not events, and ends with the body */
-  constructor(answer: Answer, bytesType?: string) {
-    this.#answer = answer;
+  /** @param bytesType content type of a response that is not events and ends with its body */
+  constructor(response: UpstreamResponse, bytesType?: string) {
+    this.#response = response;
     this.#bytesType = bytesType;
-    const { firstByteTimeout, progressTimeout } = answer.request.limits;
-    answer.clock.allow(firstByteTimeout * 1000, progressTimeout * 1000);
+    const { firstByteTimeout, progressTimeout } = response.request.limits;
+    response.clock.setTimeouts(firstByteTimeout * 1000, progressTimeout * 1000);
   }
 
-  take(chunk: Buffer): void {
-    const { clock, reader } = this.#answer;
+  receive(chunk: Buffer): void {
+    const { clock, reader } = this.#response;
     if (!this.#reserve(chunk)) return;
     if (this.#stream !== undefined) {
-      const before = reader.progress;
+      const previousProgress = reader.progress;
       const events = reader.push(chunk);
-      if (events.length > 0) this.#unfinished = 0;
-      if (reader.progress !== before) clock.noteProgress();
+      if (events.length > 0) this.#unfinishedBytes = 0;
+      if (reader.progress !== previousProgress) clock.noteProgress();
       this.#forward(this.#stream, events);
       return;
     }
-    this.#received += chunk.length;
+    this.#receivedBytes += chunk.length;
     this.#gate(reader.push(chunk));
   }
 
@@ -64,132 +64,136 @@ export class StreamBody implements AnswerBody {
   }
 
   close(fault: Fault | undefined): void {
-    if (fault === undefined || this.#answer.request.isResumable) this.#stream?.push(null);
+    if (fault === undefined || this.#response.request.isResumable) this.#stream?.push(null);
     else this.#stream?.breakOff(fault.error);
   }
 
   /**
-   * Reserves memory for a long event, such as an image, for the events before the first content, and for the text that the reader holds.
+   * Reserves memory for a long event such as an image, for the events before the first content, and for text that the reader buffers.
    *
-   * @returns false if none is left
+   * @returns false if the attempt ended for lack of memory
    */
   #reserve(chunk: Buffer): boolean {
-    const { held = 0 } = this.#answer.reader;
-    const hasGrown = held - this.#reservedCharacters >= unreservedLength;
-    if (hasGrown) this.#reservedCharacters = held;
-    // For a long response, memory for its end is reserved too: some formats repeat all of it there.
+    const { held = 0 } = this.#response.reader;
+    const needsReservation = held - this.#reservedCharacters >= unreservedCharacters;
+    if (needsReservation) this.#reservedCharacters = held;
+    // For a long response, memory for its end is reserved as well, because some formats repeat the whole text there.
     const readerBytes =
-      this.#reservedCharacters * (this.#reservedCharacters > protectedLength ? footprint.reply : footprint.kept);
-    const before = this.#unfinished;
-    this.#unfinished += chunk.length;
-    if (this.#unfinished > bounds.smallBody) return this.#answer.hold(readerBytes + this.#unfinished * footprint.event);
-    return (before > 0 && !hasGrown) || this.#answer.hold(readerBytes, this.#reservedCharacters > protectedLength);
+      this.#reservedCharacters * (this.#reservedCharacters > protectedCharacters ? footprint.reply : footprint.kept);
+    const previousUnfinishedBytes = this.#unfinishedBytes;
+    this.#unfinishedBytes += chunk.length;
+    if (this.#unfinishedBytes > bounds.smallBody)
+      return this.#response.reserveMemory(readerBytes + this.#unfinishedBytes * footprint.event);
+    return (
+      (previousUnfinishedBytes > 0 && !needsReservation) ||
+      this.#response.reserveMemory(readerBytes, this.#reservedCharacters > protectedCharacters)
+    );
   }
 
   /**
-   * The upstream ended the response.
+   * Ends the attempt because the response ended.
    *
-   * @param fault if the response is unfinished; default: closed early
+   * @param fault outcome if the response is incomplete; default: closed early
    */
   #endUnlessComplete(fault?: Fault): void {
-    const { reader } = this.#answer;
+    const { reader } = this.#response;
     const remainder = reader.end();
     if (this.#stream === undefined) this.#gate(remainder);
     else this.#forward(this.#stream, remainder);
     const isComplete = this.#bytesType === undefined ? reader.isComplete : fault === undefined && reader.hasContent;
     if (isComplete && this.#isOpening) this.#open();
-    this.#answer.end(isComplete ? undefined : (fault ?? closedEarly()));
+    this.#response.end(isComplete ? undefined : (fault ?? closedEarlyFault()));
   }
 
   #gate(events: Buffer): void {
-    const { reader } = this.#answer;
+    const { reader } = this.#response;
     if (events.length > 0) {
-      this.#gated.add(events);
-      this.#unfinished = this.#gated.size;
+      this.#gatedEvents.add(events);
+      this.#unfinishedBytes = this.#gatedEvents.size;
     }
     if (this.#endOnFailure()) return;
-    if (reader.hasContent) this.#openSoon();
+    if (reader.hasContent) this.#scheduleOpening();
     else if (reader.isComplete)
-      this.#answer.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.ended_empty')));
-    else if (this.#gated.size > bounds.gatedEvents || this.#received > bounds.gatedBytes)
-      this.#answer.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.stream_empty')));
-    else this.#limitGrace();
+      this.#response.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.ended_empty')));
+    else if (this.#gatedEvents.size > bounds.gatedEvents || this.#receivedBytes > bounds.gatedBytes)
+      this.#response.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.stream_empty')));
+    else this.#updateGrace();
   }
 
-  /** Events that arrived with the first content are read first: a stream that fails among them can still fail over. */
-  #openSoon(): void {
+  /** Opens the stream after the events that arrived with the first content were read. If one of them fails, another route can take over. */
+  #scheduleOpening(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
-    this.#receivedAtContent = this.#received;
-    this.#openAfterReading();
+    this.#bytesUntilContent = this.#receivedBytes;
+    this.#openAfterNextRead();
   }
 
-  #openAfterReading(): void {
-    // The outer callback runs at the end of this turn of the event loop, the inner one after all sockets were read once more.
+  #openAfterNextRead(): void {
+    // The outer callback runs at the end of this event loop turn, the inner callback after all sockets were read once more.
     setImmediate(() =>
       setImmediate(() => {
-        if (this.#answer.isYielding && this.#isInPacketOfContent) this.#openAfterReading();
-        // A destroyed connection reports its fault later in the same turn.
-        else if (!this.#answer.isDisconnected) this.#open();
+        if (this.#response.isYielding && this.#isInContentPacket) this.#openAfterNextRead();
+        // If the connection was destroyed, its fault is reported later in the same turn.
+        else if (!this.#response.isDisconnected) this.#open();
       }),
     );
   }
 
-  /** Data of later packets is not awaited: with a fast upstream, the attempt yields continuously. */
-  get #isInPacketOfContent(): boolean {
-    return this.#received - this.#receivedAtContent < maxPacketBytes;
+  /** False in later packets, which are not awaited: with a fast upstream the attempt yields continuously. */
+  get #isInContentPacket(): boolean {
+    return this.#receivedBytes - this.#bytesUntilContent < maxPacketBytes;
   }
 
   #open(): void {
-    if (this.#stream !== undefined || this.#answer.isOver) return;
-    const { clock, reader, request } = this.#answer;
+    if (this.#stream !== undefined || this.#response.isOver) return;
+    const { clock, reader, request } = this.#response;
     clock.noteContent();
-    clock.allow(request.limits.idleTimeout * 1000);
-    clock.liftLimit();
+    clock.setTimeouts(request.limits.idleTimeout * 1000);
+    clock.cancelGrace();
     this.#isInGrace = false;
-    const body = new ReplyStream({
+    const stream = new ReplyStream({
       read: () => {
         clock.resume();
-        this.#answer.resume();
+        this.#response.resume();
       },
-      // The reader is gone: the exchange's signal has the reason, and the upstream must stop now.
-      close: () => this.#answer.end(),
+      // The reader is gone: the exchange's signal carries the reason, and the upstream must stop now.
+      close: () => this.#response.end(),
     });
-    this.#stream = body;
+    this.#stream = stream;
     const renderFailure = reader.renderFailure.bind(reader);
-    this.#answer.handOver({ body, renderFailure }, this.#bytesType ?? 'text/event-stream; charset=utf-8');
-    this.#unfinished = 0;
-    this.#forward(body, this.#gated.take());
+    this.#response.handOver({ body: stream, renderFailure }, this.#bytesType ?? 'text/event-stream; charset=utf-8');
+    this.#unfinishedBytes = 0;
+    this.#forward(stream, this.#gatedEvents.take());
   }
 
   #forward(stream: ReplyStream, events: Buffer): void {
-    const { clock } = this.#answer;
+    const { clock } = this.#response;
     if (events.length > 0 && !stream.push(events)) {
-      this.#answer.pause();
+      this.#response.pause();
       clock.pause();
     }
     if (this.#endOnFailure()) return;
-    this.#limitGrace();
+    this.#updateGrace();
   }
 
-  /** Starts the grace period of a finished response, and ends it if content follows: some vendors send a finish reason in every chunk. */
-  #limitGrace(): void {
-    const { clock, reader } = this.#answer;
+  /** Starts the grace period of a finished response. Cancels it if content follows: some vendors send a finish reason in every chunk. */
+  #updateGrace(): void {
+    const { clock, reader } = this.#response;
     if (reader.isFinished === this.#isInGrace) return;
     this.#isInGrace = reader.isFinished;
-    if (reader.isFinished) clock.limit(finishGrace);
-    else clock.liftLimit();
+    if (reader.isFinished) clock.startGrace(finishGraceMs);
+    else clock.cancelGrace();
   }
 
   #endOnFailure(): boolean {
-    const { reader, status, request } = this.#answer;
+    const { reader, status, request } = this.#response;
     if (reader.failure === undefined) return false;
-    this.#answer.end(answerFault(reader.failure, status, request.secrets?.()));
+    this.#response.end(toResponseFault(reader.failure, status, request.secrets?.()));
     return true;
   }
 }
 
-/** Created on demand, because an error captures its stack. */
-function closedEarly(): Fault {
+/** Creates the fault on demand, because an error captures its stack. */
+function closedEarlyFault(): Fault {
   return interruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
 }

@@ -6,33 +6,33 @@ import { footprint } from '#core/platform/memory/budget.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import { withoutByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { type Answer, type AnswerBody, contentTypeOf, finishGrace } from './contract.ts';
-import { jsonType } from './answer-kind.ts';
-import { answerFault, interruptedFault, type Fault } from './fault.ts';
-import { refusalFault } from './refusal.ts';
+import { type UpstreamResponse, type ResponseBody, getContentType, finishGraceMs } from './contract.ts';
+import { clientContentType } from './content-type.ts';
+import { toResponseFault, interruptedFault, type Fault } from './fault.ts';
+import { parseRefusal } from './refusal.ts';
 
-/** The status and first bytes of an error suffice to try another route. */
+/** The status and the first bytes of an error suffice to try another route. */
 const errorBodyTimeoutMs = 2_000;
 
-/** Body of a 3xx, 4xx or 5xx. Becomes a fault, explained by the part of the body that arrives in time. */
-export class RefusalBody implements AnswerBody {
-  readonly #answer: Answer;
-  readonly #collected = new CollectedBytes();
+/** Body of a 3xx, 4xx or 5xx. Becomes a fault, described by the part of the body that arrives in time. */
+export class RefusalBody implements ResponseBody {
+  readonly #response: UpstreamResponse;
+  readonly #received = new CollectedBytes();
 
-  constructor(answer: Answer) {
-    this.#answer = answer;
-    answer.clock.limit(errorBodyTimeoutMs);
+  constructor(response: UpstreamResponse) {
+    this.#response = response;
+    response.clock.startGrace(errorBodyTimeoutMs);
   }
 
-  take(chunk: Buffer): void {
-    this.#collected.add(chunk);
-    if (this.#collected.size > bounds.refusal) this.end();
+  receive(chunk: Buffer): void {
+    this.#received.add(chunk);
+    if (this.#received.size > bounds.refusal) this.end();
   }
 
   end(): void {
-    const { status, headers, request } = this.#answer;
-    const body = withoutByteOrderMark(this.#collected.bytes());
-    this.#answer.end(refusalFault(status, headers, body, request.now(), request.secrets?.(), request.vendor));
+    const { status, headers, request } = this.#response;
+    const body = withoutByteOrderMark(this.#received.bytes());
+    this.#response.end(parseRefusal(status, headers, body, request.now(), request.secrets?.(), request.vendor));
   }
 
   expire(): void {
@@ -40,42 +40,42 @@ export class RefusalBody implements AnswerBody {
   }
 }
 
-/** Body of a 2xx that is handed over as a whole, and converted if a stream was requested or sent instead. */
-export class WholeBody implements AnswerBody {
-  readonly #answer: Answer;
-  readonly #isStream: boolean;
-  readonly #collected = new CollectedBytes();
-  /** Watches a stream for its end, because it may stay open after its last event. */
-  readonly #watcher: ReplyReader | undefined;
+/** Body of a 2xx that is handed over when complete. Converted if it is a stream and none was requested, or the reverse. */
+export class WholeBody implements ResponseBody {
+  readonly #response: UpstreamResponse;
+  readonly #isEventStream: boolean;
+  readonly #received = new CollectedBytes();
+  /** Finds the end of a stream, which may stay open after its last event. */
+  readonly #endReader: ReplyReader | undefined;
   #isInGrace = false;
   #isEnding = false;
 
   /** @param isStream true for a stream of events that was not requested */
-  constructor(answer: Answer, isStream: boolean) {
-    this.#answer = answer;
-    this.#isStream = isStream;
-    if (isStream) this.#watcher = answer.request.createReader?.();
-    answer.clock.allow(answer.request.limits.idleTimeout * 1000);
+  constructor(response: UpstreamResponse, isStream: boolean) {
+    this.#response = response;
+    this.#isEventStream = isStream;
+    if (isStream) this.#endReader = response.request.createReader?.();
+    response.clock.setTimeouts(response.request.limits.idleTimeout * 1000);
   }
 
-  take(chunk: Buffer): void {
+  receive(chunk: Buffer): void {
     if (this.#isEnding) return;
-    this.#collected.add(chunk);
-    if (!this.#answer.hold(this.#collected.size * footprint.reply)) return this.#collected.clear();
-    if (this.#collected.size > bounds.wholeReply)
-      this.#answer.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.too_large')));
-    else if (this.#watcher !== undefined) this.#watch(this.#watcher, chunk);
+    this.#received.add(chunk);
+    if (!this.#response.reserveMemory(this.#received.size * footprint.reply)) return this.#received.clear();
+    if (this.#received.size > bounds.wholeReply)
+      this.#response.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.too_large')));
+    else if (this.#endReader !== undefined) this.#detectEnd(this.#endReader, chunk);
   }
 
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    if (this.#collected.size > bounds.stepwiseBody) {
+    if (this.#received.size > bounds.stepwiseBody) {
       this.#endInTurns().catch((error: unknown) => this.#fail(error));
       return;
     }
     try {
-      this.#handOver(this.#read());
+      this.#handOver(this.#convert());
     } catch (error) {
       this.#fail(error);
     }
@@ -85,7 +85,7 @@ export class WholeBody implements AnswerBody {
     // The body is complete.
     if (this.#isEnding) return;
     if (this.#isInGrace) this.end();
-    else this.#answer.end(timeout);
+    else this.#response.end(timeout);
   }
 
   disconnect(fault: Fault): void {
@@ -93,44 +93,45 @@ export class WholeBody implements AnswerBody {
   }
 
   async #endInTurns(): Promise<void> {
-    const { reader } = this.#answer;
-    const json = withoutByteOrderMark(this.#collected.bytes());
-    const steps = reader.steps?.(json, jsonType(contentTypeOf(this.#answer)), this.#kind());
-    const reply = steps === undefined ? this.#read() : await runInTurns(steps);
-    if (!this.#answer.isOver) this.#handOver(reply);
+    const { reader } = this.#response;
+    const json = withoutByteOrderMark(this.#received.bytes());
+    const steps = reader.steps?.(json, clientContentType(getContentType(this.#response)), this.#replyKind());
+    const reply = steps === undefined ? this.#convert() : await runInTurns(steps);
+    if (!this.#response.isOver) this.#handOver(reply);
   }
 
   #handOver({ body, contentType }: WholeReply): void {
-    this.#collected.clear();
-    this.#answer.hold(body.length);
-    this.#answer.handOver({ body }, contentType);
-    this.#answer.end();
+    this.#received.clear();
+    this.#response.reserveMemory(body.length);
+    this.#response.handOver({ body }, contentType);
+    this.#response.end();
   }
 
   #fail(error: unknown): void {
-    const { status, request } = this.#answer;
-    this.#answer.end(answerFault(toGatewayError(error), status, request.secrets?.()));
+    const { status, request } = this.#response;
+    this.#response.end(toResponseFault(toGatewayError(error), status, request.secrets?.()));
   }
 
-  #kind(): AnswerKind {
-    return { isEventStream: this.#isStream, isStreamRequested: this.#answer.request.isStream };
+  #replyKind(): AnswerKind {
+    return { isEventStream: this.#isEventStream, isStreamRequested: this.#response.request.isStream };
   }
 
-  #watch(watcher: ReplyReader, chunk: Buffer): void {
-    const { clock } = this.#answer;
-    watcher.push(chunk);
-    if (watcher.isFinished === this.#isInGrace) return;
-    this.#isInGrace = watcher.isFinished;
-    if (watcher.isFinished) clock.limit(finishGrace);
-    else clock.liftLimit();
+  #detectEnd(endReader: ReplyReader, chunk: Buffer): void {
+    const { clock } = this.#response;
+    endReader.push(chunk);
+    if (endReader.isFinished === this.#isInGrace) return;
+    this.#isInGrace = endReader.isFinished;
+    if (endReader.isFinished) clock.startGrace(finishGraceMs);
+    else clock.cancelGrace();
   }
 
-  #read(): WholeReply {
-    const { reader, request } = this.#answer;
-    const body = withoutByteOrderMark(this.#collected.bytes());
-    if (this.#isStream === request.isStream) return reader.whole(body, jsonType(contentTypeOf(this.#answer)));
-    if (reader.convert !== undefined) return reader.convert(body, this.#isStream);
-    const kind = this.#isStream ? 'stream_unasked' : 'stream_missing';
+  #convert(): WholeReply {
+    const { reader, request } = this.#response;
+    const body = withoutByteOrderMark(this.#received.bytes());
+    if (this.#isEventStream === request.isStream)
+      return reader.whole(body, clientContentType(getContentType(this.#response)));
+    if (reader.convert !== undefined) return reader.convert(body, this.#isEventStream);
+    const kind = this.#isEventStream ? 'stream_unasked' : 'stream_missing';
     throw new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${kind}`));
   }
 }

@@ -6,12 +6,12 @@ import {
   type SlotResult,
 } from '#core/platform/shared/slots.ts';
 
-/** An account that uses, waits for or recently used slots. Virtual times are ms of a slot. */
+/** An account that holds slots, waits for them or recently used them. Virtual times are ms of a slot. */
 interface Account {
   weight: number;
-  /** Virtual time up to which its grants are charged. */
-  finish: number;
-  /** Decaying sum of the ms for which the account held slots, as of `usedAt`. */
+  /** Virtual time at which its latest granted slot is expected to end; the next start tag is not earlier. */
+  virtualFinish: number;
+  /** Decaying sum of the account's slot-ms, as of `usedAt`. */
   use: number;
   usedAt: number;
   mean: number | undefined; // ms; undefined before the first request
@@ -19,205 +19,220 @@ interface Account {
   readonly waiting: string[]; // ids in order of arrival
 }
 
-interface Running {
+interface RunningRequest {
   readonly account: string;
   readonly startedAt: number;
-  /** Ms charged in advance; `price` is virtual ms per ms. */
-  readonly charged: number;
-  readonly price: number;
+  readonly charged: number; // ms, in advance
+  readonly price: number; // virtual ms per ms
 }
 
 /**
- * Slots of one pool and the requests that wait for them: start-time fair queueing (Goyal, Vin, Cheng 1996) by account, over several slots.
- * Each account is served in order of arrival; the account with the earliest start tag is next. A slot advances the tag by the usual
- * duration of the account's requests, corrected at the end by the actual duration, divided by the account's weight and multiplied by its
- * burden: up to 4 for an account that recently used more than the others.
+ * Slots of one pool and the requests that wait for them. The algorithm is start-time fair queueing (Goyal, Vin, Cheng 1996) by account,
+ * over several slots. Requests of one account are served in order of arrival; the account with the earliest start tag is next.
  *
- * No clock, no timers: `now` is monotonic ms. `core/platform/shared/slots.lua` does the same in Redis.
+ * Each slot advances the account's tag by the usual duration of its requests, which is replaced by the actual duration at the end. The
+ * duration is divided by the account's weight and multiplied by its burden, up to 4 for an account that recently used more than the others.
+ *
+ * Has no clock and no timers; `now` is monotonic ms. `core/platform/shared/slots.lua` implements the same algorithm in Redis.
  */
 export class FairQueue {
   readonly #accounts = new Map<string, Account>();
   /** Start tags of waiting accounts; ties are in order of arrival. */
-  readonly #ready = new Map<string, number>();
-  readonly #accountOf = new Map<string, string>();
-  readonly #running = new Map<string, Running>();
-  #virtual = 0;
+  readonly #readyTags = new Map<string, number>();
+  readonly #waitingAccounts = new Map<string, string>(); // account by id of the waiting request
+  readonly #runningRequests = new Map<string, RunningRequest>();
+  #virtualTime = 0;
   #lastFinish = 0;
-  #mean: number | undefined;
-  /** Decaying sum of the use of all accounts, each divided by its weight, as of `#usedAt`. */
-  #use = 0;
-  #usedAt = 0;
-  #arrival = 0; // theoretical arrival time of the rate, see gcra.ts
-  #learned: number | undefined;
-  #cutAt = -Infinity;
-  #left = Infinity; // requests the upstream allows until #leftUntil
-  #leftUntil = 0;
+  #meanMs: number | undefined;
+  /** Decaying sum of all accounts' use, each divided by its weight, as of `#totalUseAt`. */
+  #totalUse = 0;
+  #totalUseAt = 0;
+  #theoreticalArrival = 0; // for the request rate, see gcra.ts
+  #learnedLimit: number | undefined;
+  #limitCutAt = -Infinity;
+  #remainingRequests = Infinity; // that the upstream allows until `#remainingUntil`
+  #remainingUntil = 0;
   #sweptAt = 0;
 
   get running(): number {
-    return this.#running.size;
+    return this.#runningRequests.size;
   }
 
   get waiting(): number {
-    return this.#accountOf.size;
+    return this.#waitingAccounts.size;
   }
 
-  /** Slots believed to exist. */
-  limit({ concurrent }: SlotLimits, now: number): number {
-    if (this.#learned === undefined || now - this.#cutAt >= fairness.cutMemory) return concurrent;
-    return Math.min(concurrent, Math.max(1, Math.floor(this.#learned)));
+  /** Returns the number of slots believed to exist. */
+  currentLimit({ concurrent }: SlotLimits, now: number): number {
+    if (this.#learnedLimit === undefined || now - this.#limitCutAt >= fairness.cutMemory) return concurrent;
+    return Math.min(concurrent, Math.max(1, Math.floor(this.#learnedLimit)));
   }
 
   enter({ id, account: name, weight, mayWait }: SlotAsk, limits: SlotLimits, now: number): SlotReply {
-    const account = this.#account(name, weight, now);
-    if (this.#running.size === 0 && this.waiting === 0) this.#virtual = Math.max(this.#virtual, this.#lastFinish);
-    const granted = this.#grant(limits, now);
-    if (this.waiting === 0 && this.#roomIn(limits, now) === 0) {
-      this.#start(id, name, Math.max(this.#virtual, account.finish), now, limits);
-      return this.#reply('running', account, limits, now, granted);
+    const account = this.#getOrCreateAccount(name, weight, now);
+    if (this.#runningRequests.size === 0 && this.waiting === 0)
+      this.#virtualTime = Math.max(this.#virtualTime, this.#lastFinish);
+    const granted = this.#grantSlots(limits, now);
+    if (this.waiting === 0 && this.#msUntilRoom(limits, now) === 0) {
+      this.#startRequest(id, name, Math.max(this.#virtualTime, account.virtualFinish), now, limits);
+      return this.#createReply('running', account, limits, now, granted);
     }
     const isFull = account.waiting.length >= limits.waitingByAccount || this.waiting >= limits.waiting;
-    if (!mayWait || isFull) return this.#reply('refused', account, limits, now, granted);
-    if (account.waiting.length === 0) this.#ready.set(name, Math.max(this.#virtual, account.finish));
+    if (!mayWait || isFull) return this.#createReply('refused', account, limits, now, granted);
+    if (account.waiting.length === 0) this.#readyTags.set(name, Math.max(this.#virtualTime, account.virtualFinish));
     account.waiting.push(id);
-    this.#accountOf.set(id, name);
-    return this.#reply('waiting', account, limits, now, granted);
+    this.#waitingAccounts.set(id, name);
+    return this.#createReply('waiting', account, limits, now, granted);
   }
 
-  /** Counts a slot that has been in use for `age` ms. */
+  /** Registers a slot that has been in use for `age` ms. */
   adopt({ id, account: name, weight }: SlotAsk, limits: SlotLimits, now: number, age: number): void {
-    const account = this.#account(name, weight, now);
-    this.#start(id, name, Math.max(this.#virtual, account.finish), now, limits, now - age);
+    const account = this.#getOrCreateAccount(name, weight, now);
+    this.#startRequest(id, name, Math.max(this.#virtualTime, account.virtualFinish), now, limits, now - age);
   }
 
   end(id: string, result: SlotResult, limits: SlotLimits, now: number): SlotReply {
-    const name = this.#running.get(id)?.account ?? this.#accountOf.get(id);
-    this.#free(id, result, limits, now);
-    this.#leave(id);
-    const granted = this.#grant(limits, now);
-    return this.#reply(undefined, name === undefined ? undefined : this.#accounts.get(name), limits, now, granted);
+    const name = this.#runningRequests.get(id)?.account ?? this.#waitingAccounts.get(id);
+    this.#releaseSlot(id, result, limits, now);
+    this.#leaveQueue(id);
+    const granted = this.#grantSlots(limits, now);
+    return this.#createReply(
+      undefined,
+      name === undefined ? undefined : this.#accounts.get(name),
+      limits,
+      now,
+      granted,
+    );
   }
 
-  /** Grants slots that became available over time. */
+  /** Grants the slots that became available as time passed. */
   beat(limits: SlotLimits, now: number): SlotReply {
-    this.#sweep(now);
-    const granted = this.#grant(limits, now);
-    return this.#reply(undefined, undefined, limits, now, granted);
+    this.#forgetIdleAccounts(now);
+    const granted = this.#grantSlots(limits, now);
+    return this.#createReply(undefined, undefined, limits, now, granted);
   }
 
-  #account(name: string, weight: number, now: number): Account {
+  #getOrCreateAccount(name: string, weight: number, now: number): Account {
     const existing = this.#accounts.get(name);
     if (existing !== undefined) {
       existing.weight = weight;
       return existing;
     }
-    const account = { weight, finish: 0, use: 0, usedAt: now, mean: undefined, running: 0, waiting: [] };
+    const account = { weight, virtualFinish: 0, use: 0, usedAt: now, mean: undefined, running: 0, waiting: [] };
     this.#accounts.set(name, account);
     return account;
   }
 
-  #start(id: string, name: string, tag: number, now: number, limits: SlotLimits, startedAt: number = now): void {
+  #startRequest(id: string, name: string, tag: number, now: number, limits: SlotLimits, startedAt: number = now): void {
     const account = this.#accounts.get(name) as Account;
-    const charged = account.mean ?? this.#mean ?? fairness.firstMean;
-    const price = this.#burdenOf(account, now) / account.weight;
-    this.#virtual = Math.max(this.#virtual, tag);
-    account.finish = tag + charged * price;
+    const charged = account.mean ?? this.#meanMs ?? fairness.firstMean;
+    const price = this.#computeBurden(account, now) / account.weight;
+    this.#virtualTime = Math.max(this.#virtualTime, tag);
+    account.virtualFinish = tag + charged * price;
     account.running++;
-    this.#lastFinish = Math.max(this.#lastFinish, account.finish);
-    this.#running.set(id, { account: name, startedAt, charged, price });
+    this.#lastFinish = Math.max(this.#lastFinish, account.virtualFinish);
+    this.#runningRequests.set(id, { account: name, startedAt, charged, price });
     if (limits.requests !== Infinity)
-      this.#arrival = Math.max(now, Math.min(this.#arrival, now + limits.period)) + limits.period / limits.requests;
-    this.#left--;
+      this.#theoreticalArrival =
+        Math.max(now, Math.min(this.#theoreticalArrival, now + limits.period)) + limits.period / limits.requests;
+    this.#remainingRequests--;
   }
 
-  /** Cost factor of a slot for an account with above-average use. */
-  #burdenOf({ use, usedAt, weight }: Account, now: number): number {
-    const all = decayed(this.#use, this.#usedAt, now);
-    if (all <= 0) return 1;
-    const ratio = ((decayed(use, usedAt, now) / weight) * this.#accounts.size) / all;
+  /** Returns the cost factor of a slot: 1, or more for an account with above-average use. */
+  #computeBurden({ use, usedAt, weight }: Account, now: number): number {
+    const totalUse = decay(this.#totalUse, this.#totalUseAt, now);
+    if (totalUse <= 0) return 1;
+    const ratio = ((decay(use, usedAt, now) / weight) * this.#accounts.size) / totalUse;
     return Math.min(fairness.mostBurden, Math.max(1, ratio));
   }
 
-  #free(id: string, { isServed, refused, left }: SlotResult, limits: SlotLimits, now: number): void {
-    const running = this.#running.get(id);
+  #releaseSlot(id: string, { isServed, refused, left }: SlotResult, limits: SlotLimits, now: number): void {
+    const running = this.#runningRequests.get(id);
     if (running === undefined) return;
-    const inUse = this.#running.size;
-    this.#running.delete(id);
+    const slotsInUse = this.#runningRequests.size;
+    this.#runningRequests.delete(id);
     const account = this.#accounts.get(running.account) as Account;
     const duration = Math.max(0, now - running.startedAt);
     const correction = (duration - running.charged) * running.price;
     account.running--;
-    account.finish += correction;
-    const tag = this.#ready.get(running.account);
-    if (tag !== undefined) this.#ready.set(running.account, Math.max(this.#virtual, tag + correction));
-    account.use = decayed(account.use, account.usedAt, now) + duration;
+    account.virtualFinish += correction;
+    const tag = this.#readyTags.get(running.account);
+    if (tag !== undefined) this.#readyTags.set(running.account, Math.max(this.#virtualTime, tag + correction));
+    account.use = decay(account.use, account.usedAt, now) + duration;
     account.usedAt = now;
-    this.#use = decayed(this.#use, this.#usedAt, now) + duration / account.weight;
-    this.#usedAt = now;
+    this.#totalUse = decay(this.#totalUse, this.#totalUseAt, now) + duration / account.weight;
+    this.#totalUseAt = now;
     if (isServed) {
-      account.mean = movingMean(account.mean, duration, fairness.accountGain);
-      this.#mean = movingMean(this.#mean, duration, fairness.gain);
+      account.mean = updateMean(account.mean, duration, fairness.accountGain);
+      this.#meanMs = updateMean(this.#meanMs, duration, fairness.gain);
     }
-    this.#learn(refused, isServed, inUse, running.startedAt, limits, now);
+    this.#adjustLimit(refused, isServed, slotsInUse, running.startedAt, limits, now);
     if (left !== undefined) {
-      this.#left = left.requests;
-      this.#leftUntil = now + Math.min(left.leftFor, fairness.longestLeft);
+      this.#remainingRequests = left.requests;
+      this.#remainingUntil = now + Math.min(left.leftFor, fairness.longestLeft);
     }
   }
 
-  /** A rejection lowers the limit once for all requests sent before it; requests served at the limit raise it slowly. */
-  #learn(refused: number, isServed: boolean, inUse: number, startedAt: number, limits: SlotLimits, now: number): void {
-    const limit = this.limit(limits, now);
+  /** Lowers the limit after a rejection, once for all requests sent before it. Raises it slowly after requests served at the limit. */
+  #adjustLimit(
+    refused: number,
+    isServed: boolean,
+    inUse: number,
+    startedAt: number,
+    limits: SlotLimits,
+    now: number,
+  ): void {
+    const limit = this.currentLimit(limits, now);
     if (refused > 0) {
-      if (startedAt < this.#cutAt) return;
-      this.#learned = Math.max(1, Math.min(limit, inUse) * (1 - fairness.cut * refused));
-      this.#cutAt = now;
-    } else if (isServed && this.#learned !== undefined && inUse >= limit)
-      this.#learned = Math.min(limits.concurrent, this.#learned + fairness.raise / this.#learned);
+      if (startedAt < this.#limitCutAt) return;
+      this.#learnedLimit = Math.max(1, Math.min(limit, inUse) * (1 - fairness.cut * refused));
+      this.#limitCutAt = now;
+    } else if (isServed && this.#learnedLimit !== undefined && inUse >= limit)
+      this.#learnedLimit = Math.min(limits.concurrent, this.#learnedLimit + fairness.raise / this.#learnedLimit);
   }
 
-  #leave(id: string): void {
-    const name = this.#accountOf.get(id);
+  #leaveQueue(id: string): void {
+    const name = this.#waitingAccounts.get(id);
     if (name === undefined) return;
-    this.#accountOf.delete(id);
+    this.#waitingAccounts.delete(id);
     const { waiting } = this.#accounts.get(name) as Account;
     waiting.splice(waiting.indexOf(id), 1);
-    if (waiting.length === 0) this.#ready.delete(name);
+    if (waiting.length === 0) this.#readyTags.delete(name);
   }
 
-  #grant(limits: SlotLimits, now: number): string[] {
+  #grantSlots(limits: SlotLimits, now: number): string[] {
     const granted: string[] = [];
-    while (this.#ready.size > 0 && this.#roomIn(limits, now) === 0) {
-      const [name, tag] = this.#next();
+    while (this.#readyTags.size > 0 && this.#msUntilRoom(limits, now) === 0) {
+      const [name, tag] = this.#selectAccount();
       const account = this.#accounts.get(name) as Account;
       const id = account.waiting.shift() as string;
-      this.#accountOf.delete(id);
-      this.#ready.delete(name);
-      this.#start(id, name, tag, now, limits);
-      // Queued behind accounts with the same tag.
-      if (account.waiting.length > 0) this.#ready.set(name, Math.max(this.#virtual, account.finish));
+      this.#waitingAccounts.delete(id);
+      this.#readyTags.delete(name);
+      this.#startRequest(id, name, tag, now, limits);
+      // Added again, it comes after accounts with the same tag.
+      if (account.waiting.length > 0) this.#readyTags.set(name, Math.max(this.#virtualTime, account.virtualFinish));
       granted.push(id);
     }
     return granted;
   }
 
-  #next(): [name: string, tag: number] {
-    let best: [string, number] = ['', Infinity];
-    for (const entry of this.#ready) if (entry[1] < best[1]) best = entry;
-    return best;
+  #selectAccount(): [name: string, tag: number] {
+    let earliest: [string, number] = ['', Infinity];
+    for (const entry of this.#readyTags) if (entry[1] < earliest[1]) earliest = entry;
+    return earliest;
   }
 
-  /** Ms until another request may start: 0 if now, Infinity if a slot must become free first. */
-  #roomIn(limits: SlotLimits, now: number): number {
-    if (this.#running.size >= this.limit(limits, now)) return Infinity;
+  /** Returns the ms until another request may start: 0 for now, Infinity if a slot must become free first. */
+  #msUntilRoom(limits: SlotLimits, now: number): number {
+    if (this.#runningRequests.size >= this.currentLimit(limits, now)) return Infinity;
     const { requests, period } = limits;
-    const arrival = Math.min(this.#arrival, now + period);
-    const byRate = requests === Infinity ? 0 : Math.max(arrival, now) + period / requests - period - now;
-    const byHeaders = this.#left > 0 ? 0 : this.#leftUntil - now;
-    return Math.max(0, byRate, byHeaders);
+    const theoreticalArrival = Math.min(this.#theoreticalArrival, now + period);
+    const rateDelay = requests === Infinity ? 0 : Math.max(theoreticalArrival, now) + period / requests - period - now;
+    const headerDelay = this.#remainingRequests > 0 ? 0 : this.#remainingUntil - now;
+    return Math.max(0, rateDelay, headerDelay);
   }
 
-  #reply(
+  #createReply(
     state: SlotReply['state'],
     account: Account | undefined,
     limits: SlotLimits,
@@ -225,37 +240,37 @@ export class FairQueue {
     granted: readonly string[],
   ): SlotReply {
     const waitingOfAccount = account?.waiting.length ?? 0;
-    const last = state === 'waiting' ? waitingOfAccount : waitingOfAccount + 1;
-    const otherAccounts = this.#ready.size - (waitingOfAccount > 0 ? 1 : 0);
-    const position = last + Math.min(this.waiting - waitingOfAccount, last * otherAccounts);
-    const limit = this.limit(limits, now);
-    const slotTime = (this.#mean ?? fairness.firstMean) / limit;
-    const interval = Math.max(slotTime, limits.requests === Infinity ? 0 : limits.period / limits.requests);
-    const room = this.#roomIn(limits, now);
-    const blocked = room === Infinity ? 0 : room;
+    const lastPosition = state === 'waiting' ? waitingOfAccount : waitingOfAccount + 1;
+    const otherAccounts = this.#readyTags.size - (waitingOfAccount > 0 ? 1 : 0);
+    const position = lastPosition + Math.min(this.waiting - waitingOfAccount, lastPosition * otherAccounts);
+    const limit = this.currentLimit(limits, now);
+    const slotTime = (this.#meanMs ?? fairness.firstMean) / limit;
+    const slotInterval = Math.max(slotTime, limits.requests === Infinity ? 0 : limits.period / limits.requests);
+    const msUntilRoom = this.#msUntilRoom(limits, now);
+    const minDelay = msUntilRoom === Infinity ? 0 : msUntilRoom;
     return {
       state,
       position,
-      expected: Math.max(position * interval, blocked),
-      nextIn: this.waiting > 0 && room !== Infinity ? room : undefined,
+      expected: Math.max(position * slotInterval, minDelay),
+      nextIn: this.waiting > 0 && msUntilRoom !== Infinity ? msUntilRoom : undefined,
       granted,
     };
   }
 
-  #sweep(now: number): void {
+  #forgetIdleAccounts(now: number): void {
     if (now - this.#sweptAt < fairness.sweepInterval) return;
     this.#sweptAt = now;
-    for (const [name, { running, waiting, finish, use, usedAt }] of this.#accounts) {
-      const isIdle = running === 0 && waiting.length === 0 && finish <= this.#virtual;
-      if (isIdle && decayed(use, usedAt, now) < fairness.forgottenUse) this.#accounts.delete(name);
+    for (const [name, { running, waiting, virtualFinish, use, usedAt }] of this.#accounts) {
+      const isIdle = running === 0 && waiting.length === 0 && virtualFinish <= this.#virtualTime;
+      if (isIdle && decay(use, usedAt, now) < fairness.forgottenUse) this.#accounts.delete(name);
     }
   }
 }
 
-function decayed(use: number, at: number, now: number): number {
-  return use * 2 ** (-(now - at) / fairness.halfLife);
+function decay(use: number, usedAt: number, now: number): number {
+  return use * 2 ** (-(now - usedAt) / fairness.halfLife);
 }
 
-function movingMean(mean: number | undefined, latest: number, gain: number): number {
+function updateMean(mean: number | undefined, latest: number, gain: number): number {
   return mean === undefined ? latest : mean + gain * (latest - mean);
 }

@@ -3,22 +3,23 @@ import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CapacityPool, Place } from './pool.ts';
 
+/** Lists the upstreams with a declared capacity and their pools. Loads the pools only if there is one. */
 async function listPools(host: Host): Promise<(readonly [Upstream, CapacityPool])[]> {
-  const limited = host.catalog.upstreams.filter(({ capacity }) => capacity !== undefined);
-  if (limited.length === 0) return [];
-  const { slotPoolsOf } = await import('./slot-pools.ts');
+  const limitedUpstreams = host.catalog.upstreams.filter(({ capacity }) => capacity !== undefined);
+  if (limitedUpstreams.length === 0) return [];
+  const { getSlotPools: slotPoolsOf } = await import('./slot-pools.ts');
   const pools = slotPoolsOf(host);
-  return limited.flatMap((upstream) => {
-    const pool = pools.of(upstream);
+  return limitedUpstreams.flatMap((upstream) => {
+    const pool = pools.find(upstream);
     return pool === undefined ? [] : [[upstream, pool] as const];
   });
 }
 
-function placesIn(pool: CapacityPool, wanted: Place['state']): Place[] {
-  return [...pool.places].filter(({ state }) => state === wanted);
+function listPlaces(pool: CapacityPool, placeState: Place['state']): Place[] {
+  return [...pool.places].filter(({ state }) => state === placeState);
 }
 
-/** Slots held by, and requests waiting on, this instance. */
+/** Gauges of the slots in use and the requests waiting on this instance. */
 export const capacityGauges: readonly Gauge[] = [
   {
     name: 'upstream_slots_used',
@@ -26,7 +27,7 @@ export const capacityGauges: readonly Gauge[] = [
     labels: ['upstream'],
     read: async (host) =>
       (await listPools(host)).map(([{ name }, pool]) => ({
-        value: placesIn(pool, 'running').length,
+        value: listPlaces(pool, 'running').length,
         labels: { upstream: name },
       })),
   },
@@ -35,10 +36,12 @@ export const capacityGauges: readonly Gauge[] = [
     description: 'Requests of this instance that wait for a free slot of an upstream, by model.',
     labels: ['model'],
     async read(host): Promise<Reading[]> {
-      const waiting = (await listPools(host)).flatMap(([, pool]) => placesIn(pool, 'waiting'));
-      const limited = host.catalog.models.filter(({ routes }) => routes.some(({ upstream }) => upstream.capacity));
-      return limited.map(({ id }) => ({
-        value: waiting.filter(({ model }) => model === id).length,
+      const waitingPlaces = (await listPools(host)).flatMap(([, pool]) => listPlaces(pool, 'waiting'));
+      const limitedModels = host.catalog.models.filter(({ routes }) =>
+        routes.some(({ upstream }) => upstream.capacity),
+      );
+      return limitedModels.map(({ id }) => ({
+        value: waitingPlaces.filter(({ model }) => model === id).length,
         labels: { model: id },
       }));
     },

@@ -17,7 +17,7 @@ const warnIntervalMs = 60_000;
 
 export interface PoolParts {
   readonly log: Logger;
-  /** Undefined in a gateway of one process. */
+  /** Undefined if this process is the only instance. */
   readonly store: SlotStore | undefined;
   monotonic(): number; // ms
 }
@@ -32,14 +32,14 @@ export interface Place {
   /** Last known position and expected wait; see SlotReply. */
   position: number;
   expected: number; // ms
-  startedAt: number; // when it got its slot
-  /** Called once, when it gets a slot after waiting. */
+  startedAt: number; // monotonic ms; when it got its slot
+  /** Called once, when it is granted a slot after waiting. */
   onGrant: () => void;
 }
 
 /**
- * Slots of an upstream as seen by this instance. The places here are authoritative for this instance: they are sent to the store, and again
- * if it lost them. While the store is unavailable, the instance grants its share of the slots by itself, to the same places in the same
+ * Slots of an upstream as seen by this instance. This instance's places are authoritative: they are sent to the store, and sent again if
+ * the store lost them. While the store is unavailable, the instance grants its share of the slots itself, to the same places in the same
  * order.
  */
 export class CapacityPool implements Disposable {
@@ -51,20 +51,20 @@ export class CapacityPool implements Disposable {
   readonly #parts: PoolParts;
   readonly #places = new Map<string, Place>();
   #timer: NodeJS.Timeout | undefined;
-  #wakesAt = 0; // performance.now()
-  readonly #warning = new Throttle(warnIntervalMs);
-  /** Set while there is no store, or it is unavailable: it then grants the slots. */
-  #local: FairQueue | undefined;
+  #nextBeatAt = 0; // `performance.now()` ms
+  readonly #warningThrottle = new Throttle(warnIntervalMs);
+  /** Grants the slots while there is no store, or the store is unavailable; otherwise undefined. */
+  #localQueue: FairQueue | undefined;
   #isBeating = false;
   #isClosed = false;
-  #count = 0;
+  #lastNumber = 0;
 
   constructor(name: string, key: string, limits: SlotLimits, parts: PoolParts) {
     this.name = name;
     this.key = key;
     this.limits = limits;
     this.#parts = parts;
-    if (parts.store === undefined) this.#local = new FairQueue();
+    if (parts.store === undefined) this.#localQueue = new FairQueue();
   }
 
   get places(): Iterable<Place> {
@@ -72,9 +72,9 @@ export class CapacityPool implements Disposable {
   }
 
   /** Requests a slot. Resolves with a place that is `running`, `waiting` or `refused`. */
-  async enter(ask: Omit<SlotAsk, 'id'>, model: string, onGrant: () => void): Promise<Place> {
+  async requestSlot(ask: Omit<SlotAsk, 'id'>, model: string, onGrant: () => void): Promise<Place> {
     const { account, weight, mayWait } = ask;
-    const id = `${this.#parts.store?.instance ?? 'local'}:${++this.#count}`;
+    const id = `${this.#parts.store?.instance ?? 'local'}:${++this.#lastNumber}`;
     const place: Place = {
       id,
       account,
@@ -93,16 +93,16 @@ export class CapacityPool implements Disposable {
   }
 
   /**
-   * Frees the slot, or gives up the place. Safe to call more than once; never rejects. Once it resolves, the place has the position and
-   * wait that its account would get now.
+   * Frees the slot or gives up the place. Safe to call more than once; never rejects. When it resolves, the place has the position and the
+   * expected wait that its account would get now.
    */
   async end(place: Place, result: SlotResult): Promise<void> {
-    const before = place.state;
-    if (before === 'over' || before === 'refused') return;
+    const previousState = place.state;
+    if (previousState === 'over' || previousState === 'refused') return;
     place.state = 'over';
     this.#places.delete(place.id);
-    // The reply to `enter` frees it.
-    if (before === 'entering') return;
+    // Freed when the reply to `enter` arrives.
+    if (previousState === 'entering') return;
     const reply = await this.#end(place.id, result);
     if (reply !== undefined) Object.assign(place, { position: reply.position, expected: reply.expected });
   }
@@ -112,32 +112,37 @@ export class CapacityPool implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** This instance's share of the limits, while it grants slots by itself. */
-  get #share(): SlotLimits {
+  /** This instance's share of the limits, used while it grants slots itself. */
+  get #localLimits(): SlotLimits {
     const instances = Math.max(1, this.#parts.store?.instances ?? 1);
-    const { concurrent, requests, ...rest } = this.limits;
-    return { ...rest, concurrent: Math.max(1, Math.floor(concurrent / instances)), requests: requests / instances };
+    const { concurrent, requests, ...otherLimits } = this.limits;
+    return {
+      ...otherLimits,
+      concurrent: Math.max(1, Math.floor(concurrent / instances)),
+      requests: requests / instances,
+    };
   }
 
   async #enter(place: Place, mayWait: boolean): Promise<void> {
-    if (this.#local === undefined) {
+    if (this.#localQueue === undefined) {
       const { store } = this.#parts;
       try {
         const reply = await (store as SlotStore).enter(this.key, this.limits, { ...place, mayWait });
-        return this.#settle(place, reply);
+        return this.#applyReply(place, reply);
       } catch (error) {
-        this.#leaveStore(error);
+        this.#switchToLocal(error);
       }
     }
-    if (place.state === 'entering') this.#enterLocal(this.#local as FairQueue | undefined as FairQueue, place, mayWait);
+    if (place.state === 'entering')
+      this.#enterLocal(this.#localQueue as FairQueue | undefined as FairQueue, place, mayWait);
   }
 
-  #enterLocal(local: FairQueue, place: Place, mayWait: boolean, limits: SlotLimits = this.#share): void {
-    this.#settle(place, local.enter({ ...place, mayWait }, limits, this.#parts.monotonic()));
+  #enterLocal(local: FairQueue, place: Place, mayWait: boolean, limits: SlotLimits = this.#localLimits): void {
+    this.#applyReply(place, local.enter({ ...place, mayWait }, limits, this.#parts.monotonic()));
   }
 
-  #settle(place: Place, reply: SlotReply): void {
-    this.#follow(reply);
+  #applyReply(place: Place, reply: SlotReply): void {
+    this.#applyGrants(reply);
     // A grant by another instance may arrive before the reply.
     if (place.state === 'running') return;
     if (place.state === 'over') {
@@ -162,12 +167,12 @@ export class CapacityPool implements Disposable {
     if (hasWaited) place.onGrant();
   }
 
-  #follow({ granted, nextIn }: SlotReply): void {
+  #applyGrants({ granted, nextIn }: SlotReply): void {
     for (const id of granted) this.grant(id);
     if (nextIn !== undefined) this.#scheduleBeat(Math.min(beatInterval, nextIn + 1));
   }
 
-  /** Another call, or instance, granted a slot to this id. */
+  /** Applies a slot that another call or instance granted to this id. */
   grant(id: string): void {
     const place = this.#places.get(id);
     if (place === undefined) this.#endUnused(id);
@@ -178,17 +183,18 @@ export class CapacityPool implements Disposable {
     inBackground(this.#parts.log, `freeing a slot of ${this.name}`, () => this.#end(id, unused));
   }
 
-  /** @returns undefined while the store is unavailable; a later heartbeat reports the end, or the lease expires */
+  /** @returns undefined if the store is unavailable; a later heartbeat then reports the end, or the lease expires */
   async #end(id: string, result: SlotResult): Promise<SlotReply | undefined> {
     let reply: SlotReply | undefined;
-    if (this.#local !== undefined) reply = this.#local.end(id, result, this.#share, this.#parts.monotonic());
+    if (this.#localQueue !== undefined)
+      reply = this.#localQueue.end(id, result, this.#localLimits, this.#parts.monotonic());
     else
       try {
         reply = await (this.#parts.store as SlotStore).end(this.key, this.limits, id, result);
       } catch (error) {
-        this.#leaveStore(error);
+        this.#switchToLocal(error);
       }
-    if (reply !== undefined) this.#follow(reply);
+    if (reply !== undefined) this.#applyGrants(reply);
     return reply;
   }
 
@@ -197,40 +203,41 @@ export class CapacityPool implements Disposable {
    *
    * @throws errors that do not concern the store
    */
-  #leaveStore(error: unknown): void {
+  #switchToLocal(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
-    if (this.#local !== undefined) return;
-    if (this.#warning.pass())
+    if (this.#localQueue !== undefined) return;
+    if (this.#warningThrottle.pass())
       this.#parts.log.warn(`slots of the upstream ${this.name} are shared out by each instance: ${error.message}`);
-    const local = (this.#local = new FairQueue());
+    const local = (this.#localQueue = new FairQueue());
     const now = this.#parts.monotonic();
     const { running, waiting } = this.#placesByState();
     for (const place of running)
-      local.adopt({ ...place, mayWait: false }, this.#share, now, Math.max(0, now - place.startedAt));
-    for (const place of waiting) this.#enterLocal(local, place, true, { ...this.#share, ...boundless });
+      local.adopt({ ...place, mayWait: false }, this.#localLimits, now, Math.max(0, now - place.startedAt));
+    for (const place of waiting) this.#enterLocal(local, place, true, { ...this.#localLimits, ...unlimitedWaiting });
     this.#scheduleBeat(beatInterval);
   }
 
   #placesByState(): Record<'running' | 'waiting', Place[]> {
-    const all = [...this.#places.values()];
-    const inState = (wanted: Place['state']) => all.filter(({ state }) => state === wanted);
+    const places = [...this.#places.values()];
+    const inState = (expected: Place['state']) => places.filter(({ state }) => state === expected);
     return { running: inState('running'), waiting: inState('waiting') };
   }
 
   #scheduleBeat(milliseconds: number): void {
     if (this.#isClosed || this.#isBeating || this.#places.size === 0) return;
-    const at = performance.now() + milliseconds;
-    if (this.#timer !== undefined && this.#wakesAt <= at) return;
+    const beatAt = performance.now() + milliseconds;
+    if (this.#timer !== undefined && this.#nextBeatAt <= beatAt) return;
     clearTimeout(this.#timer);
-    this.#wakesAt = at;
-    this.#timer = setTimeout(() => this.beatSoon(), milliseconds).unref();
+    this.#nextBeatAt = beatAt;
+    this.#timer = setTimeout(() => this.startBeat(), milliseconds).unref();
   }
 
-  beatSoon(): void {
+  /** Sends a heartbeat in the background. */
+  startBeat(): void {
     inBackground(this.#parts.log, `the slots of ${this.name}`, () => this.beat());
   }
 
-  /** Sends a heartbeat to the store, and reconciles both states. */
+  /** Sends a heartbeat to the store and reconciles its state with the places of this instance. */
   async beat(): Promise<void> {
     if (this.#isBeating || this.#isClosed) return;
     this.#isBeating = true;
@@ -239,10 +246,10 @@ export class CapacityPool implements Disposable {
     let nextIn = beatInterval;
     try {
       const { store } = this.#parts;
-      if (store !== undefined) await this.#compare(store);
-      if (this.#local !== undefined) {
-        const reply = this.#local.beat(this.#share, this.#parts.monotonic());
-        this.#follow(reply);
+      if (store !== undefined) await this.#reconcile(store);
+      if (this.#localQueue !== undefined) {
+        const reply = this.#localQueue.beat(this.#localLimits, this.#parts.monotonic());
+        this.#applyGrants(reply);
         nextIn = Math.min(nextIn, (reply.nextIn ?? beatInterval) + 1);
       }
     } finally {
@@ -251,42 +258,42 @@ export class CapacityPool implements Disposable {
     }
   }
 
-  async #compare(store: SlotStore): Promise<void> {
-    const before = this.#placesByState();
+  async #reconcile(store: SlotStore): Promise<void> {
+    const placesBefore = this.#placesByState();
     try {
       const reply = await store.beat(this.key, this.limits);
-      const wasLocal = this.#local !== undefined;
-      // From here on the store decides again; places that it does not know are sent below.
-      this.#local = undefined;
-      this.#follow(reply);
-      const held = reply.held ?? new Map<string, boolean>();
+      const wasLocal = this.#localQueue !== undefined;
+      // From here on, the store decides again; places that are missing there are sent below.
+      this.#localQueue = undefined;
+      this.#applyGrants(reply);
+      const storedPlaces = reply.held ?? new Map<string, boolean>();
       const granted = new Set(reply.granted);
-      for (const [id, isRunning] of held) {
+      for (const [id, isRunning] of storedPlaces) {
         const place = this.#places.get(id);
         if (isRunning && place !== undefined) this.#grant(place);
       }
-      // Slots in use are reported before ended ones, which the store would otherwise grant to others.
-      for (const place of wasLocal ? this.#placesByState().running : before.running)
-        if (place.state === 'running' && held.get(place.id) !== true && !granted.has(place.id))
+      // Slots in use are reported before ended ones, which the store would otherwise grant to other instances.
+      for (const place of wasLocal ? this.#placesByState().running : placesBefore.running)
+        if (place.state === 'running' && storedPlaces.get(place.id) !== true && !granted.has(place.id))
           await store.adopt(
             this.key,
             this.limits,
             { ...place, mayWait: false },
             this.#parts.monotonic() - place.startedAt,
           );
-      for (const place of wasLocal ? this.#placesByState().waiting : before.waiting)
-        if (place.state === 'waiting' && !held.has(place.id))
-          this.#settle(
+      for (const place of wasLocal ? this.#placesByState().waiting : placesBefore.waiting)
+        if (place.state === 'waiting' && !storedPlaces.has(place.id))
+          this.#applyReply(
             place,
-            await store.enter(this.key, { ...this.limits, ...boundless }, { ...place, mayWait: true }),
+            await store.enter(this.key, { ...this.limits, ...unlimitedWaiting }, { ...place, mayWait: true }),
           );
-      for (const id of held.keys()) if (!this.#places.has(id)) this.#endUnused(id);
+      for (const id of storedPlaces.keys()) if (!this.#places.has(id)) this.#endUnused(id);
       if (wasLocal) this.#parts.log.info(`slots of the upstream ${this.name} are shared between instances again`);
     } catch (error) {
-      this.#leaveStore(error);
+      this.#switchToLocal(error);
     }
   }
 }
 
-/** Limits for requests that already wait: they may continue to. */
-const boundless = { waitingByAccount: Infinity, waiting: Infinity };
+/** Limits for requests that already wait and may continue to. */
+const unlimitedWaiting = { waitingByAccount: Infinity, waiting: Infinity };

@@ -2,7 +2,7 @@ import type { SlotResult } from '#core/platform/shared/slots.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Headers with remaining requests and their reset: OpenAI and most others, Anthropic, the IETF draft. */
+/** Headers with the remaining requests and their reset: OpenAI and compatible vendors, Anthropic, vendors without a kind, IETF draft. */
 const headerPairs = [
   ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
   ['anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'],
@@ -10,18 +10,18 @@ const headerPairs = [
   ['ratelimit-remaining', 'ratelimit-reset'],
 ] as const;
 
-const secondsIn: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
+const secondsPerUnit: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
 
 /**
- * Reads the remaining requests as reported by the upstream; undefined if missing or in an unknown form.
+ * Reads the remaining requests reported by the upstream; undefined if missing or in an unknown form.
  *
  * @param now epoch ms
  */
 export function readRateHeaders(headers: Headers, now: number): SlotResult['left'] {
-  for (const [remaining, reset] of headerPairs) {
-    const requests = headers[remaining]?.toString();
+  for (const [remainingName, resetName] of headerPairs) {
+    const requests = headers[remainingName]?.toString();
     if (requests === undefined || !/^\d{1,12}$/.test(requests)) continue;
-    const leftFor = readReset(headers[reset]?.toString() ?? '', now);
+    const leftFor = readReset(headers[resetName]?.toString() ?? '', now);
     if (leftFor !== undefined) return { requests: Number(requests), leftFor };
   }
   return undefined;
@@ -37,7 +37,7 @@ function readReset(text: string, now: number): number | undefined {
   if (/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text))
     return text
       .matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)
-      .reduce((sum, [, count, unit = '']) => sum + Number(count) * (secondsIn[unit] ?? 0) * 1000, 0);
+      .reduce((sum, [, count, unit = '']) => sum + Number(count) * (secondsPerUnit[unit] ?? 0) * 1000, 0);
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : Math.max(0, time - now);
 }

@@ -8,13 +8,13 @@ export interface QueueOptions {
   readonly wait: number; // seconds
   readonly per_account: number;
   readonly total: number;
-  /** True: a backup with a free slot is used immediately. False: only after the wait. */
+  /** True to use a backup with a free slot immediately; false to use it only after the wait. */
   readonly prefer_backup: boolean;
 }
 
-const retriesMs = { first: 500, longest: 30_000 };
+const retryRangeMs = { first: 500, longest: 30_000 };
 
-/** Slots of all upstreams that declare a capacity. Survives reloads, and so do the waiting requests. */
+/** Slots of all upstreams that declare a capacity. The pools and their waiting requests survive reloads. */
 export class SlotPools implements AsyncDisposable {
   readonly #pools = new Map<string, CapacityPool>();
   readonly #parts: PoolParts;
@@ -29,22 +29,26 @@ export class SlotPools implements AsyncDisposable {
   /** Applies the limits of a new configuration. */
   configure({ upstreams }: Catalog, queue: QueueOptions): void {
     for (const upstream of upstreams) {
-      const pool = this.of(upstream, queue);
-      if (pool !== undefined) pool.limits = limitsOf(upstream, queue);
+      const pool = this.getOrCreate(upstream, queue);
+      if (pool !== undefined) pool.limits = poolLimits(upstream, queue);
     }
   }
 
+  /** Returns the pool of an upstream; undefined if it has not been created. */
+  find(upstream: Upstream): CapacityPool | undefined {
+    return this.#pools.get(keyOf(upstream));
+  }
+
   /**
-   * Undefined for an upstream without a declared capacity. The pool of an upstream that only a variant has is created by its first request.
-   *
-   * @param queue if given, a missing pool is created
+   * Returns the pool of an upstream; undefined without a declared capacity. The pool of an upstream that occurs only in a variant is
+   * created by its first request.
    */
-  of(upstream: Upstream, queue?: QueueOptions): CapacityPool | undefined {
+  getOrCreate(upstream: Upstream, queue: QueueOptions): CapacityPool | undefined {
     if (upstream.capacity === undefined) return undefined;
+    const existing = this.find(upstream);
+    if (existing !== undefined) return existing;
     const key = keyOf(upstream);
-    const existing = this.#pools.get(key);
-    if (existing !== undefined || queue === undefined) return existing;
-    const pool = new CapacityPool(upstream.name, key, limitsOf(upstream, queue), this.#parts);
+    const pool = new CapacityPool(upstream.name, key, poolLimits(upstream, queue), this.#parts);
     this.#pools.set(key, pool);
     return pool;
   }
@@ -58,35 +62,35 @@ export class SlotPools implements AsyncDisposable {
   #subscribe(): Promise<(() => void) | undefined> {
     const { store, log } = this.#parts;
     if (store === undefined) return Promise.resolve(undefined);
-    const poolsNamed = (name: string) => this.#pools.values().filter((pool) => pool.key === name);
     const subscribe = () =>
       store.onGrant(
-        (name, ids) => {
-          for (const pool of poolsNamed(name)) for (const id of ids) pool.grant(id);
+        (key, ids) => {
+          const pool = this.#pools.get(key);
+          if (pool !== undefined) for (const id of ids) pool.grant(id);
         },
         () => {
-          for (const pool of this.#pools.values()) pool.beatSoon();
+          for (const pool of this.#pools.values()) pool.startBeat();
         },
       );
     const onFailure = (error: unknown, failures: number) => {
       const reason = error instanceof Error ? error.message : String(error);
       if (failures === 0) log.warn(`cannot receive slots that other instances free; retrying: ${reason}`);
     };
-    return retryUntilDone(subscribe, { range: retriesMs, signal: this.#closing.signal, onFailure });
+    return retryUntilDone(subscribe, { range: retryRangeMs, signal: this.#closing.signal, onFailure });
   }
 }
 
-function limitsOf({ capacity }: Upstream, queue: QueueOptions) {
+function poolLimits({ capacity }: Upstream, queue: QueueOptions) {
   const { concurrent = Infinity, requests = Infinity, period = 60_000 } = capacity ?? {};
   return { concurrent, requests, period, waitingByAccount: queue.per_account, waiting: queue.total };
 }
 
-/** An upstream with the same name but another base URL is a different one. */
+/** Returns the key of an upstream's pool. An upstream with the same name but a different base URL has a pool of its own. */
 function keyOf({ name, baseUrl }: Upstream): string {
   return `${name} ${baseUrl}`;
 }
 
-export function slotPoolsOf(host: Host): SlotPools {
+export function getSlotPools(host: Host): SlotPools {
   return host.keep('upstream/capacity', () => {
     const { log, shared } = host;
     return new SlotPools({ log, store: shared.slots, monotonic: () => host.monotonic() });

@@ -1,69 +1,75 @@
 import { type CallHandler, Connection, type ConnectionOwner } from './connection.ts';
 import { type Connect, createConnector } from './connector.ts';
-import { requestPieces, type UpstreamCall } from './request-head.ts';
+import { encodeRequest, type UpstreamCall } from './request-head.ts';
 
-/** Responses after which an upstream is trusted to send no surplus bytes; of later ones, one in 16 is checked. */
+/** The first 1,000 responses are checked for surplus bytes; after that, the upstream is trusted and one response in 16 is checked. */
 const surplusChecks = { responses: 1_000, oneIn: 16 };
 
-/** Idle connections are closed after `usual`, or `reserve` before the timeout announced by the upstream. */
-const idleTimeMs = { usual: 10_000, longest: 60_000, reserve: 2_000, check: 500 };
+/** Idle connections are closed after `default`, or `reserve` before the timeout announced by the upstream, at most after `max`. */
+const idleTimeoutsMs = { default: 10_000, max: 60_000, reserve: 2_000, checkInterval: 500 };
 
 interface ConnectionPoolOptions {
-  /** Ms that a connection rests after a checked response, so that its socket is read once more; 0: none. */
-  readonly rest: number;
-  readonly longestAge: number; // ms; a running request may finish
+  /** Ms for which a connection is kept unused after a checked response, so that its socket is read once more; 0 to disable. */
+  readonly quarantineMs: number;
+  readonly maxAgeMs: number; // a running request may finish
   readonly connectTimeout?: number; // seconds; default: 10
-  /** Expected in the upstream's certificate; default: the origin's host. */
+  /** Name expected in the upstream's certificate; default: the origin's host. */
   readonly serverName?: string | undefined;
-  readonly isReused?: boolean;
+  readonly isPersistent?: boolean;
   readonly onSurplus?: () => void;
 }
 
 /**
- * Connections to one origin, each with one request at a time. A request takes the most recently used connection that is not resting, or
- * opens another, so that surplus connections from a peak age and close.
+ * Connections to one origin, each with one request at a time. A request takes the most recently used available connection or opens a new
+ * one. Connections left over from a traffic peak stay unused and are closed.
+ *
+ * After a checked response, a connection is quarantined first: bytes that arrive in this time belong to no request.
  */
 export class ConnectionPool implements ConnectionOwner {
   readonly #options: ConnectionPoolOptions;
   readonly #host: string;
-  readonly #isReused: boolean;
+  readonly #isPersistent: boolean;
   readonly #connect: Connect;
   readonly #connections = new Set<Connection>();
-  #answered: Connection[] = []; // in this turn of the event loop
-  readonly #resting: Connection[] = []; // longest first
-  readonly #rested: Connection[] = []; // most recently used last
-  #responses = 0;
+  #justFinished: Connection[] = []; // in this event loop turn
+  readonly #quarantined: Connection[] = []; // oldest first
+  readonly #available: Connection[] = []; // most recently used last
+  #responseCount = 0;
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
-  #restTimer: NodeJS.Timeout | undefined;
+  #quarantineTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(origin: string, options: ConnectionPoolOptions) {
     this.#options = options;
-    this.#isReused = options.isReused ?? true;
+    this.#isPersistent = options.isPersistent ?? true;
     this.#host = new URL(origin).host;
     this.#connect = createConnector(origin, options.connectTimeout ?? 10, options.serverName);
   }
 
-  /** @throws TypeError for a request that cannot be sent */
+  /**
+   * Sends a request on an available or new connection.
+   *
+   * @throws TypeError for a request that cannot be sent
+   */
   dispatch(call: UpstreamCall, handler: CallHandler): void {
-    const request = requestPieces(call, this.#host, this.#isReused);
-    const connection = this.#take() ?? this.#open();
+    const request = encodeRequest(call, this.#host, this.#isPersistent);
+    const connection = this.#takeAvailable() ?? this.#openConnection();
     connection.send(request, call.method !== 'HEAD', handler);
   }
 
-  /** Resolves when all running requests are finished. */
+  /** Closes idle connections. Resolves when all running requests are finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const connection of [...this.#resting, ...this.#rested, ...this.#answered]) connection.destroy();
+    for (const connection of [...this.#quarantined, ...this.#available, ...this.#justFinished]) connection.destroy();
     if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
-  /** Ends the running requests. */
+  /** Closes all connections and ends the running requests. */
   async destroy(): Promise<void> {
     this.#isClosed = true;
     for (const connection of this.#connections) connection.destroy();
-    clearTimeout(this.#restTimer);
+    clearTimeout(this.#quarantineTimer);
     clearTimeout(this.#idleTimer);
   }
 
@@ -72,90 +78,92 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   onIdle(connection: Connection): void {
-    if (this.#answered.push(connection) === 1) setImmediate(() => this.#release());
+    if (this.#justFinished.push(connection) === 1) setImmediate(() => this.#releaseFinished());
   }
 
   onClosed(connection: Connection): void {
     this.#connections.delete(connection);
-    remove(this.#resting, connection);
-    remove(this.#rested, connection);
+    remove(this.#quarantined, connection);
+    remove(this.#available, connection);
     if (this.#connections.size === 0) this.#onEmpty?.();
   }
 
-  #take(): Connection | undefined {
+  #takeAvailable(): Connection | undefined {
     const now = performance.now();
-    for (let last = this.#rested.pop(); last !== undefined; last = this.#rested.pop()) {
-      if (!this.#isTooOld(last, now) && !isIdleTooLong(last, now) && !last.isDestroyed) return last;
-      last.destroy();
+    for (let candidate = this.#available.pop(); candidate !== undefined; candidate = this.#available.pop()) {
+      if (!this.#isTooOld(candidate, now) && !isIdleTooLong(candidate, now) && !candidate.isDestroyed) return candidate;
+      candidate.destroy();
     }
     return undefined;
   }
 
-  #open(): Connection {
-    const connection = new Connection(this, this.#connect, this.#isReused);
+  #openConnection(): Connection {
+    const connection = new Connection(this, this.#connect, this.#isPersistent);
     this.#connections.add(connection);
     return connection;
   }
 
-  /** Runs one turn later, because an upstream that closes a connection after its response does so immediately. */
-  #release(): void {
-    const answered = this.#answered;
-    this.#answered = [];
+  /** Releases the finished connections one turn later: an upstream that closes a connection after its response does so immediately. */
+  #releaseFinished(): void {
+    const finished = this.#justFinished;
+    this.#justFinished = [];
     const now = performance.now();
-    for (const connection of answered) {
+    for (const connection of finished) {
       if (connection.isDestroyed) continue;
       if (this.#isClosed || this.#isTooOld(connection, now) || isIdleTooLong(connection, now)) {
         connection.destroy();
         continue;
       }
-      const isChecked = ++this.#responses <= surplusChecks.responses || this.#responses % surplusChecks.oneIn === 0;
-      const rests = isChecked && this.#options.rest > 0;
-      (rests ? this.#resting : this.#rested).push(connection);
-      if (rests && this.#restTimer === undefined) this.#awaitRest(this.#options.rest);
-      this.#idleTimer ??= setTimeout(() => this.#closeIdle(), idleTimeMs.check).unref();
+      const isChecked =
+        ++this.#responseCount <= surplusChecks.responses || this.#responseCount % surplusChecks.oneIn === 0;
+      const needsQuarantine = isChecked && this.#options.quarantineMs > 0;
+      (needsQuarantine ? this.#quarantined : this.#available).push(connection);
+      if (needsQuarantine && this.#quarantineTimer === undefined)
+        this.#scheduleQuarantineEnd(this.#options.quarantineMs);
+      this.#idleTimer ??= setTimeout(() => this.#closeIdle(), idleTimeoutsMs.checkInterval).unref();
     }
   }
 
   /**
-   * Time alone does not end a rest, because a blocked event loop reads no sockets. Immediates run after the sockets were read in the same
-   * turn as the timer.
+   * Schedules the end of the quarantine. Time alone does not suffice, because a blocked event loop reads no sockets. Immediates run after
+   * the sockets were read in the same turn as the timer.
    */
-  #awaitRest(milliseconds: number): void {
+  #scheduleQuarantineEnd(milliseconds: number): void {
     const check = () => {
-      const before = performance.now() - this.#options.rest;
-      setImmediate(() => this.#endRest(before));
+      const idleBefore = performance.now() - this.#options.quarantineMs;
+      setImmediate(() => this.#endQuarantine(idleBefore));
     };
-    this.#restTimer = setTimeout(check, milliseconds).unref();
+    this.#quarantineTimer = setTimeout(check, milliseconds).unref();
   }
 
-  #endRest(before: number): void {
-    while (this.#resting[0] !== undefined && this.#resting[0].idleSince <= before)
-      this.#rested.push(this.#resting.shift() as Connection);
-    const next = this.#resting[0];
-    this.#restTimer = undefined;
-    if (next !== undefined) this.#awaitRest(Math.max(1, Math.ceil(next.idleSince - before)));
+  #endQuarantine(idleBefore: number): void {
+    while (this.#quarantined[0] !== undefined && this.#quarantined[0].idleSince <= idleBefore)
+      this.#available.push(this.#quarantined.shift() as Connection);
+    const next = this.#quarantined[0];
+    this.#quarantineTimer = undefined;
+    if (next !== undefined) this.#scheduleQuarantineEnd(Math.max(1, Math.ceil(next.idleSince - idleBefore)));
   }
 
   #closeIdle(): void {
     const now = performance.now();
-    for (const connection of [...this.#resting, ...this.#rested])
+    for (const connection of [...this.#quarantined, ...this.#available])
       if (isIdleTooLong(connection, now)) connection.destroy();
-    const isIdle = this.#resting.length + this.#rested.length > 0;
-    this.#idleTimer = isIdle ? setTimeout(() => this.#closeIdle(), idleTimeMs.check).unref() : undefined;
+    const isIdle = this.#quarantined.length + this.#available.length > 0;
+    this.#idleTimer = isIdle ? setTimeout(() => this.#closeIdle(), idleTimeoutsMs.checkInterval).unref() : undefined;
   }
 
   #isTooOld({ openedAt }: Connection, now: number): boolean {
-    return now - openedAt > this.#options.longestAge;
+    return now - openedAt > this.#options.maxAgeMs;
   }
 }
 
-/** Closing first avoids the race with the upstream, which closes idle connections too. */
+/** Returns true if the connection must be closed before the upstream closes it, which could race with a request. */
 function isIdleTooLong({ idleSince, idleSeconds }: Connection, now: number): boolean {
-  const allowed =
+  const timeoutMs =
     idleSeconds === undefined
-      ? idleTimeMs.usual
-      : Math.min(idleSeconds * 1000 - idleTimeMs.reserve, idleTimeMs.longest);
-  return now - idleSince >= allowed;
+      ? idleTimeoutsMs.default
+      : Math.min(idleSeconds * 1000 - idleTimeoutsMs.reserve, idleTimeoutsMs.max);
+  return now - idleSince >= timeoutMs;
 }
 
 function remove(connections: Connection[], connection: Connection): void {

@@ -5,9 +5,8 @@ import { ResponseParser, type ResponseHeaders, type ResponseSink } from './respo
 
 interface ConnectionUse {
   readonly requests: number;
-  /** Bytes received in total. */
-  readonly bytesRead: number;
-  readonly bytesBefore: number;
+  readonly bytesRead: number; // in total
+  readonly bytesReadBefore: number; // before the current request
 }
 
 /** Controls one request. Has no effect once the response is complete. */
@@ -21,9 +20,9 @@ export interface CallControl {
   resume(): void;
 }
 
-/** Receives the response to a request, in this order. An error may come at any time, and is the last call. */
+/** Receives the response to a request, in this order. An error may occur at any time and is the last call. */
 export interface CallHandler {
-  /** A connection is open; the request is sent unless this call aborts it. */
+  /** Called when a connection is open; the request is sent unless this call aborts it. */
   onRequestStart(control: CallControl): void;
   onResponseStart(control: CallControl, status: number, headers: ResponseHeaders): void;
   onResponseData(control: CallControl, chunk: Buffer): void;
@@ -32,14 +31,14 @@ export interface CallHandler {
 }
 
 export interface ConnectionOwner {
-  /** The connection can take the next request. */
+  /** Called when the connection can take the next request. */
   onIdle(connection: Connection): void;
   onClosed(connection: Connection): void;
-  /** The upstream sent a response without a request. */
+  /** Called when the upstream sent a response without a request. */
   onSurplus(): void;
 }
 
-/** The upstream closed the connection. The code is undici's, as in other clients' errors. */
+/** Error for a connection that the upstream closed. Uses undici's code, like the errors of other clients. */
 class ClosedError extends Error {
   readonly code = 'UND_ERR_SOCKET';
 
@@ -48,41 +47,40 @@ class ClosedError extends Error {
   }
 }
 
-const buffer = Buffer.allocUnsafeSlow(65_536); // shared: reads do not overlap
+const readBuffer = Buffer.allocUnsafeSlow(65_536); // shared, because reads do not overlap
 
 /**
- * A connection to an upstream, with one request at a time. Bytes received without a request are never taken for part of a response
+ * A connection to an upstream, with one request at a time. Bytes received without a request never become part of a response
  * ([decision 33](../../../docs/decisions/0033-between-an-upstream-and-the-parser.md)).
  */
 export class Connection implements ConnectionUse {
   requests = 0;
   bytesRead = 0;
-  bytesBefore = 0;
-  /** `performance.now()`. */
+  bytesReadBefore = 0;
   openedAt = performance.now();
   idleSince = this.openedAt;
   readonly #owner: ConnectionOwner;
-  readonly #isReused: boolean;
+  readonly #isPersistent: boolean;
   readonly #parser = new ResponseParser();
   readonly #socket: Socket;
   #isConnected = false;
   #isClosed = false;
-  #isExecuting = false;
-  #exchange: Exchange | undefined;
-  #unread: Buffer | undefined;
-  #hasEnded = false; // the upstream ended the stream, maybe with bytes still unread
+  #isParsing = false;
+  #call: Call | undefined;
+  #unparsed: Buffer | undefined;
+  #hasSocketEnded = false; // by the upstream; bytes may still be unparsed
 
   /**
    * Opens the connection.
    *
-   * @param isReused false if it serves a single request
+   * @param isPersistent false if it serves a single request
    */
-  constructor(owner: ConnectionOwner, connect: Connect, isReused: boolean) {
+  constructor(owner: ConnectionOwner, connect: Connect, isPersistent: boolean) {
     this.#owner = owner;
-    this.#isReused = isReused;
-    const onread = { buffer, callback: (count: number) => this.#receive(count) };
+    this.#isPersistent = isPersistent;
+    const onread = { buffer: readBuffer, callback: (count: number) => this.#onRead(count) };
     this.#socket = connect(onread, (error) => {
-      if (error === undefined) this.#begin();
+      if (error === undefined) this.#onConnected();
       else this.#close(error);
     });
   }
@@ -102,8 +100,8 @@ export class Connection implements ConnectionUse {
    * @param hasBody false if the response has no body
    */
   send(request: readonly Buffer[], hasBody: boolean, handler: CallHandler): void {
-    this.#exchange = new Exchange(this, request, hasBody, handler);
-    if (this.#isConnected) this.#write(this.#exchange);
+    this.#call = new Call(this, request, hasBody, handler);
+    if (this.#isConnected) this.#startCall(this.#call);
   }
 
   /**
@@ -115,67 +113,67 @@ export class Connection implements ConnectionUse {
     this.#close(reason);
   }
 
-  abort(exchange: Exchange, reason: Error): void {
-    if (exchange !== this.#exchange) return;
-    if (exchange.isSent) return this.#close(reason);
-    // Nothing was sent, so the next request can use the connection.
+  abort(call: Call, reason: Error): void {
+    if (call !== this.#call) return;
+    if (call.isSent) return this.#close(reason);
+    // No bytes were sent, so the next request can use the connection.
     this.requests++;
-    this.#exchange = undefined;
-    this.#free(this.#isReused);
-    exchange.handler.onResponseError(exchange, reason);
+    this.#call = undefined;
+    this.#release(this.#isPersistent);
+    call.handler.onResponseError(call, reason);
   }
 
-  pause(exchange: Exchange): void {
-    if (exchange !== this.#exchange) return;
+  pause(call: Call): void {
+    if (call !== this.#call) return;
     this.#parser.isPaused = true;
     this.#socket.pause();
   }
 
-  resume(exchange: Exchange): void {
-    if (exchange !== this.#exchange || !this.#parser.isPaused) return;
+  resume(call: Call): void {
+    if (call !== this.#call || !this.#parser.isPaused) return;
     this.#parser.isPaused = false;
-    // If called from within the parser, the parser continues by itself.
-    if (!this.#isExecuting) this.#readOn();
+    // During a call from the parser, the parser continues by itself.
+    if (!this.#isParsing) this.#resumeParsing();
     if (!this.#parser.isPaused && !this.#isClosed) this.#socket.resume();
   }
 
-  #readOn(): void {
-    const [exchange, unread] = [this.#exchange, this.#unread];
-    this.#unread = undefined;
-    if (exchange !== undefined && unread !== undefined) this.#execute(exchange, unread, unread.length);
-    if (this.#hasEnded && this.#unread === undefined) this.#end();
+  #resumeParsing(): void {
+    const [call, unread] = [this.#call, this.#unparsed];
+    this.#unparsed = undefined;
+    if (call !== undefined && unread !== undefined) this.#parse(call, unread, unread.length);
+    if (this.#hasSocketEnded && this.#unparsed === undefined) this.#onSocketEnd();
   }
 
-  #begin(): void {
+  #onConnected(): void {
     if (this.#isClosed) return;
     this.#isConnected = true;
     this.openedAt = performance.now();
-    this.#socket.on('end', () => this.#end());
-    this.#socket.on('error', (error) => this.#break(error));
+    this.#socket.on('end', () => this.#onSocketEnd());
+    this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', () => {
-      if (!this.#isClosed) this.#break(new ClosedError());
+      if (!this.#isClosed) this.#fail(new ClosedError());
     });
-    if (this.#exchange !== undefined) this.#write(this.#exchange);
+    if (this.#call !== undefined) this.#startCall(this.#call);
   }
 
-  #write(exchange: Exchange): void {
+  #startCall(call: Call): void {
     try {
-      exchange.handler.onRequestStart(exchange);
+      call.handler.onRequestStart(call);
     } catch (error) {
       this.#close(error as Error);
     }
-    if (exchange !== this.#exchange) return;
+    if (call !== this.#call) return;
     this.requests++;
-    this.bytesBefore = this.bytesRead;
-    this.#parser.begin(exchange, exchange.hasBody);
+    this.bytesReadBefore = this.bytesRead;
+    this.#parser.start(call, call.hasBody);
     try {
-      this.#send(exchange.takeRequest());
+      this.#writeRequest(call.takeRequest());
     } catch (error) {
       this.#close(error as Error);
     }
   }
 
-  #send(request: readonly Buffer[]): void {
+  #writeRequest(request: readonly Buffer[]): void {
     const last = request.at(-1) as Buffer;
     if (request.length === 1) {
       this.#socket.write(last);
@@ -184,54 +182,55 @@ export class Connection implements ConnectionUse {
     lendBytes(request);
     this.#socket.cork();
     for (const piece of request.slice(0, -1)) this.#socket.write(piece);
-    // After an error, the bytes are left to the garbage collector.
+    // After an error, the bytes are not reused but garbage collected.
     this.#socket.write(last, (error) => error ?? reclaimBytes(request));
     this.#socket.uncork();
   }
 
-  #receive(count: number): boolean {
+  #onRead(count: number): boolean {
     this.bytesRead += count;
     if (this.#isClosed) return true;
-    const exchange = this.#exchange;
-    if (exchange?.isSent !== true) this.#handleSurplus(buffer.subarray(0, count));
-    // TLS may have decrypted more than was requested.
-    else if (this.#unread !== undefined) this.#unread = Buffer.concat([this.#unread, buffer.subarray(0, count)]);
-    else this.#execute(exchange, buffer, count);
-    // Returning false stops the socket; its `pause` has no effect while it starts to read.
+    const call = this.#call;
+    if (call?.isSent !== true) this.#handleSurplus(readBuffer.subarray(0, count));
+    // While paused, TLS may still deliver bytes that it had decrypted.
+    else if (this.#unparsed !== undefined)
+      this.#unparsed = Buffer.concat([this.#unparsed, readBuffer.subarray(0, count)]);
+    else this.#parse(call, readBuffer, count);
+    // Returning false stops the socket, whose `pause` has no effect while it starts to read.
     return !this.#parser.isPaused;
   }
 
-  #execute(exchange: Exchange, bytes: Buffer, length: number): void {
-    this.#isExecuting = true;
-    let used = 0;
+  #parse(call: Call, bytes: Buffer, length: number): void {
+    this.#isParsing = true;
+    let parsedBytes = 0;
     try {
-      used = this.#parser.execute(bytes, 0, length);
-      exchange.deliver(bytes);
+      parsedBytes = this.#parser.execute(bytes, 0, length);
+      call.deliver(bytes);
     } catch (error) {
-      exchange.deliver(bytes);
-      this.#break(error as Error);
+      call.deliver(bytes);
+      this.#fail(error as Error);
     }
-    this.#isExecuting = false;
+    this.#isParsing = false;
     if (this.#isClosed) return;
-    const rest = used < length ? bytes.subarray(used, length) : undefined;
-    if (this.#parser.isIdle) this.#finish(rest);
-    else if (rest !== undefined) this.#unread = bytes === buffer ? Buffer.from(rest) : rest;
+    const remainder = parsedBytes < length ? bytes.subarray(parsedBytes, length) : undefined;
+    if (this.#parser.isIdle) this.#finishCall(remainder);
+    else if (remainder !== undefined) this.#unparsed = bytes === readBuffer ? Buffer.from(remainder) : remainder;
   }
 
-  #finish(surplus?: Buffer): void {
-    const exchange = this.#exchange as Exchange;
-    this.#exchange = undefined;
-    // If the request is still being sent, the next one would be queued behind it.
-    const isReusable = this.#parser.isReusable && this.#isReused && this.#socket.writableLength === 0;
+  #finishCall(surplus?: Buffer): void {
+    const call = this.#call as Call;
+    this.#call = undefined;
+    // If the request is still being sent, the next request would be queued behind it.
+    const isReusable = this.#parser.isReusable && this.#isPersistent && this.#socket.writableLength === 0;
     if (surplus !== undefined) this.#handleSurplus(surplus);
-    this.#free(isReusable);
-    exchange.handler.onResponseEnd(exchange);
+    this.#release(isReusable);
+    call.handler.onResponseEnd(call);
   }
 
-  #free(isReusable: boolean): void {
+  #release(isReusable: boolean): void {
     if (this.#isClosed) return;
-    if (!isReusable || this.#hasEnded) return this.#close();
-    // The previous reader may have paused it.
+    if (!isReusable || this.#hasSocketEnded) return this.#close();
+    // The previous reader may have paused the connection.
     this.#parser.isPaused = false;
     if (this.#socket.isPaused()) this.#socket.resume();
     this.idleSince = performance.now();
@@ -240,44 +239,45 @@ export class Connection implements ConnectionUse {
 
   /** Handles bytes that belong to no request. */
   #handleSurplus(bytes: Buffer): void {
-    if (isBlank(bytes)) return;
+    if (isEmptyLines(bytes)) return;
     if (!isIdleTimeout(bytes)) this.#owner.onSurplus();
     this.#close(new ClosedError());
   }
 
-  #end(): void {
-    this.#hasEnded = true;
-    if (this.#unread !== undefined || this.#isClosed) return;
-    if (this.#parser.close()) this.#finish();
-    else this.#break(new ClosedError());
+  #onSocketEnd(): void {
+    this.#hasSocketEnded = true;
+    if (this.#unparsed !== undefined || this.#isClosed) return;
+    if (this.#parser.close()) this.#finishCall();
+    else this.#fail(new ClosedError());
   }
 
-  #break(error: Error): void {
-    const { requests, bytesRead, bytesBefore } = this;
-    this.#close(Object.assign(error, { socket: { requests, bytesRead, bytesBefore } }));
+  #fail(error: Error): void {
+    const { requests, bytesRead, bytesReadBefore } = this;
+    this.#close(Object.assign(error, { socket: { requests, bytesRead, bytesReadBefore } }));
   }
 
   #close(error?: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // Stops the parser: the remaining bytes are dropped.
+    // Stops the parser, which drops the remaining bytes.
     this.#parser.isPaused = true;
-    this.#unread = undefined;
+    this.#unparsed = undefined;
     this.#socket.destroy();
-    const exchange = this.#exchange;
-    this.#exchange = undefined;
+    const call = this.#call;
+    this.#call = undefined;
     this.#owner.onClosed(this);
-    if (error !== undefined) exchange?.handler.onResponseError(exchange, error);
+    if (error !== undefined) call?.handler.onResponseError(call, error);
   }
 }
 
-class Exchange implements CallControl, ResponseSink {
+/** One request on a connection and the delivery of its response. */
+class Call implements CallControl, ResponseSink {
   readonly connection: Connection;
   readonly hasBody: boolean;
   readonly handler: CallHandler;
   #request: readonly Buffer[] | undefined;
-  #from = 0;
-  #to = 0;
+  #chunkStart = 0;
+  #chunkEnd = 0;
 
   constructor(connection: Connection, request: readonly Buffer[], hasBody: boolean, handler: CallHandler) {
     this.connection = connection;
@@ -290,7 +290,7 @@ class Exchange implements CallControl, ResponseSink {
     return this.#request === undefined;
   }
 
-  /** Returns the request to send, which is not kept during the response. */
+  /** Returns the request to send and releases it, so that it does not stay in memory during the response. */
   takeRequest(): readonly Buffer[] {
     const request = this.#request ?? [];
     this.#request = undefined;
@@ -309,50 +309,50 @@ class Exchange implements CallControl, ResponseSink {
     this.connection.resume(this);
   }
 
-  head(status: number, headers: ResponseHeaders): void {
+  onHead(status: number, headers: ResponseHeaders): void {
     this.handler.onResponseStart(this, status, headers);
   }
 
-  /** Moves the chunks of one read together, over the chunk sizes between them, to deliver them at once. */
-  data(bytes: Buffer, start: number, end: number): void {
-    if (this.#to === 0) this.#from = start;
-    else bytes.copyWithin(this.#to, start, end);
-    this.#to = this.#to === 0 ? end : this.#to + end - start;
+  /** Joins the chunks of one read in place, over the chunk sizes between them, so that they are delivered at once. */
+  onData(bytes: Buffer, start: number, end: number): void {
+    if (this.#chunkEnd === 0) this.#chunkStart = start;
+    else bytes.copyWithin(this.#chunkEnd, start, end);
+    this.#chunkEnd = this.#chunkEnd === 0 ? end : this.#chunkEnd + end - start;
   }
 
-  end(): void {
-    // The connection checks for the end after the parser returned.
+  onEnd(): void {
+    // The connection checks for the end when the parser returns.
   }
 
   deliver(bytes: Buffer): void {
-    const [from, to] = [this.#from, this.#to];
-    if (to === 0) return;
-    this.#to = 0;
-    const chunk = Buffer.allocUnsafe(to - from);
-    bytes.copy(chunk, 0, from, to);
+    const [start, end] = [this.#chunkStart, this.#chunkEnd];
+    if (end === 0) return;
+    this.#chunkEnd = 0;
+    const chunk = Buffer.allocUnsafe(end - start);
+    bytes.copy(chunk, 0, start, end);
     this.handler.onResponseData(this, chunk);
   }
 }
 
-/** Load balancers send a 408 before they close an idle connection. */
+/** Returns true for the 408 that load balancers send before they close an idle connection. */
 function isIdleTimeout(bytes: Buffer): boolean {
   return /^HTTP\/1\.\d 408/.test(bytes.toString('latin1', 0, 12));
 }
 
-/** True for empty lines, which parsers ignore between messages. */
-function isBlank(bytes: Buffer): boolean {
+/** Returns true for empty lines, which parsers ignore between messages. */
+function isEmptyLines(bytes: Buffer): boolean {
   return bytes.length <= 4 && bytes.every((byte) => byte === 0x0d || byte === 0x0a);
 }
 
-/** Returns the connection that broke with this error; undefined if none was open yet. */
-export function brokenConnection(error: unknown): ConnectionUse | undefined {
+/** Returns the connection that failed with this error; undefined if none was open yet. */
+export function getFailedConnection(error: unknown): ConnectionUse | undefined {
   return error instanceof Error && 'socket' in error ? (error.socket as ConnectionUse) : undefined;
 }
 
 /**
- * Returns true if a connection that served earlier requests received nothing for the current one. If it broke, it was closed while idle; if
- * not, the other side may have vanished.
+ * Returns true if a connection that served earlier requests received no bytes for the current one. If the connection failed, it had been
+ * closed while idle; if not, the peer may have vanished.
  */
-export function isUnanswered({ requests, bytesRead, bytesBefore }: ConnectionUse): boolean {
-  return requests > 1 && bytesRead === bytesBefore;
+export function isUnanswered({ requests, bytesRead, bytesReadBefore }: ConnectionUse): boolean {
+  return requests > 1 && bytesRead === bytesReadBefore;
 }

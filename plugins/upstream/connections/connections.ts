@@ -5,93 +5,95 @@ import { ConnectionPool } from './connection-pool.ts';
 import { ConnectQueue } from './connect-queue.ts';
 
 /**
- * Ms after which a connection takes no further requests; a running one may finish. Otherwise, steady traffic would keep using an address
- * that the upstream's name no longer resolves to. Opening a connection costs about 1 ms of CPU.
+ * Ms after which a connection takes no further requests; a running request may finish. Without this limit, steady traffic would keep using
+ * an address to which the upstream's name no longer resolves. Opening a connection costs about 1 ms of CPU.
  */
-const longestAge = 60_000;
+const maxAgeMs = 60_000;
 
 /**
- * Ms that a connection rests after a response of an upstream that is not trusted yet. Surplus bytes sent right after a response arrive
- * within that time, and are not taken for the next response.
+ * Ms for which a connection is kept unused after a checked response. Surplus bytes sent right after a response arrive in this time, so they
+ * are not mistaken for the next response.
  */
-const defaultRest = 20;
+const defaultQuarantineMs = 20;
 
-/** Ms after an unrequested response in which each request to the upstream gets its own connection. */
-const suspicionMs = 3_600_000;
+/** Ms after an unrequested response during which each request to the upstream uses its own connection. */
+const suspectMs = 3_600_000;
 
 export interface ConnectionsOptions {
   readonly log?: Pick<Logger, 'warn'>;
-  /** Ms; tests that inspect connections set 0. */
-  readonly rest?: number;
+  /** Default: 20. Tests that inspect connections set 0. */
+  readonly quarantineMs?: number;
 }
 
-/** Connection pools of all upstreams. They survive reloads: open connections are worth keeping, and exchanges in flight use them. */
+/** Connection pools of all upstreams. They survive reloads, because opening connections is expensive and exchanges in flight use them. */
 export class Connections implements AsyncDisposable {
   readonly #options: ConnectionsOptions;
   readonly #pools = new Map<string, ConnectionPool>(); // by origin, connect timeout and server name
-  readonly #retired = new Set<ConnectionPool>(); // closing; their last requests still run
-  readonly #queues = new Map<string, ConnectQueue>();
-  /** Origins that sent an unrequested response -> timer that removes them. */
-  readonly #suspects = new Map<string, NodeJS.Timeout>();
+  readonly #closingPools = new Set<ConnectionPool>(); // with requests in flight
+  readonly #connectQueues = new Map<string, ConnectQueue>();
+  /** By origin that sent an unrequested response: timer that ends the suspicion. */
+  readonly #suspectTimers = new Map<string, NodeJS.Timeout>();
 
   constructor(options: ConnectionsOptions = {}) {
     this.#options = options;
   }
 
-  /** Attempts that wait for a connection to the origin. */
-  queue(origin: string): ConnectQueue {
-    const existing = this.#queues.get(origin);
+  /** Returns the queue of attempts that wait for a connection to the origin. */
+  getQueue(origin: string): ConnectQueue {
+    const existing = this.#connectQueues.get(origin);
     if (existing !== undefined) return existing;
     const queue = new ConnectQueue();
-    this.#queues.set(origin, queue);
+    this.#connectQueues.set(origin, queue);
     return queue;
   }
 
   /**
+   * Returns the pool for an origin.
+   *
    * @param connectTimeout seconds
    * @param serverName see `Target`
    */
-  pool(origin: string, connectTimeout: number, serverName?: string): ConnectionPool {
-    const name = `${origin} ${connectTimeout} ${serverName ?? ''}`;
-    const existing = this.#pools.get(name);
+  getPool(origin: string, connectTimeout: number, serverName?: string): ConnectionPool {
+    const key = `${origin} ${connectTimeout} ${serverName ?? ''}`;
+    const existing = this.#pools.get(key);
     if (existing !== undefined) return existing;
     const pool = new ConnectionPool(origin, {
-      rest: this.#options.rest ?? defaultRest,
-      longestAge,
+      quarantineMs: this.#options.quarantineMs ?? defaultQuarantineMs,
+      maxAgeMs,
       connectTimeout,
       serverName,
-      isReused: !this.#suspects.has(origin),
-      onSurplus: () => this.#suspect(origin),
+      isPersistent: !this.#suspectTimers.has(origin),
+      onSurplus: () => this.#markSuspect(origin),
     });
-    this.#pools.set(name, pool);
+    this.#pools.set(key, pool);
     return pool;
   }
 
   /**
-   * Replaces a pool after one of its connections stopped responding: the network path may be broken, and with it every open connection. New
+   * Replaces a pool after one of its connections stopped responding, because the network path of all its connections may be broken. New
    * requests use new connections; requests in flight keep theirs.
    */
   replace(pool: Pick<ConnectionPool, 'dispatch'>): void {
-    const name = this.#pools.entries().find(([, candidate]) => candidate === pool)?.[0];
-    const retired = this.#pools.get(name ?? '');
-    if (name === undefined || retired === undefined) return;
-    this.#pools.delete(name);
-    this.#retired.add(retired);
-    const forget = () => this.#retired.delete(retired);
-    retired.close().then(forget, forget);
+    const key = this.#pools.entries().find(([, candidate]) => candidate === pool)?.[0];
+    const closingPool = this.#pools.get(key ?? '');
+    if (key === undefined || closingPool === undefined) return;
+    this.#pools.delete(key);
+    this.#closingPools.add(closingPool);
+    const forget = () => this.#closingPools.delete(closingPool);
+    closingPool.close().then(forget, forget);
   }
 
-  /** A late response could be taken for the response to another customer's request. */
-  #suspect(origin: string): void {
-    if (this.#suspects.has(origin)) return;
+  /** Stops reusing connections to an origin: a late response could be mistaken for the response to another customer's request. */
+  #markSuspect(origin: string): void {
+    if (this.#suspectTimers.has(origin)) return;
     this.#options.log?.warn(
       `${origin} sent a response that no request asked for; for an hour, each request to it uses its own connection`,
     );
-    const end = setTimeout(() => {
-      this.#suspects.delete(origin);
+    const timer = setTimeout(() => {
+      this.#suspectTimers.delete(origin);
       this.#replaceAll(origin);
-    }, suspicionMs);
-    this.#suspects.set(origin, end.unref());
+    }, suspectMs);
+    this.#suspectTimers.set(origin, timer.unref());
     this.#replaceAll(origin);
   }
 
@@ -100,8 +102,8 @@ export class Connections implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const end of this.#suspects.values()) clearTimeout(end);
-    await Promise.all([...this.#pools.values(), ...this.#retired].map((pool) => pool.destroy()));
+    for (const timer of this.#suspectTimers.values()) clearTimeout(timer);
+    await Promise.all([...this.#pools.values(), ...this.#closingPools].map((pool) => pool.destroy()));
   }
 }
 
@@ -115,7 +117,7 @@ interface Target {
 const targets = new WeakMap<Route['upstream'], Target>();
 
 /** Returns the origin and path of an upstream's base URL, parsed once. */
-export function targetOf({ upstream }: Route): Target {
+export function getTarget({ upstream }: Route): Target {
   const cached = targets.get(upstream);
   if (cached !== undefined) return cached;
   const { origin, pathname } = new URL(upstream.baseUrl);

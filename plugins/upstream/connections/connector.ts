@@ -7,7 +7,7 @@ import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 /** TCP keep-alive: ms until the first probe, ms between probes, and their number. */
 const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
 
-/** The connection was not open in time. The code is undici's, which other modules expect. */
+/** Error for a connection that was not open in time. Uses undici's code, which other modules expect. */
 class ConnectTimeoutError extends Error {
   readonly code = 'UND_ERR_CONNECT_TIMEOUT';
 
@@ -16,23 +16,23 @@ class ConnectTimeoutError extends Error {
   }
 }
 
-/** Opens a connection, and calls `report` once, with or without an error. */
+/** Opens a connection and calls `report` once, with an error if it failed. */
 export type Connect = (onread: OnReadOpts, report: (error?: Error) => void) => Socket;
 
 /**
- * Opens HTTP/1.1 connections ([decision 18](../../../docs/decisions/0018-http-1-to-upstreams.md)).
+ * Creates a function that opens HTTP/1.1 connections ([decision 18](../../../docs/decisions/0018-http-1-to-upstreams.md)).
  *
- * The operating system probes idle connections: if the other side vanished, the connection fails after 25 s.
+ * The operating system probes idle connections. If the peer vanished, the connection fails after 25 s.
  *
  * @param timeout seconds
- * @param serverName name that TLS requests and verifies, if it differs from the origin's host
+ * @param serverName name to request and verify in TLS, if it differs from the origin's host
  */
 export function createConnector(origin: string, timeout: number, serverName?: string): Connect {
-  const { protocol, hostname: named, port } = new URL(origin);
-  const hostname = named.replace(/^\[|\]$/g, '');
+  const { protocol, hostname: urlHostname, port } = new URL(origin);
+  const hostname = urlHostname.replace(/^\[|\]$/g, '');
   const isAddress = isIP(hostname) !== 0;
   const isTls = protocol === 'https:';
-  const servername = serverName ?? (isAddress ? undefined : hostname);
+  const tlsName = serverName ?? (isAddress ? undefined : hostname);
   let session: Buffer | undefined;
   return (onread, report) => {
     let isResolved = isAddress;
@@ -52,16 +52,16 @@ export function createConnector(origin: string, timeout: number, serverName?: st
       ? connectTls({
           ...address,
           ALPNProtocols: ['http/1.1'],
-          ...(servername !== undefined && { servername }),
+          ...(tlsName !== undefined && { servername: tlsName }),
           ...(session !== undefined && { session }),
-        }).on('session', (given) => (session = given))
+        }).on('session', (ticket) => (session = ticket))
       : connectTcp(address);
     socket.once('lookup', (error) => (isResolved = error === null));
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
       finish();
     });
-    // Also handles errors of a socket without listeners.
+    // This listener also keeps later errors from being thrown.
     socket.on('error', finish);
     socket.once('close', () => {
       if (!isReported) finish(new Error('closed before it was open'));

@@ -5,11 +5,11 @@ export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 /** Receives the parts of one response from its parser. */
 export interface ResponseSink {
-  /** The final head; interim responses are skipped. */
-  head(status: number, headers: ResponseHeaders): void;
-  /** Part of the body: `bytes[start]` to `bytes[end - 1]`. Copy it, because `bytes` is overwritten afterwards. */
-  data(bytes: Buffer, start: number, end: number): void;
-  end(): void;
+  /** Receives the final head; interim responses are skipped. */
+  onHead(status: number, headers: ResponseHeaders): void;
+  /** Receives part of the body, `bytes[start]` to `bytes[end - 1]`. Copy it, because `bytes` is overwritten afterwards. */
+  onData(bytes: Buffer, start: number, end: number): void;
+  onEnd(): void;
 }
 
 class FramingError extends Error {
@@ -41,20 +41,20 @@ const maxSizeDigits = 12; // hexadecimal: less than 2 ** 48
 const maxLengthDigits = 15; // fits a safe integer
 const maxFramingRatio = 16; // chunks of one byte have a ratio of five
 
-const beginning = 'HTTP/1.';
+const versionPrefix = 'HTTP/1.';
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
 const fieldLines = /^(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 /** Half a line break, or a byte that is not allowed in a head. */
-const misplaced = /\r[^\n]|[^\r]\n|\0/;
+const misplacedByte = /\r[^\n]|[^\r]\n|\0/;
 
 /**
- * Parses HTTP/1.1 and 1.0 responses from bytes that may be split anywhere. Strict: where two parsers could disagree about the end of a
- * response, it throws.
+ * Parses HTTP/1.1 and 1.0 responses from bytes that may be split anywhere. It is strict and throws where two parsers could disagree about
+ * the end of a response.
  *
- * Source: RFC 9112, sections 2.2, 4 to 7, and RFC 9110, section 15.2.
+ * Source: RFC 9112, sections 2.2 and 4 to 7, and RFC 9110, section 15.2.
  */
 export class ResponseParser {
-  /** Set by the caller or the sink: `execute` returns before the next part. */
+  /** Set by the caller or the sink to make `execute` return before the next part. */
   isPaused = false;
   /** True if another request may follow on the connection. */
   isReusable = false;
@@ -64,25 +64,25 @@ export class ResponseParser {
   #hasBody = true;
   #state: State = 'head';
   /** Remaining bytes of the body or chunk; while a chunk size is read, the size so far. */
-  #left = 0;
-  #digits = 0;
-  #partial: Buffer | undefined;
-  #partialLength = 0;
-  #framing = 0; // bytes
-  #delivered = 0; // bytes
+  #remaining = 0;
+  #sizeDigits = 0;
+  #block: Buffer | undefined;
+  #blockLength = 0;
+  #framingBytes = 0;
+  #bodyBytes = 0;
 
   /**
    * Prepares for a response.
    *
    * @param hasBody false for the response to HEAD
    */
-  begin(sink: ResponseSink, hasBody: boolean): void {
+  start(sink: ResponseSink, hasBody: boolean): void {
     this.#sink = sink;
     this.#hasBody = hasBody;
     this.#state = 'head';
-    this.#partial = undefined;
-    this.#framing = 0;
-    this.#delivered = 0;
+    this.#block = undefined;
+    this.#framingBytes = 0;
+    this.#bodyBytes = 0;
     this.isPaused = false;
     this.isReusable = false;
     this.idleSeconds = undefined;
@@ -94,17 +94,20 @@ export class ResponseParser {
   }
 
   /**
-   * @returns number of bytes read: fewer than given if paused, or if the response is complete
+   * Parses bytes.
+   *
+   * @returns number of bytes read; smaller than the input if paused or if the response is complete
    * @throws FramingError
    */
   execute(bytes: Buffer, start = 0, end = bytes.length): number {
-    let at = start;
-    while (at < end && !this.isPaused && this.#sink !== undefined) at = this.#step(this.#sink, bytes, at, end);
-    return at - start;
+    let position = start;
+    while (position < end && !this.isPaused && this.#sink !== undefined)
+      position = this.#parseNext(this.#sink, bytes, position, end);
+    return position - start;
   }
 
   /**
-   * The upstream closed the connection.
+   * Ends the input because the upstream closed the connection.
    *
    * @returns true if this completed the response
    */
@@ -114,126 +117,126 @@ export class ResponseParser {
     return true;
   }
 
-  #step(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
+  #parseNext(sink: ResponseSink, bytes: Buffer, position: number, end: number): number {
     if (this.#state === 'counted' || this.#state === 'chunk' || this.#state === 'until close')
-      return this.#readData(sink, bytes, at, end);
-    const next = this.#readFraming(sink, bytes, at, end);
-    this.#framing += next - at;
-    if (this.#framing > bounds.upstreamFraming + maxFramingRatio * this.#delivered)
+      return this.#readData(sink, bytes, position, end);
+    const next = this.#readFraming(sink, bytes, position, end);
+    this.#framingBytes += next - position;
+    if (this.#framingBytes > bounds.upstreamFraming + maxFramingRatio * this.#bodyBytes)
       throw new FramingError('interim responses or chunk extensions without end');
     return next;
   }
 
-  #readData(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
+  #readData(sink: ResponseSink, bytes: Buffer, position: number, end: number): number {
     if (this.#state === 'until close') {
-      this.#delivered += end - at;
-      sink.data(bytes, at, end);
+      this.#bodyBytes += end - position;
+      sink.onData(bytes, position, end);
       return end;
     }
-    const next = Math.min(end, at + this.#left);
-    this.#left -= next - at;
-    this.#delivered += next - at;
-    const isLast = this.#left === 0 && this.#state === 'counted';
-    if (this.#left === 0 && this.#state === 'chunk') this.#state = 'chunk end';
-    sink.data(bytes, at, next);
+    const next = Math.min(end, position + this.#remaining);
+    this.#remaining -= next - position;
+    this.#bodyBytes += next - position;
+    const isLast = this.#remaining === 0 && this.#state === 'counted';
+    if (this.#remaining === 0 && this.#state === 'chunk') this.#state = 'chunk end';
+    sink.onData(bytes, position, next);
     if (isLast) this.#finish(sink);
     return next;
   }
 
-  #readFraming(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
+  #readFraming(sink: ResponseSink, bytes: Buffer, position: number, end: number): number {
     switch (this.#state) {
       case 'head':
-        return this.#readHead(sink, bytes, at, end);
+        return this.#readHead(sink, bytes, position, end);
       case 'trailers':
-        return this.#readTrailers(sink, bytes, at, end);
+        return this.#readTrailers(sink, bytes, position, end);
       case 'chunk end':
       case 'chunk line feed':
-        return this.#readChunkEnd(bytes, at, end);
+        return this.#readChunkEnd(bytes, position, end);
       default:
-        return this.#readSize(bytes, at, end);
+        return this.#readSize(bytes, position, end);
     }
   }
 
-  #readHead(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
-    const [text, next] = this.#readBlock(bytes, at, end);
+  #readHead(sink: ResponseSink, bytes: Buffer, position: number, end: number): number {
+    const [text, next] = this.#readBlock(bytes, position, end);
     if (text === undefined) return next;
     const head = text.startsWith('\r') ? text.replace(/^(?:\r\n)+/, '') : text;
-    // Only empty lines, which may precede a response.
+    // Empty lines may precede a response.
     if (head === '') return next;
-    this.#interpret(sink, head);
+    this.#parseHead(sink, head);
     return next;
   }
 
-  #readTrailers(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
-    const [text, next] = this.#readBlock(bytes, at, end);
+  #readTrailers(sink: ResponseSink, bytes: Buffer, position: number, end: number): number {
+    const [text, next] = this.#readBlock(bytes, position, end);
     if (text === undefined) return next;
     if (!fieldLines.test(text.slice(2, -2))) throw new FramingError('malformed trailers');
     this.#finish(sink);
     return next;
   }
 
-  #readBlock(bytes: Buffer, at: number, end: number): [text: string | undefined, next: number] {
-    if (this.#partial === undefined) {
-      // Beyond `end` are bytes of earlier reads.
-      const found = bytes.indexOf(emptyLine, at);
-      if (found !== -1 && found + 4 <= end) {
-        if (found + 4 - at > bounds.upstreamHead) throw new FramingError('a head that is too long');
-        return [bytes.toString('latin1', at, found + 4), found + 4];
+  #readBlock(bytes: Buffer, position: number, end: number): [text: string | undefined, next: number] {
+    if (this.#block === undefined) {
+      // The bytes after `end` are from earlier reads.
+      const blockEnd = bytes.indexOf(emptyLine, position);
+      if (blockEnd !== -1 && blockEnd + 4 <= end) {
+        if (blockEnd + 4 - position > bounds.upstreamHead) throw new FramingError('a head that is too long');
+        return [bytes.toString('latin1', position, blockEnd + 4), blockEnd + 4];
       }
     }
-    return this.#collect(bytes, at, end);
+    return this.#collectBlock(bytes, position, end);
   }
 
-  #collect(bytes: Buffer, at: number, end: number): [text: string | undefined, next: number] {
-    const before = this.#partial === undefined ? 0 : this.#partialLength;
-    let room = this.#partial;
-    if (room === undefined || room.length < before + end - at) {
-      room = Buffer.allocUnsafe(2 * (before + end - at));
-      this.#partial?.copy(room, 0, 0, before);
-      this.#partial = room;
+  #collectBlock(bytes: Buffer, position: number, end: number): [text: string | undefined, next: number] {
+    const previousLength = this.#block === undefined ? 0 : this.#blockLength;
+    let block = this.#block;
+    if (block === undefined || block.length < previousLength + end - position) {
+      block = Buffer.allocUnsafe(2 * (previousLength + end - position));
+      this.#block?.copy(block, 0, 0, previousLength);
+      this.#block = block;
     }
-    const length = before + bytes.copy(room, before, at, end);
-    const found = room.subarray(0, length).indexOf(emptyLine, Math.max(0, before - 3));
-    const used = found === -1 ? length : found + 4;
-    this.#partialLength = used;
-    if (used > bounds.upstreamHead) throw new FramingError('a head that is too long');
-    if (found === -1) {
-      this.#refuseEarly(room, Math.max(0, before - 1), length);
+    const length = previousLength + bytes.copy(block, previousLength, position, end);
+    const blockEnd = block.subarray(0, length).indexOf(emptyLine, Math.max(0, previousLength - 3));
+    const usedLength = blockEnd === -1 ? length : blockEnd + 4;
+    this.#blockLength = usedLength;
+    if (usedLength > bounds.upstreamHead) throw new FramingError('a head that is too long');
+    if (blockEnd === -1) {
+      this.#rejectEarly(block, Math.max(0, previousLength - 1), length);
       return [undefined, end];
     }
-    this.#partial = undefined;
-    return [room.toString('latin1', 0, used), at + used - before];
+    this.#block = undefined;
+    return [block.toString('latin1', 0, usedLength), position + usedLength - previousLength];
   }
 
-  /** Rejects before the head is complete: a response that is not HTTP may never complete one. */
-  #refuseEarly(room: Buffer, from: number, length: number): void {
-    if (misplaced.test(room.toString('latin1', from, length))) throw new FramingError('a misplaced line break');
+  /** Rejects malformed bytes before the head is complete, because a response that is not HTTP may never complete a head. */
+  #rejectEarly(block: Buffer, start: number, length: number): void {
+    if (misplacedByte.test(block.toString('latin1', start, length))) throw new FramingError('a misplaced line break');
     if (this.#state !== 'head') return;
-    const begin = room.toString('latin1', 0, Math.min(length, 64)).replace(/^[\r\n]+/, '');
-    if (!beginning.startsWith(begin.slice(0, beginning.length))) throw new FramingError('not HTTP');
+    const firstCharacters = block.toString('latin1', 0, Math.min(length, 64)).replace(/^[\r\n]+/, '');
+    if (!versionPrefix.startsWith(firstCharacters.slice(0, versionPrefix.length))) throw new FramingError('not HTTP');
   }
 
-  #interpret(sink: ResponseSink, head: string): void {
-    const line = statusLine.exec(head);
-    if (line === null) throw new FramingError('a malformed status line');
-    const lines = head.slice(line[0].length, -2);
-    if (!fieldLines.test(lines)) throw new FramingError('a malformed header');
-    const status = Number(line[2]);
+  #parseHead(sink: ResponseSink, head: string): void {
+    const statusMatch = statusLine.exec(head);
+    if (statusMatch === null) throw new FramingError('a malformed status line');
+    const fields = head.slice(statusMatch[0].length, -2);
+    if (!fieldLines.test(fields)) throw new FramingError('a malformed header');
+    const status = Number(statusMatch[2]);
     if (status === 101) throw new FramingError('an upgrade that nobody requested');
-    // RFC 9110, section 15.2: any number of interim responses may come, even unexpected ones.
+    // RFC 9110, section 15.2: any number of interim responses may arrive, even unexpected ones.
     if (status < 200) return;
-    const headers = readFields(lines);
-    this.#frame(status, headers, line[1] === '1');
-    sink.head(status, headers);
+    const headers = readFields(fields);
+    this.#determineFraming(status, headers, statusMatch[1] === '1');
+    sink.onHead(status, headers);
     if (this.#sink !== undefined && this.#isEmpty) this.#finish(sink);
   }
 
   get #isEmpty(): boolean {
-    return this.#state === 'counted' && this.#left === 0;
+    return this.#state === 'counted' && this.#remaining === 0;
   }
 
   /** Determines where the body ends (RFC 9112 §6.3). */
-  #frame(status: number, headers: ResponseHeaders, isCurrent: boolean): void {
+  #determineFraming(status: number, headers: ResponseHeaders, isHttp11: boolean): void {
     const { 'content-length': length, 'transfer-encoding': coding, connection } = headers;
     const options =
       connection === undefined
@@ -241,8 +244,8 @@ export class ResponseParser {
         : String(connection)
             .toLowerCase()
             .split(/[\t ]*,[\t ]*/);
-    this.isReusable = !options.includes('close') && (isCurrent || options.includes('keep-alive'));
-    this.idleSeconds = readTimeout(headers['keep-alive']);
+    this.isReusable = !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
+    this.idleSeconds = readKeepAliveTimeout(headers['keep-alive']);
     if (length !== undefined && coding !== undefined) throw new FramingError('two lengths of the body');
     if (
       length !== undefined &&
@@ -250,122 +253,122 @@ export class ResponseParser {
     )
       throw new FramingError('a malformed length of the body');
     const isChunked = String(coding).toLowerCase() === 'chunked';
-    // Earlier versions of HTTP/1.1 used `identity` for no coding. The body ends with the connection.
+    // Earlier versions of HTTP/1.1 used `identity` for no coding. The body then ends with the connection.
     const isIdentity = String(coding).toLowerCase() === 'identity';
     if (coding !== undefined && (typeof coding !== 'string' || !(isChunked || isIdentity)))
       throw new FramingError('a transfer coding other than chunked');
-    this.#left = 0;
+    this.#remaining = 0;
     this.#state = 'counted';
     if (!this.#hasBody) return;
     if (status === 204 || status === 304) {
-      // Some upstreams send a body nonetheless, which would be taken for the next response.
+      // Some upstreams send a body nevertheless, which would be mistaken for the next response.
       if (coding !== undefined || (length !== undefined && Number(length) > 0)) this.isReusable = false;
       return;
     }
     if (isChunked) {
       // RFC 9112, section 6.1: in HTTP/1.0, chunked framing cannot be trusted.
-      if (!isCurrent) this.isReusable = false;
-      this.#expectSize();
+      if (!isHttp11) this.isReusable = false;
+      this.#startSize();
     } else if (length === undefined) {
       this.isReusable = false;
       this.#state = 'until close';
-    } else this.#left = Number(length);
+    } else this.#remaining = Number(length);
   }
 
-  #expectSize(): void {
+  #startSize(): void {
     this.#state = 'size';
-    this.#left = 0;
-    this.#digits = 0;
+    this.#remaining = 0;
+    this.#sizeDigits = 0;
   }
 
-  #readSize(bytes: Buffer, from: number, end: number): number {
-    let at = from;
-    while (at < end) {
-      const byte = bytes[at++] as number;
+  #readSize(bytes: Buffer, start: number, end: number): number {
+    let position = start;
+    while (position < end) {
+      const byte = bytes[position++] as number;
       if (this.#state === 'size end') {
         if (byte !== lf) throw new FramingError('a malformed size of a chunk');
         this.#endSize();
-        return at;
+        return position;
       }
-      if (byte === cr && this.#digits > 0) this.#state = 'size end';
+      if (byte === cr && this.#sizeDigits > 0) this.#state = 'size end';
       else if (this.#state === 'extension') {
         if ((byte < 0x20 && byte !== 0x09) || byte === 0x7f) throw new FramingError('a malformed extension of a chunk');
-      } else if (byte === semicolon && this.#digits > 0) this.#state = 'extension';
+      } else if (byte === semicolon && this.#sizeDigits > 0) this.#state = 'extension';
       else this.#addDigit(byte);
     }
-    return at;
+    return position;
   }
 
   #addDigit(byte: number): void {
-    const digit = hexDigit(byte);
-    if (digit === -1 || ++this.#digits > maxSizeDigits) throw new FramingError('a malformed size of a chunk');
-    this.#left = this.#left * 16 + digit;
+    const digit = parseHexDigit(byte);
+    if (digit === -1 || ++this.#sizeDigits > maxSizeDigits) throw new FramingError('a malformed size of a chunk');
+    this.#remaining = this.#remaining * 16 + digit;
   }
 
   #endSize(): void {
-    if (this.#left > 0) {
+    if (this.#remaining > 0) {
       this.#state = 'chunk';
       return;
     }
-    // Trailers end like a head if the line break before them is included.
+    // With the preceding line break included, trailers end like a head.
     this.#state = 'trailers';
-    this.#partial = Buffer.allocUnsafe(64);
-    this.#partialLength = this.#partial.write('\r\n', 'latin1');
+    this.#block = Buffer.allocUnsafe(64);
+    this.#blockLength = this.#block.write('\r\n', 'latin1');
   }
 
-  #readChunkEnd(bytes: Buffer, at: number, end: number): number {
+  #readChunkEnd(bytes: Buffer, position: number, end: number): number {
     if (this.#state === 'chunk end') {
-      if (bytes[at] !== cr) throw new FramingError('a chunk that is longer than its size');
+      if (bytes[position] !== cr) throw new FramingError('a chunk that is longer than its size');
       this.#state = 'chunk line feed';
-      return at + 1 === end ? end : this.#readChunkEnd(bytes, at + 1, end);
+      return position + 1 === end ? end : this.#readChunkEnd(bytes, position + 1, end);
     }
-    if (bytes[at] !== lf) throw new FramingError('a chunk that is longer than its size');
-    this.#expectSize();
-    return at + 1;
+    if (bytes[position] !== lf) throw new FramingError('a chunk that is longer than its size');
+    this.#startSize();
+    return position + 1;
   }
 
   #finish(sink: ResponseSink): void {
     this.#sink = undefined;
-    sink.end();
+    sink.onEnd();
   }
 }
 
 function readFields(lines: string): ResponseHeaders {
   const headers: ResponseHeaders = { __proto__: null } as unknown as ResponseHeaders;
-  for (let at = 0; at < lines.length;) {
-    const end = lines.indexOf('\r', at);
-    const colon = lines.indexOf(':', at);
-    const name = lines.slice(at, colon).toLowerCase();
-    const value = withoutSpaces(lines, colon + 1, end);
+  for (let position = 0; position < lines.length;) {
+    const end = lines.indexOf('\r', position);
+    const colon = lines.indexOf(':', position);
+    const name = lines.slice(position, colon).toLowerCase();
+    const value = trimSpaces(lines, colon + 1, end);
     const previous = headers[name];
     if (previous === undefined) headers[name] = value;
     else if (typeof previous === 'string') headers[name] = [previous, value];
     else previous.push(value);
-    at = end + 2;
+    position = end + 2;
   }
   return headers;
 }
 
-/** Only spaces and tabs surround a value; `trim` would remove other characters too (RFC 9110 §5.6.3). */
-function withoutSpaces(text: string, from: number, to: number): string {
-  let [begin, end] = [from, to];
-  while (begin < end && isSpace(text.charCodeAt(begin))) begin++;
-  while (begin < end && isSpace(text.charCodeAt(end - 1))) end--;
-  return text.slice(begin, end);
+/** Removes spaces and tabs around a value (RFC 9110 §5.6.3). `trim` would remove other characters as well. */
+function trimSpaces(text: string, valueStart: number, valueEnd: number): string {
+  let [start, end] = [valueStart, valueEnd];
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (start < end && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
 }
 
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Seconds of `Keep-Alive: timeout=5`. */
-function readTimeout(value: string | string[] | undefined): number | undefined {
+/** Reads the seconds from `Keep-Alive: timeout=5`. */
+function readKeepAliveTimeout(value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
   const seconds = /timeout\s*=\s*"?(\d{1,9})/i.exec(String(value))?.[1];
   return seconds === undefined ? undefined : Number(seconds);
 }
 
-function hexDigit(byte: number): number {
+function parseHexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;

@@ -10,8 +10,8 @@ type Aws = NonNullable<CloudCredentials['aws']>;
 type Google = NonNullable<CloudCredentials['google']>;
 type Entra = NonNullable<CloudCredentials['entra']>;
 
-/** Creates tokens from credentials. Libraries are loaded for the first token. */
-export function tokenReader({ aws, google, entra }: CloudCredentials): ReadToken {
+/** Creates a function that gets tokens with the given credentials. Libraries are loaded for the first token. */
+export function createTokenReader({ aws, google, entra }: CloudCredentials): ReadToken {
   if (aws !== undefined) return () => signBedrockKey(aws);
   if (entra !== undefined) return () => requestEntraToken(entra);
   return () => requestGoogleToken(google ?? {});
@@ -23,7 +23,7 @@ const bedrockLifetimeSeconds = 43_200; // AWS's maximum
  * Creates a short-term API key of Amazon Bedrock: a URL signed with Signature Version 4, without any request. Source: AWS, "Generate
  * short-term Amazon Bedrock API keys".
  *
- * @param datetime of the signature, such as `20260102T030405Z`; set by tests
+ * @param datetime time of the signature, such as `20260102T030405Z`; set by tests
  */
 export async function signBedrockKey(
   { region, access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken }: Aws,
@@ -42,40 +42,40 @@ export async function signBedrockKey(
     ...(datetime !== undefined && { datetime }),
   });
   const { url } = await signer.sign();
-  const signed = `${url.href.slice('https://'.length)}&Version=1`;
-  return { value: `bedrock-api-key-${Buffer.from(signed).toString('base64')}`, lifetime: bedrockLifetimeSeconds };
+  const signedUrl = `${url.href.slice('https://'.length)}&Version=1`;
+  return { value: `bedrock-api-key-${Buffer.from(signedUrl).toString('base64')}`, lifetime: bedrockLifetimeSeconds };
 }
 
-/** Covers the models of Microsoft and other vendors in Foundry. */
+/** Scope of the models by Microsoft and other vendors in Foundry. */
 const entraScope = 'https://cognitiveservices.azure.com/.default';
 const entraTimeoutMs = 8_000;
 
-/** Uses an application's secret or a federated workload's token. Source: Microsoft identity platform, "Client credentials". */
+/** Requests a token with a secret or a federated workload's token. Source: Microsoft identity platform, "Client credentials". */
 async function requestEntraToken(entra: Entra): Promise<Token> {
   const { tenant_id: tenant, client_id, client_secret, token_file: file, authority, scope = entraScope } = entra;
-  const proof =
+  const credential =
     file === undefined
       ? { client_secret: client_secret ?? '' }
       : {
           client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
           client_assertion: (await readFile(file, 'utf8')).trim(),
         };
-  const base = authority ?? 'https://login.microsoftonline.com';
-  const response = await outgoingFetch(`${base}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, {
+  const authorityUrl = authority ?? 'https://login.microsoftonline.com';
+  const response = await outgoingFetch(`${authorityUrl}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, {
     method: 'POST',
-    body: new URLSearchParams({ grant_type: 'client_credentials', client_id, scope, ...proof }),
+    body: new URLSearchParams({ grant_type: 'client_credentials', client_id, scope, ...credential }),
     signal: AbortSignal.timeout(entraTimeoutMs),
     redirect: 'error',
   });
-  const answer = parseObject(await response.text());
-  const { access_token: value, expires_in: lifetime, error } = answer ?? {};
+  const body = parseObject(await response.text());
+  const { access_token: value, expires_in: lifetime, error } = body ?? {};
   if (typeof value === 'string' && typeof lifetime === 'number') return { value, lifetime };
   throw new Error(`Entra answered ${response.status}${typeof error === 'string' ? ` (${error.slice(0, 100)})` : ''}`);
 }
 
 type GoogleLibrary = typeof googleAuth;
 
-/** Google's library, loaded on first use and kept from decoding Brotli. */
+/** Loads Google's library on first use and turns off its Brotli decoding. */
 class GoogleAuthLibrary {
   #loading: Promise<GoogleLibrary> | undefined;
 
@@ -85,15 +85,15 @@ class GoogleAuthLibrary {
 
   async #load(): Promise<GoogleLibrary> {
     const library = await import('google-auth-library');
-    decodeNoBrotli(library.gaxios.Gaxios);
+    disableBrotli(library.gaxios.Gaxios);
     return library;
   }
 }
 
-const google = new GoogleAuthLibrary();
+const googleLibrary = new GoogleAuthLibrary();
 
-/** Patches the prototype, because some of the library's clients take no options. `compress` is an option of node-fetch, which it uses. */
-function decodeNoBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
+/** Patches the prototype, because some of the library's clients take no options. `compress` is an option of node-fetch, its HTTP client. */
+function disableBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
   const { request } = prototype;
   prototype.request = function requestPlain(this: typeof prototype, options = {}) {
     return request.call(this, decodesBrotli() ? options : ({ ...options, compress: false } as typeof options));
@@ -104,16 +104,17 @@ const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
 const defaultGoogleLifetimeSeconds = 1_800; // if the library reports no expiry
 
 /**
- * Uses a service account key, workload identity federation or the metadata server, as found by Google's library. Each token gets a new
- * client, because the library returns a cached token otherwise.
+ * Requests a token with a service account key, workload identity federation or the metadata server, as found by Google's library. Creates a
+ * new client each time, because an existing client returns a cached token.
  */
 async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token> {
-  const { GoogleAuth } = await google.load();
+  const { GoogleAuth } = await googleLibrary.load();
   const auth = new GoogleAuth({ scopes: [googleScope], ...(keyFile !== undefined && { keyFile }) });
   const client = await auth.getClient();
   const { token } = await client.getAccessToken();
   if (typeof token !== 'string') throw new Error('Google has handed out no token');
-  const end = client.credentials.expiry_date;
-  const left = typeof end === 'number' ? (end - Date.now()) / 1_000 : defaultGoogleLifetimeSeconds;
-  return { value: token, lifetime: Math.max(1, left) };
+  const expiresAt = client.credentials.expiry_date;
+  const remainingSeconds =
+    typeof expiresAt === 'number' ? (expiresAt - Date.now()) / 1_000 : defaultGoogleLifetimeSeconds;
+  return { value: token, lifetime: Math.max(1, remainingSeconds) };
 }

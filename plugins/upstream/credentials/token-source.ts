@@ -23,24 +23,24 @@ interface TokenClock {
 const deadlineMs = 10_000;
 /** Ms before a token's expiry at which the next one is fetched; a quarter of its lifetime if that is less. */
 const maxLeadMs = 300_000;
-const retryPauseMs = 10_000;
+const retryDelayMs = 10_000;
 
-/** The token of an upstream, renewed before it expires. At most one request for a token is in flight at a time. */
+/** Supplies the token of an upstream and renews it before it expires. At most one request for a token is in flight at a time. */
 export class TokenSource {
-  readonly #read: ReadToken;
+  readonly #requestToken: ReadToken;
   readonly #clock: TokenClock;
   #value = '';
   #validUntil = -Infinity; // ms
   #renewAt = -Infinity; // ms
-  #renewing: Promise<string> | undefined;
+  #renewal: Promise<string> | undefined;
 
-  constructor(read: ReadToken, clock: TokenClock) {
-    this.#read = read;
+  constructor(requestToken: ReadToken, clock: TokenClock) {
+    this.#requestToken = requestToken;
     this.#clock = clock;
   }
 
   /**
-   * A valid token, or a promise if it must be fetched first.
+   * Returns a valid token, or a promise if it must be fetched first.
    *
    * @throws Error if the cloud issues none
    */
@@ -48,31 +48,31 @@ export class TokenSource {
     const now = this.#clock.monotonic();
     if (now >= this.#validUntil) return this.#renew();
     if (now >= this.#renewAt) {
-      this.#renewAt = now + retryPauseMs;
+      this.#renewAt = now + retryDelayMs;
       inBackground(this.#clock.log, 'renewing the token of an upstream', () => this.#renew());
     }
     return this.#value;
   }
 
-  /** The upstream rejected this token. */
+  /** Discards a token that the upstream rejected. */
   discard(value: string): void {
     if (value === this.#value) this.#validUntil = -Infinity;
   }
 
   #renew(): Promise<string> {
-    this.#renewing ??= this.#fetch().finally(() => {
-      this.#renewing = undefined;
+    this.#renewal ??= this.#fetchToken().finally(() => {
+      this.#renewal = undefined;
     });
-    return this.#renewing;
+    return this.#renewal;
   }
 
-  async #fetch(): Promise<string> {
+  async #fetchToken(): Promise<string> {
     const requestedAt = this.#clock.monotonic();
-    const { value, lifetime } = await withDeadline(this.#read(), deadlineMs, 'no token within 10 seconds');
-    const ms = lifetime * 1_000;
+    const { value, lifetime } = await withDeadline(this.#requestToken(), deadlineMs, 'no token within 10 seconds');
+    const lifetimeMs = lifetime * 1_000;
     this.#value = value;
-    this.#validUntil = requestedAt + ms;
-    this.#renewAt = requestedAt + ms - Math.min(maxLeadMs, ms / 4);
+    this.#validUntil = requestedAt + lifetimeMs;
+    this.#renewAt = requestedAt + lifetimeMs - Math.min(maxLeadMs, lifetimeMs / 4);
     return value;
   }
 }

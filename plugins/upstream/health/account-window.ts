@@ -7,23 +7,23 @@ interface Tally {
   failures: number;
 }
 
-interface AccountShares {
-  readonly all: number;
-  readonly failing: readonly string[];
+interface AccountSummary {
+  readonly accountCount: number;
+  readonly failingAccounts: readonly string[];
   readonly failures: number; // of failing accounts only
 }
 
-/** Calls and failures per account over a sliding window, so that each account counts once, however much it sends. Times are ms. */
+/** Counts calls and failures per account over a sliding window, so that each account has the same weight. Times are ms. */
 export class AccountWindow {
   readonly #slices: SlidingSlices<Map<string, Tally>>;
 
-  /** @param options read on each call, since a reload changes them */
+  /** @param options read on each call, because a reload changes them */
   constructor(options: CallWindowOptions) {
     this.#slices = new SlidingSlices(options, () => new Map<string, Tally>());
   }
 
   count(now: number, account: string, isFailure: boolean): void {
-    const accounts = this.#slices.current(now);
+    const accounts = this.#slices.currentCounts(now);
     let tally = accounts.get(account);
     if (tally === undefined) {
       if (accounts.size >= bounds.countedAccounts) return;
@@ -34,10 +34,14 @@ export class AccountWindow {
     if (isFailure) tally.failures++;
   }
 
-  /** @param ratio share of failed calls from which an account counts as failing */
-  counts(now: number, ratio: number): AccountShares {
+  /**
+   * Sums the window up.
+   *
+   * @param ratio share of failed calls from which an account counts as failing
+   */
+  summarize(now: number, ratio: number): AccountSummary {
     const sums = new Map<string, Tally>();
-    for (const accounts of this.#slices.all(now))
+    for (const accounts of this.#slices.listCounts(now))
       for (const [account, { calls, failures }] of accounts) {
         const sum = sums.get(account);
         if (sum === undefined) sums.set(account, { calls, failures });
@@ -46,9 +50,9 @@ export class AccountWindow {
           sum.failures += failures;
         }
       }
-    const failing = [...sums].filter(([, { calls, failures }]) => failures > 0 && failures >= ratio * calls);
-    const failures = failing.reduce((sum, [, tally]) => sum + tally.failures, 0);
-    return { all: sums.size, failing: failing.map(([account]) => account), failures };
+    const failingAccounts = [...sums].filter(([, { calls, failures }]) => failures > 0 && failures >= ratio * calls);
+    const failures = failingAccounts.reduce((sum, [, tally]) => sum + tally.failures, 0);
+    return { accountCount: sums.size, failingAccounts: failingAccounts.map(([account]) => account), failures };
   }
 
   clear(): void {

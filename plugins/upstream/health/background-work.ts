@@ -2,57 +2,57 @@ import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 
-const retriesMs = { first: 500, longest: 30_000 };
+const retryRangeMs = { first: 500, longest: 30_000 };
 
-/** Background work that is retried until it succeeds, and repeated if it is requested while running. */
+/** Background work that is retried until it succeeds, and runs again if it is requested while running. */
 export class BackgroundWork implements Disposable {
   readonly #log: Logger;
-  readonly #what: string;
-  readonly #work: () => Promise<void>;
-  #isWanted = false;
+  readonly #description: string;
+  readonly #runOnce: () => Promise<void>;
+  #isRequested = false;
   #isRunning = false;
-  #isOver = false;
-  #pause = new AbortController();
+  #isDisposed = false;
+  #retryDelay = new AbortController();
 
   /**
-   * @param what description for the log
-   * @param work retried after any rejection
+   * @param description for the log
+   * @param runOnce does the work once; retried after any rejection
    */
-  constructor(log: Logger, what: string, work: () => Promise<void>) {
+  constructor(log: Logger, description: string, runOnce: () => Promise<void>) {
     this.#log = log;
-    this.#what = what;
-    this.#work = work;
+    this.#description = description;
+    this.#runOnce = runOnce;
   }
 
-  /** Starts the work, or leaves it to the retry after a failed attempt. */
+  /** Starts the work unless it is running or waiting for a retry; it then runs again. */
   request(): void {
-    this.#isWanted = true;
-    if (!this.#isRunning) inBackground(this.#log, this.#what, () => this.#run());
+    this.#isRequested = true;
+    if (!this.#isRunning) inBackground(this.#log, this.#description, () => this.#run());
   }
 
   /** Starts the work without waiting for the retry delay. */
   requestNow(): void {
-    this.#pause.abort();
+    this.#retryDelay.abort();
     this.request();
   }
 
   [Symbol.dispose](): void {
-    this.#isOver = true;
-    this.#pause.abort();
+    this.#isDisposed = true;
+    this.#retryDelay.abort();
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    const backoff = new Backoff(retriesMs);
-    while (this.#isWanted && !this.#isOver) {
-      this.#isWanted = false;
-      this.#pause = new AbortController();
+    const backoff = new Backoff(retryRangeMs);
+    while (this.#isRequested && !this.#isDisposed) {
+      this.#isRequested = false;
+      this.#retryDelay = new AbortController();
       try {
-        await this.#work();
+        await this.#runOnce();
         backoff.reset();
       } catch {
-        this.#isWanted = true;
-        await backoff.wait(this.#pause.signal);
+        this.#isRequested = true;
+        await backoff.wait(this.#retryDelay.signal);
       }
     }
     this.#isRunning = false;

@@ -1,6 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
-import { Evidence, type EvidenceOptions, remember, type RouteFailure } from './evidence.ts';
+import { Evidence, type EvidenceOptions, storeLatest, type RouteFailure } from './evidence.ts';
 
 /** Conditions for opening a breaker, and the cooldown. Times are ms. */
 export interface BreakerOptions extends EvidenceOptions {
@@ -10,27 +10,27 @@ export interface BreakerOptions extends EvidenceOptions {
   readonly failureRatio: number;
   readonly minimumCalls: number;
   readonly window: number;
-  /** First cooldown; doubled each time a probe fails, up to `longestCooldown`. */
+  /** First cooldown; doubled after each failed probe, up to `maxCooldown`. */
   readonly cooldown: number;
-  readonly longestCooldown: number;
+  readonly maxCooldown: number;
 }
 
-export const defaultBreaker: BreakerOptions = {
+export const defaultBreakerOptions: BreakerOptions = {
   failures: 5,
   failureRatio: 0.5,
   minimumCalls: 20,
   window: 60_000,
   cooldown: 5_000,
-  longestCooldown: 300_000,
+  maxCooldown: 300_000,
 };
 
 type BreakerState = 'closed' | 'open' | 'half_open';
 
-interface AccountMark {
+interface BreakerAccount {
   readonly account: string; // digest
   readonly hasOpened: boolean;
-  readonly waits: number; // ms left of the upstream's Retry-After for the account
-  readonly disproved: number; // ms for which its failures are ignored
+  readonly waits: number; // remaining ms of the upstream's Retry-After for the account
+  readonly disproved: number; // remaining ms in which its failures are ignored
 }
 
 /** State of a breaker as shown to operators and sent to other instances. */
@@ -38,14 +38,14 @@ export interface BreakerStatus {
   readonly state: BreakerState;
   /** Ms until the breaker is half-open; zero or negative unless it is open. */
   readonly opensFor: number;
-  /** Ms since the breaker opened, across failed probes; undefined while it is closed. */
+  /** Ms since the breaker opened, including failed probes; undefined while it is closed. */
   readonly openFor?: number | undefined;
   /** Reason for the last opening. */
   readonly reason: string | undefined;
-  /** Openings since the breaker was last closed. */
+  /** Number of openings since the breaker was last closed. */
   readonly openings: number;
-  /** The latest accounts, at most `bounds.openingAccounts` of each kind; missing in reports of earlier versions. */
-  readonly accounts?: readonly AccountMark[] | undefined;
+  /** Latest accounts, at most `bounds.openingAccounts` of each kind; missing in reports of earlier versions. */
+  readonly accounts?: readonly BreakerAccount[] | undefined;
 }
 
 /** Permission for one request to use the route. The caller passes it back with the outcome. */
@@ -56,27 +56,27 @@ export interface Admission {
 const ordinaryAdmission: Admission = { isProbe: false };
 
 /**
- * Circuit breaker of a route. Closed: all requests pass. Open: none passes until the cooldown ends. Half-open: one request, the probe,
- * decides; if its outcome is unknown after the first cooldown, the next request also becomes a probe.
+ * Circuit breaker of a route. Closed: all requests pass. Open: no request passes until the cooldown ends. Half-open: the outcome of one
+ * request, the probe, decides. If the outcome is unknown after the first cooldown, the next request also becomes a probe.
  *
- * `Evidence` decides when it opens. For one more cooldown, only accounts that did not open it may probe; then any account may. An upstream
- * that says when to retry opens it immediately, for an ordinary cooldown; the account that received the response waits for the full
- * Retry-After, even once the breaker is closed. `now` is monotonic ms.
+ * `Evidence` decides when the breaker opens. During the first cooldown of the half-open state, accounts that opened the breaker may not
+ * probe. A response with Retry-After opens the breaker immediately, for an ordinary cooldown; the account that received the response waits
+ * for the full Retry-After, even after the breaker closes. `now` is monotonic ms.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #evidence: Evidence;
-  readonly #waitingUntil = new Map<string, number>(); // account -> end of its Retry-After
-  #openedBy = new Set<string>();
+  readonly #retryAfterEnds = new Map<string, number>(); // by account
+  #openers = new Set<string>();
   #openings = 0;
-  #opensUntil = 0;
+  #openUntil = 0;
   #lastCooldown = 0; // ms
   #isOpen = false;
   #openedAt = 0;
-  /** The latest probe while half-open. No other request becomes one until `#probeUntil`. */
+  /** The latest probe while half-open. No other request becomes a probe until `#probeUntil`. */
   #probe: Admission | undefined;
   #probeUntil = 0;
-  /** Probes whose outcome counts: the latest, and earlier ones that have not ended yet. */
+  /** Probes whose outcome counts: the latest probe, and earlier probes that have not ended yet. */
   #probes = new WeakSet<Admission>();
   #reason: string | undefined;
 
@@ -86,9 +86,9 @@ export class Breaker {
   }
 
   status(now: number): BreakerStatus {
-    const opensFor = this.#opensUntil - now;
+    const opensFor = this.#openUntil - now;
     const openFor = this.#isOpen ? now - this.#openedAt : undefined;
-    const accounts = this.#marks(now);
+    const accounts = this.#listAccounts(now);
     return { state: this.#state(now), opensFor, openFor, reason: this.#reason, openings: this.#openings, accounts };
   }
 
@@ -96,16 +96,16 @@ export class Breaker {
     return !this.#isOpen;
   }
 
-  /** True unless the last known result is a failure. */
+  /** Returns true unless the last known result is a failure. */
   isHealthy(): boolean {
     return !this.#isOpen && !this.#evidence.hasRecentFailure;
   }
 
-  /** Admits a request, or returns undefined. While half-open, the admitted request is the probe. The caller must report its outcome. */
+  /** Admits a request or returns undefined. While half-open, the admitted request is the probe. The caller must report its outcome. */
   admit(now: number, account: string): Admission | undefined {
-    if (this.#waitUntil(account, now) > now) return undefined;
+    if (this.#readRetryAfterEnd(account, now) > now) return undefined;
     if (!this.#isOpen) return ordinaryAdmission;
-    if (now < this.#admitsFrom(account) || now < this.#probeUntil) return undefined;
+    if (now < this.#admissionTime(account) || now < this.#probeUntil) return undefined;
     // The outcome of a released probe is ignored; a slow probe still counts.
     if (this.#probe !== undefined && this.#probeUntil === 0) this.#probes.delete(this.#probe);
     this.#probe = { isProbe: true };
@@ -114,58 +114,61 @@ export class Breaker {
     return this.#probe;
   }
 
-  /** Ms until a request of the account is admitted, unless another request becomes the probe. */
-  waitFor(now: number, account: string): number {
-    const until = this.#isOpen ? this.#admitsFrom(account) : 0;
-    return Math.max(0, until - now, this.#waitUntil(account, now) - now);
+  /** Returns the ms until a request of the account is admitted, unless another request becomes the probe. */
+  msUntilAdmission(now: number, account: string): number {
+    const until = this.#isOpen ? this.#admissionTime(account) : 0;
+    return Math.max(0, until - now, this.#readRetryAfterEnd(account, now) - now);
   }
 
-  /** True if the outcome of this request decides. Others were sent before the breaker opened, or were released for another probe. */
+  /** Returns true if the outcome of this request decides, so not if it was sent before the breaker opened or was released as a probe. */
   isProbedBy(admission: Admission): boolean {
     return this.#isOpen && this.#probes.has(admission);
   }
 
   /** @returns true if this closed the breaker */
-  succeeded(now: number, admission: Admission, account: string): boolean {
-    this.#evidence.succeeded(now, account);
+  recordSuccess(now: number, admission: Admission, account: string): boolean {
+    this.#evidence.recordSuccess(now, account);
     if (!this.#isOpen) {
       this.#evidence.endRun();
       return false;
     }
     if (!this.isProbedBy(admission)) return false;
-    this.proved(now, account);
+    this.closeAfterSuccess(now, account);
     return true;
   }
 
-  /** Closes the breaker because a request of the account was served. Unless that account opened it, the accounts that did are disproved. */
-  proved(now: number, account: string): void {
-    const others = [...this.#openedBy, ...this.#waitingUntil.keys()].filter((opener) => opener !== account);
-    if (!this.#openedBy.has(account)) for (const other of others) this.#evidence.disprove(other, now);
+  /** Closes the breaker because a request of the account was served. If other accounts opened it, their failures are disproved. */
+  closeAfterSuccess(now: number, account: string): void {
+    const blamedAccounts = [...this.#openers, ...this.#retryAfterEnds.keys()].filter(
+      (candidate) => candidate !== account,
+    );
+    if (!this.#openers.has(account))
+      for (const blamedAccount of blamedAccounts) this.#evidence.disprove(blamedAccount, now);
     this.close();
   }
 
   /** @returns true if this opened the breaker */
-  failed(now: number, failure: RouteFailure, admission: Admission): boolean {
+  recordFailure(now: number, failure: RouteFailure, admission: Admission): boolean {
     const { reason, requester, retryAfter = 0 } = failure;
     const isOpened = this.#isOpen
-      ? this.#probeFailed(now, failure, admission)
-      : this.#evidence.failed(now, failure) && this.#open(now, reason, this.#evidence.suspects(now));
+      ? this.#recordProbeFailure(now, failure, admission)
+      : this.#evidence.recordFailure(now, failure) && this.#open(now, reason, this.#evidence.listSuspects(now));
     if (retryAfter <= 0) return isOpened;
     const isDisproved = this.#evidence.isDisproved(requester.account, now);
-    remember(this.#waitingUntil, requester.account, now + retryAfter, bounds.waitingAccounts);
+    storeLatest(this.#retryAfterEnds, requester.account, now + retryAfter, bounds.waitingAccounts);
     if (this.#isOpen || isDisproved) return isOpened;
     return this.#open(now, reason, [], Math.min(retryAfter, this.#cooldownMs));
   }
 
   /**
-   * The attempt ended without a result, for example because the client disconnected. Another request may become the probe; until then this
-   * one may continue as the probe, for example with another key.
+   * Notes that the attempt ended without a result, for example because the client disconnected. Another request may then become the probe;
+   * until it does, this request may continue as the probe, for example with another key.
    */
-  released(admission: Admission): void {
+  release(admission: Admission): void {
     if (this.#isOpen && admission === this.#probe) this.#probeUntil = 0;
   }
 
-  /** The probe was not sent because another instance is probing; this instance may probe again at `until`. */
+  /** Notes that the probe was not sent because another instance is probing. This instance may probe again at `until`. */
   postponeProbe(admission: Admission, until: number): void {
     if (admission !== this.#probe) return;
     this.#probes.delete(admission);
@@ -173,12 +176,12 @@ export class Breaker {
     this.#probeUntil = until;
   }
 
-  /** Adopts the open state of another instance's breaker, for no longer than this one's longest cooldown. */
+  /** Adopts the open state of another instance's breaker, limited to this instance's maximum cooldown. */
   adopt({ opensFor, openFor = 0, reason, openings, accounts = [] }: BreakerStatus, now: number): void {
     if (!this.#isOpen) this.#openedAt = now - openFor;
     this.#isOpen = true;
-    this.#opensUntil = Math.max(this.#opensUntil, now + Math.min(opensFor, this.#options.longestCooldown));
-    this.#lastCooldown = Math.max(0, Math.min(opensFor, this.#options.longestCooldown));
+    this.#openUntil = Math.max(this.#openUntil, now + Math.min(opensFor, this.#options.maxCooldown));
+    this.#lastCooldown = Math.max(0, Math.min(opensFor, this.#options.maxCooldown));
     this.#reason = reason;
     this.#openings = Math.max(this.#openings, openings);
     this.adoptAccounts(accounts, now);
@@ -186,26 +189,26 @@ export class Breaker {
   }
 
   /** Adopts the accounts of another instance's breaker. */
-  adoptAccounts(accounts: readonly AccountMark[], now: number): void {
+  adoptAccounts(accounts: readonly BreakerAccount[], now: number): void {
     if (this.#isOpen) this.#addOpeners(accounts.filter(({ hasOpened }) => hasOpened).map(({ account }) => account));
     for (const { account, waits, disproved } of accounts) {
-      if (now + waits > Math.max(now, this.#waitUntil(account, now)))
-        remember(this.#waitingUntil, account, now + waits, bounds.waitingAccounts);
+      if (now + waits > Math.max(now, this.#readRetryAfterEnd(account, now)))
+        storeLatest(this.#retryAfterEnds, account, now + waits, bounds.waitingAccounts);
       if (disproved > 0) this.#evidence.disprove(account, now, disproved);
     }
   }
 
   /** Closes the breaker and clears all failures and waits, at an operator's request. */
   reset(): void {
-    this.#waitingUntil.clear();
+    this.#retryAfterEnds.clear();
     this.close();
   }
 
   /** Closes the breaker. Accounts with a Retry-After still wait. */
   close(): void {
     this.#isOpen = false;
-    this.#opensUntil = 0;
-    this.#openedBy.clear();
+    this.#openUntil = 0;
+    this.#openers.clear();
     this.#endProbes();
     this.#openings = 0;
     this.#evidence.clear();
@@ -213,42 +216,48 @@ export class Breaker {
 
   #state(now: number): BreakerState {
     if (!this.#isOpen) return 'closed';
-    return now < this.#opensUntil ? 'open' : 'half_open';
+    return now < this.#openUntil ? 'open' : 'half_open';
   }
 
-  /** When the open breaker admits the account. Accounts that opened it come after the others. */
-  #admitsFrom(account: string): number {
-    const preference = Math.min(this.#lastCooldown, this.#options.cooldown);
-    return this.#openedBy.has(account) ? this.#opensUntil + preference : this.#opensUntil;
+  /** Returns the time from which the open breaker admits the account. Accounts that opened it have to wait longer. */
+  #admissionTime(account: string): number {
+    const openerDelay = Math.min(this.#lastCooldown, this.#options.cooldown);
+    return this.#openers.has(account) ? this.#openUntil + openerDelay : this.#openUntil;
   }
 
-  /** End of the account's Retry-After; 0 if none. */
-  #waitUntil(account: string, now: number): number {
-    if (this.#waitingUntil.size === 0) return 0;
-    const until = this.#waitingUntil.get(account) ?? 0;
-    if (until > 0 && until <= now) this.#waitingUntil.delete(account);
+  /** Returns the end of the account's Retry-After, or 0. Removes it when it has passed. */
+  #readRetryAfterEnd(account: string, now: number): number {
+    if (this.#retryAfterEnds.size === 0) return 0;
+    const until = this.#retryAfterEnds.get(account) ?? 0;
+    if (until > 0 && until <= now) this.#retryAfterEnds.delete(account);
     return until;
   }
 
-  #probeFailed(now: number, { reason, requester, mayBeCausedByRequest }: RouteFailure, admission: Admission): boolean {
-    // A probe from a conversation that failed before proves nothing: the next request becomes the probe.
-    if (mayBeCausedByRequest && this.#evidence.isKnown(requester.conversation, now)) this.released(admission);
-    else if (this.isProbedBy(admission)) {
-      // Neither does one from an account that opened the breaker, but the failure may be real: repeat the cooldown without doubling it.
-      const isConclusive = !mayBeCausedByRequest || !this.#openedBy.has(requester.account);
-      if (isConclusive) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
-      this.#opensUntil = now + this.#lastCooldown;
-      this.released(admission);
-      return true;
+  #recordProbeFailure(
+    now: number,
+    { reason, requester, mayBeCausedByRequest }: RouteFailure,
+    admission: Admission,
+  ): boolean {
+    // A probe from a conversation that failed before is inconclusive, so the next request becomes the probe.
+    if (mayBeCausedByRequest && this.#evidence.recordConversation(requester.conversation, now)) {
+      this.release(admission);
+      return false;
     }
-    return false;
+    if (!this.isProbedBy(admission)) return false;
+    // A probe from an account that opened the breaker is inconclusive as well. Its failure may be real, so the cooldown is repeated, but
+    // not doubled.
+    const isConclusive = !mayBeCausedByRequest || !this.#openers.has(requester.account);
+    if (isConclusive) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
+    this.#openUntil = now + this.#lastCooldown;
+    this.release(admission);
+    return true;
   }
 
   #open(now: number, reason: string, accounts: readonly string[], cooldownMs = this.#cooldownMs): true {
     if (!this.#isOpen) this.#openedAt = now;
     this.#isOpen = true;
     this.#lastCooldown = cooldownMs;
-    this.#opensUntil = now + cooldownMs;
+    this.#openUntil = now + cooldownMs;
     this.#openings++;
     this.#reason = reason;
     this.#addOpeners(accounts);
@@ -257,8 +266,8 @@ export class Breaker {
   }
 
   get #cooldownMs(): number {
-    const { cooldown, longestCooldown } = this.#options;
-    return doubledDelay({ first: cooldown, longest: longestCooldown }, this.#openings);
+    const { cooldown, maxCooldown } = this.#options;
+    return doubledDelay({ first: cooldown, longest: maxCooldown }, this.#openings);
   }
 
   #endProbes(): void {
@@ -269,23 +278,23 @@ export class Breaker {
 
   #addOpeners(accounts: readonly string[]): void {
     if (accounts.length === 0) return;
-    const openers = new Set(this.#openedBy);
+    const openers = new Set(this.#openers);
     for (const account of accounts) {
       openers.delete(account);
       openers.add(account);
     }
-    this.#openedBy = new Set([...openers].slice(-bounds.openingAccounts));
+    this.#openers = new Set([...openers].slice(-bounds.openingAccounts));
   }
 
-  #marks(now: number): readonly AccountMark[] | undefined {
-    const waiting = [...this.#waitingUntil].filter(([, until]) => until > now).slice(-bounds.openingAccounts);
-    const disproved = this.#evidence.disproved(now);
-    const accounts = new Set([...this.#openedBy, ...waiting.map(([account]) => account), ...disproved.keys()]);
+  #listAccounts(now: number): readonly BreakerAccount[] | undefined {
+    const waiting = [...this.#retryAfterEnds].filter(([, until]) => until > now).slice(-bounds.openingAccounts);
+    const disproved = this.#evidence.remainingDisprovals(now);
+    const accounts = new Set([...this.#openers, ...waiting.map(([account]) => account), ...disproved.keys()]);
     if (accounts.size === 0) return undefined;
     return [...accounts].map((account) => ({
       account,
-      hasOpened: this.#openedBy.has(account),
-      waits: Math.max(0, this.#waitUntil(account, now) - now),
+      hasOpened: this.#openers.has(account),
+      waits: Math.max(0, this.#readRetryAfterEnd(account, now) - now),
       disproved: disproved.get(account) ?? 0,
     }));
   }

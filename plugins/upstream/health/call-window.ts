@@ -9,25 +9,25 @@ export interface CallWindowOptions {
 export class CallWindow {
   readonly #slices: SlidingSlices<{ calls: number; failures: number }>;
 
-  /** @param options read on each call, since a reload changes them */
+  /** @param options read on each call, because a reload changes them */
   constructor(options: CallWindowOptions) {
     this.#slices = new SlidingSlices(options, () => ({ calls: 0, failures: 0 }));
   }
 
   count(now: number, isFailure: boolean): void {
-    const slice = this.#slices.current(now);
+    const slice = this.#slices.currentCounts(now);
     slice.calls++;
     if (isFailure) slice.failures++;
   }
 
-  calls(now: number): number {
-    return this.#slices.all(now).reduce((sum, { calls }) => sum + calls, 0);
+  countCalls(now: number): number {
+    return this.#slices.listCounts(now).reduce((sum, { calls }) => sum + calls, 0);
   }
 
-  /** Share of failed calls; 0 without calls. */
+  /** Returns the share of failed calls; 0 without calls. */
   failureRatio(now: number): number {
-    const calls = this.calls(now);
-    return calls === 0 ? 0 : this.#slices.all(now).reduce((sum, { failures }) => sum + failures, 0) / calls;
+    const calls = this.countCalls(now);
+    return calls === 0 ? 0 : this.#slices.listCounts(now).reduce((sum, { failures }) => sum + failures, 0) / calls;
   }
 
   clear(): void {

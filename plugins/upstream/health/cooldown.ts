@@ -4,13 +4,13 @@ const cooldownRangeMs = { first: 60_000, longest: 3_600_000 };
 
 /** A cooldown as sent to other instances. */
 export interface CooldownStatus {
-  readonly left: number; // ms; zero or negative once it is over
-  /** Cooldowns since the last reset. */
+  readonly left: number; // remaining ms; zero or negative once it is over
+  /** Number of cooldowns since the last reset. */
   readonly times: number;
   readonly reason: string | undefined;
 }
 
-/** A pause that doubles each time until `forget`. Times are monotonic ms. */
+/** A cooldown that doubles each time until `reset`. Times are monotonic ms. */
 export class Cooldown {
   #until = 0;
   #times = 0;
@@ -24,13 +24,17 @@ export class Cooldown {
     return this.#reason;
   }
 
-  /** True from the first cooldown until `forget`: the end of a cooldown does not prove that the route works. */
-  get isRemembered(): boolean {
+  /** True from the first cooldown until `reset`, because the end of a cooldown does not prove that the route works. */
+  get isUnproven(): boolean {
     return this.#times > 0;
   }
 
-  /** @returns false during a cooldown: results of requests in flight do not extend it */
-  begin(now: number, reason: string): boolean {
+  /**
+   * Starts a cooldown.
+   *
+   * @returns false during a cooldown, which results of requests in flight do not extend
+   */
+  start(now: number, reason: string): boolean {
     if (now < this.#until) return false;
     this.#until = now + doubledDelay(cooldownRangeMs, this.#times);
     this.#times++;
@@ -42,7 +46,7 @@ export class Cooldown {
     return { left: this.#until - now, times: this.#times, reason: this.#reason };
   }
 
-  /** Adopts the cooldown of another instance, for no longer than the longest own cooldown. */
+  /** Adopts the cooldown of another instance, limited to the maximum cooldown. */
   adopt({ left, times, reason }: CooldownStatus, now: number): void {
     this.#until = now + Math.min(left, cooldownRangeMs.longest);
     this.#times = times;
@@ -50,7 +54,7 @@ export class Cooldown {
   }
 
   /** @returns false if there was no cooldown */
-  forget(): boolean {
+  reset(): boolean {
     if (this.#times === 0) return false;
     this.#until = 0;
     this.#times = 0;

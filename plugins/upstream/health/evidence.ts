@@ -17,33 +17,33 @@ export interface RouteFailure {
   readonly requester: Requester;
   /** False for failures that no request can cause, such as a refused connection. */
   readonly mayBeCausedByRequest: boolean;
-  /** Ms that the upstream asked to wait; missing or 0 if it did not. */
+  /** Ms of the upstream's Retry-After; missing or 0 without one. */
   readonly retryAfter?: number;
 }
 
-/** Failures that requests may have caused must come from this many accounts: one customer cannot block a route for others. */
+/** Minimum accounts of failures that requests may have caused, so that one customer cannot block a route for others. */
 const minAccounts = 2;
 
 /**
  * Evidence against a route whose breaker is closed: a run of failures without a success, and the share of failures in a window.
  *
- * Failures that no request can cause are all counted. Others count once per conversation, because clients repeat a request that makes an
- * upstream fail. A run of those must involve several accounts, and their share is a share of accounts, because one client can open any
- * number of conversations. Accounts that opened the breaker shortly before another account was served are ignored for a window. `now` is
- * monotonic ms.
+ * Failures that no request can cause are all counted. Failures that a request may have caused count once per conversation, because clients
+ * repeat a request that makes an upstream fail. One client can open any number of conversations, so a run of such failures must involve
+ * several accounts, and their share is a share of accounts. If an account opens the breaker shortly before another account is served, its
+ * failures are ignored for a window. `now` is monotonic ms.
  */
 export class Evidence {
   readonly #options: EvidenceOptions;
   readonly #calls: CallWindow;
   readonly #accounts: AccountWindow;
-  readonly #conversations = new Map<string, number>();
-  #run = 0;
-  /** Failures of the run that no request can cause. */
-  #uncausedFailures = 0;
-  /** Conversations of the run; each counts once. */
-  readonly #conversationsOfRun = new Set<string>();
-  readonly #accountsOfRun = new Set<string>();
-  /** Accounts whose failures are ignored -> until when. */
+  readonly #failedConversations = new Map<string, number>();
+  #runLength = 0;
+  /** Failures in the run that no request can cause. */
+  #definiteFailures = 0;
+  /** Conversations in the run; each counts once. */
+  readonly #runConversations = new Set<string>();
+  readonly #runAccounts = new Set<string>();
+  /** Ends of the periods in which an account's failures are ignored, by account. */
   readonly #disprovedUntil = new Map<string, number>();
 
   constructor(options: EvidenceOptions) {
@@ -53,65 +53,71 @@ export class Evidence {
   }
 
   get hasRecentFailure(): boolean {
-    return this.#run > 0;
+    return this.#runLength > 0;
   }
 
-  succeeded(now: number, account: string): void {
+  recordSuccess(now: number, account: string): void {
     this.#calls.count(now, false);
     this.#accounts.count(now, account, false);
   }
 
   endRun(): void {
-    if (this.#run === 0) return;
-    this.#run = this.#uncausedFailures = 0;
-    this.#conversationsOfRun.clear();
-    this.#accountsOfRun.clear();
+    if (this.#runLength === 0) return;
+    this.#runLength = this.#definiteFailures = 0;
+    this.#runConversations.clear();
+    this.#runAccounts.clear();
   }
 
   /** @returns true if the evidence suffices to open the breaker */
-  failed(now: number, { requester, mayBeCausedByRequest: isCaused }: RouteFailure): boolean {
-    if (isCaused && (this.isDisproved(requester.account, now) || this.isKnown(requester.conversation, now)))
-      return false;
-    this.#calls.count(now, !isCaused);
-    if (isCaused) {
+  recordFailure(now: number, { requester, mayBeCausedByRequest }: RouteFailure): boolean {
+    const isIgnored =
+      mayBeCausedByRequest &&
+      (this.isDisproved(requester.account, now) || this.recordConversation(requester.conversation, now));
+    if (isIgnored) return false;
+    this.#calls.count(now, !mayBeCausedByRequest);
+    if (mayBeCausedByRequest) {
       this.#accounts.count(now, requester.account, true);
       this.#countInRun(requester);
     } else {
-      this.#run++;
-      this.#uncausedFailures++;
+      this.#runLength++;
+      this.#definiteFailures++;
     }
-    return this.#isRunEnough || this.#isShareEnough(now);
-  }
-
-  /** True if the conversation already failed in this window; otherwise remembers it. */
-  isKnown(conversation: string, now: number): boolean {
-    const since = this.#conversations.get(conversation);
-    if (since !== undefined && now - since < this.#options.window) return true;
-    remember(this.#conversations, conversation, now, bounds.failingConversations);
-    return false;
-  }
-
-  /** Accounts whose requests may have caused the failures, latest last. */
-  suspects(now: number): string[] {
-    const { failing } = this.#accounts.counts(now, this.#options.failureRatio);
-    return [...new Set([...failing, ...this.#accountsOfRun])].slice(-bounds.openingAccounts);
+    return this.#isRunSufficient || this.#isShareSufficient(now);
   }
 
   /**
-   * Ignores the failures of an account: it opened the breaker, but the route serves another account.
+   * Records a failure of the conversation.
    *
-   * @param pause ms for which they are ignored
+   * @returns true if the conversation already failed in this window
    */
-  disprove(account: string, now: number, pause = this.#options.window): void {
-    remember(this.#disprovedUntil, account, now + pause, bounds.openingAccounts);
+  recordConversation(conversation: string, now: number): boolean {
+    const failedAt = this.#failedConversations.get(conversation);
+    if (failedAt !== undefined && now - failedAt < this.#options.window) return true;
+    storeLatest(this.#failedConversations, conversation, now, bounds.failingConversations);
+    return false;
+  }
+
+  /** Lists the accounts whose requests may have caused the failures, latest last. */
+  listSuspects(now: number): string[] {
+    const { failingAccounts } = this.#accounts.summarize(now, this.#options.failureRatio);
+    return [...new Set([...failingAccounts, ...this.#runAccounts])].slice(-bounds.openingAccounts);
+  }
+
+  /**
+   * Ignores the failures of an account, which opened the breaker although the route serves another account.
+   *
+   * @param durationMs for which they are ignored
+   */
+  disprove(account: string, now: number, durationMs = this.#options.window): void {
+    storeLatest(this.#disprovedUntil, account, now + durationMs, bounds.openingAccounts);
   }
 
   isDisproved(account: string, now: number): boolean {
     return this.#disprovedUntil.size > 0 && (this.#disprovedUntil.get(account) ?? 0) > now;
   }
 
-  /** Accounts whose failures are ignored -> ms left. */
-  disproved(now: number): ReadonlyMap<string, number> {
+  /** Returns the remaining ms in which an account's failures are ignored, by account. */
+  remainingDisprovals(now: number): ReadonlyMap<string, number> {
     return new Map(
       [...this.#disprovedUntil].flatMap(([account, until]) => (until > now ? [[account, until - now]] : [])),
     );
@@ -120,38 +126,42 @@ export class Evidence {
   /** Clears everything except the disproved accounts. */
   clear(): void {
     this.endRun();
-    this.#conversations.clear();
+    this.#failedConversations.clear();
     this.#calls.clear();
     this.#accounts.clear();
   }
 
   #countInRun({ account, conversation }: Requester): void {
     const { failures } = this.#options;
-    if (this.#accountsOfRun.size < bounds.openingAccounts) this.#accountsOfRun.add(account);
-    // Above the threshold, the number makes no difference.
-    if (this.#conversationsOfRun.size >= failures || this.#conversationsOfRun.has(conversation)) return;
-    this.#conversationsOfRun.add(conversation);
-    this.#run++;
+    if (this.#runAccounts.size < bounds.openingAccounts) this.#runAccounts.add(account);
+    // Above the threshold, more conversations make no difference.
+    if (this.#runConversations.size >= failures || this.#runConversations.has(conversation)) return;
+    this.#runConversations.add(conversation);
+    this.#runLength++;
   }
 
-  get #isRunEnough(): boolean {
+  get #isRunSufficient(): boolean {
     const { failures } = this.#options;
-    if (this.#uncausedFailures >= failures) return true;
-    return this.#run >= failures && this.#accountsOfRun.size >= minAccounts;
+    if (this.#definiteFailures >= failures) return true;
+    return this.#runLength >= failures && this.#runAccounts.size >= minAccounts;
   }
 
-  #isShareEnough(now: number): boolean {
+  #isShareSufficient(now: number): boolean {
     const { failures, failureRatio, minimumCalls } = this.#options;
-    if (this.#calls.calls(now) < minimumCalls) return false;
+    if (this.#calls.countCalls(now) < minimumCalls) return false;
     if (this.#calls.failureRatio(now) >= failureRatio) return true;
-    const { failing, failures: failed, all } = this.#accounts.counts(now, failureRatio);
-    // A few failures of two accounts that send little prove less than a run.
-    return failing.length >= minAccounts && failed >= failures && failing.length >= failureRatio * all;
+    const { failingAccounts, failures: accountFailures, accountCount } = this.#accounts.summarize(now, failureRatio);
+    // A few failures of two accounts with little traffic prove less than a run.
+    return (
+      failingAccounts.length >= minAccounts &&
+      accountFailures >= failures &&
+      failingAccounts.length >= failureRatio * accountCount
+    );
   }
 }
 
-/** Makes an entry the latest, and drops the oldest one beyond `maxSize`. */
-export function remember<Value>(entries: Map<string, Value>, key: string, value: Value, maxSize: number): void {
+/** Stores an entry as the latest. Removes the oldest entry if there are more than `maxSize`. */
+export function storeLatest<Value>(entries: Map<string, Value>, key: string, value: Value, maxSize: number): void {
   entries.delete(key);
   entries.set(key, value);
   if (entries.size > maxSize) entries.delete(entries.keys().next().value as string);

@@ -1,4 +1,4 @@
-/** Sender of a request: failures that requests may have caused are counted per conversation and account. */
+/** Sender of a request. Failures that requests may have caused are counted per conversation and account. */
 export interface Requester {
   /** Digest of the account, as sent to other instances; shared by all requests without an account. */
   readonly account: string;
@@ -6,5 +6,4 @@ export interface Requester {
   readonly conversation: string;
 }
 
-/** Unknown requester. */
-export const nobody: Requester = { account: '', conversation: '' };
+export const unknownRequester: Requester = { account: '', conversation: '' };

@@ -7,16 +7,15 @@ import { object } from '#core/platform/schema.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { notFound, PageError } from '#core/web/pages/page-error.ts';
 
-/** Found by its id. */
 const routeSubject: SubjectKind = {
   name: 'route',
   async find(host, handle) {
     if (listRouteIds(host).includes(handle)) return { id: handle, recordedAt: handle };
-    throw new CheckoutError('not_found', `There is no route ${handle}.`);
+    throw new CheckoutError('not_found', `Route "${handle}" not found.`);
   },
 };
 
-export const resetAction = defineAction({
+export const resetRouteAction = defineAction({
   name: 'route.reset',
   subject: routeSubject,
   summary: 'close the breaker of a route and end the cooldowns of its keys',
@@ -24,18 +23,18 @@ export const resetAction = defineAction({
   perform: (host, route) => resetRoute(host, route),
 });
 
-/** `/operator/routes/reset?route=…`: closes the breaker of a route, and ends the cooldowns of its keys. */
-export const resetPage = (gateway: StatusReports) =>
+/** Defines `/operator/routes/reset?route=…`, which closes the breaker of a route and ends the cooldowns of its keys. */
+export const resetRoutePage = (reports: StatusReports) =>
   plainPage(
-    resetAction,
+    resetRouteAction,
     {
       path: '/operator/routes',
       find({ host }, { route = '' }) {
-        const action = { path: '/operator/routes', label: 'operator.routes' };
-        if (!listRouteIds(host).includes(route)) notFound('operator.route_unknown', action);
-        if (!canReset(readRouteStatus(gateway, host).get(route)))
-          throw new PageError(409, 'operator.nothing_to_reset', { action });
-        return { id: route, name: route, path: action.path };
+        const routesLink = { path: '/operator/routes', label: 'operator.routes' };
+        if (!listRouteIds(host).includes(route)) notFound('operator.route_unknown', routesLink);
+        if (!canReset(readRouteStatus(reports, host).get(route)))
+          throw new PageError(409, 'operator.nothing_to_reset', { action: routesLink });
+        return { id: route, name: route, path: routesLink.path };
       },
     },
     { title: 'operator.reset_title', sent: ['route'] },

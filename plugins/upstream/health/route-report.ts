@@ -5,25 +5,25 @@ import type { TypicalThroughput } from './throughput.ts';
 import type { CooldownStatus } from './cooldown.ts';
 
 /**
- * State of a route as reported by one instance: sent to the others, and stored for instances that start later. Times are relative, because
- * clocks differ between instances and may be set.
+ * State of a route as reported by one instance. Sent to the other instances and stored for instances that start later. Times are relative,
+ * because clocks differ between instances and may be adjusted.
  */
 export interface RouteReport {
-  /** Logical time of the last change, after every change the sender knew; equals epoch ms while clocks agree. The latest report wins. */
+  /** Logical time of the last change, later than any change known to the sender; epoch ms while clocks agree. The latest report wins. */
   readonly at: number;
   readonly breaker: BreakerStatus;
   readonly cooldown: CooldownStatus;
-  /** Only while the breaker is open because the route was slow. */
+  /** Set only while the breaker is open because the route was slow. */
   readonly throughput?: TypicalThroughput | undefined;
 }
 
-/** Reports outlive their cooldown, so that the next one is longer and a disconnected instance can catch up. */
+/** Reports outlive their cooldown, so that the next cooldown is longer and a disconnected instance can catch up. */
 const retentionSeconds = 3600;
 
 const keyOf = (id: string) => `upstream/routes/${id}`;
 
 /**
- * Reads a report, with the time since it was stored subtracted.
+ * Reads a report and subtracts the time since it was stored.
  *
  * @throws SharedUnavailable
  */
@@ -38,9 +38,9 @@ export async function readReport({ cache }: Shared, id: string, now: number): Pr
  * @throws SharedUnavailable
  */
 export async function storeReport({ cache }: Shared, id: string, report: RouteReport, now: number): Promise<void> {
-  const longest = Math.max(0, report.breaker.opensFor, report.cooldown.left);
-  const seconds = Math.ceil(longest / 1000) + retentionSeconds;
-  await cache.set(keyOf(id), Buffer.from(JSON.stringify(withTimes(report, now))), seconds);
+  const longestPauseMs = Math.max(0, report.breaker.opensFor, report.cooldown.left);
+  const lifetimeSeconds = Math.ceil(longestPauseMs / 1000) + retentionSeconds;
+  await cache.set(keyOf(id), Buffer.from(JSON.stringify(addAbsoluteTimes(report, now))), lifetimeSeconds);
 }
 
 /**
@@ -62,11 +62,11 @@ interface RouteMessage {
   readonly report: RouteReport;
 }
 
-export function writeMessage({ report, ...rest }: RouteMessage, now: number): string {
-  return JSON.stringify({ ...rest, report: withTimes(report, now) });
+export function writeMessage({ report, ...sender }: RouteMessage, now: number): string {
+  return JSON.stringify({ ...sender, report: addAbsoluteTimes(report, now) });
 }
 
-/** Parses a message; undefined if it is malformed, for example from another version. */
+/** Parses a message; undefined if it is malformed, for example from a different version. */
 export function parseMessage(text: string, now: number): RouteMessage | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
@@ -76,8 +76,8 @@ export function parseMessage(text: string, now: number): RouteMessage | undefine
   return { instance, id, report };
 }
 
-/** Adds absolute times by the sender's clock, the only ones that earlier versions read. */
-function withTimes(report: RouteReport, now: number): object {
+/** Adds absolute times of the sender's clock, because earlier versions read only these. */
+function addAbsoluteTimes(report: RouteReport, now: number): object {
   const { breaker, cooldown } = report;
   return {
     ...report,
@@ -91,13 +91,13 @@ function parseReport(value: unknown, now: number, age: number): RouteReport | un
   if (!isJsonObject(value)) return undefined;
   const { at, breaker, cooldown } = value;
   if (!Number.isSafeInteger(at) || !isJsonObject(breaker) || !isJsonObject(cooldown)) return undefined;
-  const opensFor = timeLeft(breaker['opensFor'], age, breaker['opensUntil'], now);
-  const left = timeLeft(cooldown['left'], age, cooldown['until'], now);
+  const opensFor = computeRemaining(breaker['opensFor'], age, breaker['opensUntil'], now);
+  const left = computeRemaining(cooldown['left'], age, cooldown['until'], now);
   if (Number.isNaN(opensFor + left)) return undefined;
   return { ...value, breaker: { ...breaker, opensFor }, cooldown: { ...cooldown, left } } as unknown as RouteReport;
 }
 
-/** Remaining ms of a pause; in reports of earlier versions, the end by the sender's clock. */
-function timeLeft(left: unknown, age: number, until: unknown, now: number): number {
+/** Returns the remaining ms of a pause. Reports of earlier versions contain only its end by the sender's clock. */
+function computeRemaining(left: unknown, age: number, until: unknown, now: number): number {
   return left === undefined ? Number(until) - now : Number(left) - age;
 }

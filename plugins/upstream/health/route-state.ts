@@ -5,7 +5,7 @@ import type { RouteReport } from './route-report.ts';
 import { Setbacks } from './setbacks.ts';
 import { Throughput } from './throughput.ts';
 
-/** This instance's state of one route. `now` is monotonic ms, `wallTime` epoch ms. */
+/** State of one route on this instance. `now` is monotonic ms, `wallTime` epoch ms. */
 export class RouteState {
   readonly breaker: Breaker;
   readonly throughput = new Throughput();
@@ -14,7 +14,7 @@ export class RouteState {
   readonly cooldown = new Cooldown();
   /** Logical time of the last change on any instance, 0 before the first; see `RouteReport.at`. */
   changedAt = 0;
-  /** The breaker opened because the route was slow: a probe must then complete at the usual throughput. */
+  /** True if the breaker opened because the route was slow; a probe must then complete at the usual throughput. */
   isSlow = false;
 
   constructor(options: BreakerOptions) {
@@ -22,16 +22,16 @@ export class RouteState {
   }
 
   /** Marks a change that must be sent to other instances. */
-  touch(wallTime: number): void {
+  markChanged(wallTime: number): void {
     this.changedAt = Math.max(wallTime, this.changedAt + 1);
   }
 
-  report(now: number): RouteReport {
+  createReport(now: number): RouteReport {
     return {
       at: this.changedAt,
       breaker: this.breaker.status(now),
       cooldown: this.cooldown.status(now),
-      throughput: this.isSlow ? this.throughput.usual : undefined,
+      throughput: this.isSlow ? this.throughput.typical : undefined,
     };
   }
 
@@ -44,21 +44,26 @@ export class RouteState {
     this.cooldown.adopt(cooldown, now);
     if (breaker.state !== 'closed') this.breaker.adopt(breaker, now);
     else {
-      // A closed breaker's counts are local to each instance.
+      // The counts of a closed breaker are local to each instance.
       if (!this.breaker.isClosed) this.breaker.close();
       this.breaker.adoptAccounts(breaker.accounts ?? [], now);
     }
   }
 
   status(route: string, now: number, wallTime: number): RouteStatus {
-    if (this.breaker.isClosed && !this.cooldown.isRemembered)
+    if (this.breaker.isClosed && !this.cooldown.isUnproven)
       return { route, state: 'closed', open_until: null, reason: null };
     const { state, opensFor, openFor = 0, reason = null } = this.breaker.status(now);
-    const timeAfter = (ms: number) => new Date(wallTime + ms).toISOString();
+    const formatTimeAfter = (ms: number) => new Date(wallTime + ms).toISOString();
     if (state !== 'closed')
-      return { route, state, open_until: timeAfter(opensFor), open_since: timeAfter(-openFor), reason };
-    const { left, reason: missingModel = null } = this.cooldown.status(now);
-    // After the cooldown the route is tried like any other, but not proven until it serves.
-    return { route, state: left > 0 ? 'no_model' : 'half_open', open_until: timeAfter(left), reason: missingModel };
+      return { route, state, open_until: formatTimeAfter(opensFor), open_since: formatTimeAfter(-openFor), reason };
+    const { left, reason: cooldownReason = null } = this.cooldown.status(now);
+    // After the cooldown, the route is tried normally, but it is unproven until it serves a request.
+    return {
+      route,
+      state: left > 0 ? 'no_model' : 'half_open',
+      open_until: formatTimeAfter(left),
+      reason: cooldownReason,
+    };
   }
 }

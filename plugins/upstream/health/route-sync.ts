@@ -14,83 +14,85 @@ export interface RouteSyncParts {
 }
 
 interface RouteStates {
-  of(id: string): RouteState;
-  readonly all: ReadonlyMap<string, RouteState>;
+  getState(id: string): RouteState;
+  readonly byId: ReadonlyMap<string, RouteState>;
   onChange(): void; // after this instance changed a route and sent the change
 }
 
 const probeKey = (id: string) => `upstream/probe/${id}`;
 const channel = 'upstream/breakers';
 /**
- * Ms, per instance, over which simultaneous reports are spread. A failing upstream fails for all instances at once: each would otherwise
- * send the same report to every other one.
+ * Ms per instance over which simultaneous reports are spread. An upstream fails for all instances at once, and without the spread each
+ * instance would send the same report to every other instance.
  */
-const spreadPerInstance = 0.25;
-const maxSimultaneous = 20;
-/** Instances spread their corrections of an outdated report, so that the first one suffices. */
+const spreadMsPerInstance = 0.25;
+const maxImmediateInstances = 20;
+/** Instances spread their corrections of an outdated report, so that the first correction suffices. */
 const correctionSpreadMs = 1_000;
-const retriesMs = { first: 500, longest: 30_000 };
+const retryRangeMs = { first: 500, longest: 30_000 };
 
 /**
- * Synchronizes route states between instances: sends changes to the others as events, stores them for instances that start later or were
- * disconnected, and grants probes to one instance at a time. The later of two reports wins. Requests never wait for it, except probes.
+ * Synchronizes route states between instances. Sends changes to the other instances as events, stores them for instances that start later
+ * or were disconnected, and grants probes to one instance at a time. The later of two reports wins. Of all requests, only probes wait for
+ * it.
  */
 export class RouteSync implements AsyncDisposable {
   readonly #parts: RouteSyncParts;
   readonly #states: RouteStates;
   readonly #closing = new AbortController();
-  readonly #catchUp: BackgroundWork;
+  readonly #reconciliation: BackgroundWork;
   readonly #subscription: Promise<() => void>;
-  readonly #openings = new Map<string, NodeJS.Timeout>();
-  readonly #corrections = new Map<string, NodeJS.Timeout>();
+  readonly #openingTimers = new Map<string, NodeJS.Timeout>();
+  readonly #correctionTimers = new Map<string, NodeJS.Timeout>();
 
   constructor(parts: RouteSyncParts, states: RouteStates) {
     this.#parts = parts;
     this.#states = states;
-    this.#catchUp = new BackgroundWork(parts.log, 'comparing routes with other instances', () => this.#compareAll());
+    this.#reconciliation = new BackgroundWork(parts.log, 'comparing routes with other instances', () =>
+      this.#reconcileAll(),
+    );
     this.#subscription = this.#subscribe();
   }
 
-  /** Sends a change of this instance to the others. */
+  /** Sends a change of this instance to the other instances. */
   announce(id: string): void {
-    const state = this.#states.of(id);
-    state.touch(this.#parts.now());
+    const state = this.#states.getState(id);
+    state.markChanged(this.#parts.now());
     this.#send(id, state).catch(() => this.catchUp());
     this.#states.onChange();
   }
 
-  /** Reports a failed route, unless another instance does so first. */
+  /** Reports a failed route, unless another instance reports it first. */
   announceOpening(id: string): void {
     const { instances } = this.#parts.shared.limiter;
-    if (!this.#isShared || instances <= maxSimultaneous) return this.announce(id);
-    const state = this.#states.of(id);
+    if (!this.#isShared || instances <= maxImmediateInstances) return this.announce(id);
+    const state = this.#states.getState(id);
     const changedBefore = state.changedAt;
-    schedule(this.#openings, id, instances * spreadPerInstance, () => {
+    scheduleOnce(this.#openingTimers, id, instances * spreadMsPerInstance, () => {
       if (state.changedAt === changedBefore) this.announce(id);
     });
     this.#states.onChange();
   }
 
-  /**
-   * Compares all routes with the store, in the background.
-   *
-   * @param isBack true if the store is believed to be available again
-   */
-  catchUp(isBack = false): void {
-    if (!this.#isShared) return;
-    if (isBack) this.#catchUp.requestNow();
-    else this.#catchUp.request();
+  /** Reconciles all routes with the store, in the background. */
+  catchUp(): void {
+    if (this.#isShared) this.#reconciliation.request();
+  }
+
+  /** Reconciles without the retry delay, because the store is believed to be available again. */
+  #catchUpNow(): void {
+    if (this.#isShared) this.#reconciliation.requestNow();
   }
 
   /**
    * Claims the probe of a route for this instance. Always succeeds if there are no other instances.
    *
-   * @param seconds after which another instance may probe, even without a result of this one
+   * @param seconds time after which another instance may probe, even without a result of this probe
    */
   claimProbe(id: string, seconds: number): boolean | Promise<boolean> {
     if (!this.#isShared) return true;
     const { shared, instance } = this.#parts;
-    // If the store is unavailable, an extra probe does less harm than none.
+    // If the store is unavailable, an extra probe does less harm than a missing one.
     return shared.cache.claim(probeKey(id), instance, seconds).catch(() => true);
   }
 
@@ -101,8 +103,8 @@ export class RouteSync implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#catchUp[Symbol.dispose]();
-    for (const timer of [...this.#openings.values(), ...this.#corrections.values()]) clearTimeout(timer);
+    this.#reconciliation[Symbol.dispose]();
+    for (const timer of [...this.#openingTimers.values(), ...this.#correctionTimers.values()]) clearTimeout(timer);
     const unsubscribe = await this.#subscription;
     unsubscribe();
   }
@@ -117,48 +119,52 @@ export class RouteSync implements AsyncDisposable {
       shared.events.subscribe(
         channel,
         (message) => this.#receive(message),
-        () => this.catchUp(true),
+        () => this.#catchUpNow(),
       );
     const onFailure = (error: unknown, failures: number) => {
       const reason = error instanceof Error ? error.message : String(error);
       if (failures === 0) log.warn(`cannot receive route states of other instances; retrying: ${reason}`);
     };
-    const unsubscribe = await retryUntilDone(subscribe, { range: retriesMs, signal: this.#closing.signal, onFailure });
-    this.catchUp(true);
+    const unsubscribe = await retryUntilDone(subscribe, {
+      range: retryRangeMs,
+      signal: this.#closing.signal,
+      onFailure,
+    });
+    this.#catchUpNow();
     return unsubscribe ?? (() => undefined);
   }
 
   /** @throws SharedUnavailable */
   async #send(id: string, state: RouteState): Promise<void> {
     const { instance, shared, now, monotonic } = this.#parts;
-    const report = state.report(monotonic());
-    const published = shared.events.publish(channel, writeMessage({ instance, id, report }, now()));
-    await Promise.all(this.#isShared ? [published, storeReport(shared, id, report, now())] : [published]);
+    const report = state.createReport(monotonic());
+    const publishing = shared.events.publish(channel, writeMessage({ instance, id, report }, now()));
+    await Promise.all(this.#isShared ? [publishing, storeReport(shared, id, report, now())] : [publishing]);
   }
 
   #receive(text: string): void {
     const message = parseMessage(text, this.#parts.now());
     if (message === undefined || message.instance === this.#parts.instance) return;
     const { id, report } = message;
-    const state = this.#states.of(id);
-    // The sender missed a newer change, and overwrote it in the store.
+    const state = this.#states.getState(id);
+    // The sender missed a newer change and has overwritten it in the store.
     if (report.at < state.changedAt)
-      schedule(this.#corrections, id, correctionSpreadMs, () => {
-        this.#compare(id, state).catch(() => this.catchUp());
+      scheduleOnce(this.#correctionTimers, id, correctionSpreadMs, () => {
+        this.#reconcile(id, state).catch(() => this.catchUp());
       });
     else state.adopt(report, this.#parts.monotonic());
   }
 
   /**
-   * Adopts newer states from the store, and sends newer local ones.
+   * Adopts newer states from the store and sends newer local states.
    *
    * @throws SharedUnavailable
    */
-  async #compareAll(): Promise<void> {
-    await Promise.all([...this.#states.all].map(([id, state]) => this.#compare(id, state)));
+  async #reconcileAll(): Promise<void> {
+    await Promise.all([...this.#states.byId].map(([id, state]) => this.#reconcile(id, state)));
   }
 
-  async #compare(id: string, state: RouteState): Promise<void> {
+  async #reconcile(id: string, state: RouteState): Promise<void> {
     const { shared, now, monotonic } = this.#parts;
     const stored = await readReport(shared, id, now());
     if (stored !== undefined && stored.at >= state.changedAt) state.adopt(stored, monotonic());
@@ -166,12 +172,12 @@ export class RouteSync implements AsyncDisposable {
   }
 }
 
-/** Runs the work once within `spread` ms, even if it is scheduled again meanwhile. */
-function schedule(timers: Map<string, NodeJS.Timeout>, id: string, spread: number, work: () => void): void {
+/** Runs the work once at a random time within `spreadMs`, even if it is scheduled again meanwhile. */
+function scheduleOnce(timers: Map<string, NodeJS.Timeout>, id: string, spreadMs: number, work: () => void): void {
   if (timers.has(id)) return;
   const run = () => {
     timers.delete(id);
     work();
   };
-  timers.set(id, setTimeout(run, Math.random() * spread).unref());
+  timers.set(id, setTimeout(run, Math.random() * spreadMs).unref());
 }

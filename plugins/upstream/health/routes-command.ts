@@ -7,11 +7,11 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { listRouteIds } from '#core/gateway/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { OperatorResource } from '#core/web/resources/resource.ts';
-import { resetAction } from './reset.ts';
+import { resetRouteAction } from './reset.ts';
 import { storeReset } from './route-report.ts';
-import { type ListedRoute, writeStatus } from './routes-resource.ts';
+import { type ListedRoute, describeRoute } from './routes-resource.ts';
 
-/** `daypass routes`: lists the breakers of all routes, or resets one of them. */
+/** Defines `daypass routes`, which lists the breakers of all routes or resets one of them. */
 export const routesCommand = (routes: OperatorResource<ListedRoute>): Command => ({
   name: 'routes',
   define(parser, context) {
@@ -27,19 +27,19 @@ export const routesCommand = (routes: OperatorResource<ListedRoute>): Command =>
       .action(({ reset, url, ...output }: { reset?: string; url?: string; json?: true }) =>
         context.withHost(async (host) => {
           if (reset !== undefined) {
-            await prepareReset(host, reset);
-            await runAction(host, commandOperator(), resetAction, reset, {});
+            await storeResetFor(host, reset);
+            await runAction(host, commandOperator(), resetRouteAction, reset, {});
             return context.print(`route ${reset} reset`);
           }
-          const entries = await askRoutes(host, url);
+          const entries = await requestRoutes(host, url);
           await printEntries(context, host, routes, { entries }, output, { maxLength: Infinity });
           if (output.json !== true && entries.length > 0) for (const line of ['', ...legend]) context.print(line);
         }),
       );
-    addActionCommand(parser, context, resetAction, {
+    addActionCommand(parser, context, resetRouteAction, {
       handle: 'such as openai/gpt-6-sol',
       async readRequest(host, handle, input) {
-        await prepareReset(host, handle);
+        await storeResetFor(host, handle);
         return { handle, input };
       },
       done: (id) => `route ${id} reset`,
@@ -47,23 +47,27 @@ export const routesCommand = (routes: OperatorResource<ListedRoute>): Command =>
   },
 });
 
-/** @throws CommandFailed for an unknown route */
-async function prepareReset(host: Host, route: string): Promise<void> {
+/**
+ * Stores the reset for instances that start later.
+ *
+ * @throws CommandFailed for an unknown route
+ */
+async function storeResetFor(host: Host, route: string): Promise<void> {
   const routeIds = listRouteIds(host);
   if (!routeIds.includes(route)) throw new CommandFailed(`Route "${route}" not found. Routes: ${routeIds.join(', ')}`);
-  // For instances that start later. While Redis is down, running instances remember the reset and store it afterwards.
+  // While Redis is down, running instances remember the reset and store it afterwards.
   if (host.shared.kind === 'redis') await storeReset(host.shared, route, host.now()).catch(() => undefined);
 }
 
-async function askRoutes(host: Host, url: string | undefined) {
+async function requestRoutes(host: Host, url: string | undefined) {
   const { routes } = await askOperator(host, { url }).catch((error: unknown) => {
     throw error instanceof OperatorUnavailable ? new CommandFailed(error.message) : error;
   });
-  if (Array.isArray(routes)) return (routes as unknown as RouteStatus[]).map(writeStatus);
+  if (Array.isArray(routes)) return (routes as unknown as RouteStatus[]).map(describeRoute);
   throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the stage upstream.');
 }
 
-/** Explains "closed", which does not read like the healthy state. */
+/** Explains "closed", which does not sound like the healthy state. */
 const legend = [
   'closed: requests are sent; open: the route is skipped until the time shown; half_open: one request tries it;',
   'no_model: the upstream does not have the model, so its other routes are asked first',

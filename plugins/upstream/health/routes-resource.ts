@@ -3,8 +3,8 @@ import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/rout
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 
-/** Routes as this process sees them; `daypass routes` asks the running gateway. */
-export const routesResource = (gateway: StatusReports) =>
+/** Defines the list of routes as seen by this process; `daypass routes` asks the running gateway. */
+export const routesResource = (reports: StatusReports) =>
   defineResource({
     name: 'route',
     summary: 'list routes with their breakers and the cooldowns of their keys, in the order of gateway.yaml',
@@ -16,31 +16,31 @@ export const routesResource = (gateway: StatusReports) =>
         kinds: { closed: 'ok', open: 'bad', half_open: 'waiting', no_model: 'waiting' },
         of: 'state',
       },
-      why: { type: 'text', heading: '', value: describeWhy },
+      why: { type: 'text', heading: '', value: describeReasons },
     }),
     none: 'No routes.',
-    list: (host) => Promise.resolve({ entries: [...readRouteStatus(gateway, host).values()].map(writeStatus) }),
+    list: (host) => Promise.resolve({ entries: [...readRouteStatus(reports, host).values()].map(describeRoute) }),
     // JSON output is a plain list until 0.7.
     write: ({ entries }) => entries,
   });
 
-export type ListedRoute = ReturnType<typeof writeStatus>;
+export type ListedRoute = ReturnType<typeof describeRoute>;
 
-/** Includes every member, null if it has no value. */
-export function writeStatus({ route, state, ...status }: RouteStatus) {
+/** Describes a route with all members; those without a value are null. */
+export function describeRoute({ route, state, ...status }: RouteStatus) {
   return { route, state, open_since: null, keys_cooling_down: 0, keys_closed: 0, ...status };
 }
 
-function describeWhy({
+function describeReasons({
   state,
   open_until: until,
   reason,
-  keys_cooling_down: cooling,
-  keys_closed: closed,
+  keys_cooling_down: coolingKeys,
+  keys_closed: closedKeys,
 }: ListedRoute): string {
-  const why = state === 'closed' ? [] : [`until ${until}: ${reason}`];
-  if (closed > 0) why.push(`${closed} ${closed === 1 ? 'key' : 'keys'} closed by the vendor`);
-  const others = cooling - closed;
-  if (others > 0) why.push(`${others} ${others === 1 ? 'key' : 'keys'} cooling down`);
-  return why.join('; ');
+  const reasons = state === 'closed' ? [] : [`until ${until}: ${reason}`];
+  if (closedKeys > 0) reasons.push(`${closedKeys} ${closedKeys === 1 ? 'key' : 'keys'} closed by the vendor`);
+  const throttled = coolingKeys - closedKeys;
+  if (throttled > 0) reasons.push(`${throttled} ${throttled === 1 ? 'key' : 'keys'} cooling down`);
+  return reasons.join('; ');
 }

@@ -1,34 +1,35 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import type { Requester } from './requester.ts';
-import { remember } from './evidence.ts';
+import { storeLatest } from './evidence.ts';
 
-const pauseMs = { first: 30_000, longest: 600_000 };
+const pauseRangeMs = { first: 30_000, longest: 600_000 };
 /** Failures of a conversation, or failing conversations of an account, after which the route is tried last. */
-const threshold = 2;
+const pauseThreshold = 2;
 
 interface Setback {
   failures: number;
-  pauses: number; // pauses since the route last succeeded
+  pauses: number; // since the route last succeeded
   pausedUntil: number;
   lastFailedAt: number;
 }
 
 /**
- * Conversations and accounts for which this route is temporarily tried last, because it failed them. A single conversation never opens the
- * breaker, but should not hit the same dead route first on each turn. An entry is removed once the route serves it. Times are monotonic ms.
+ * Conversations and accounts for which this route is temporarily tried last because it failed them. A single conversation never opens the
+ * breaker, but it should not try the same dead route first on each turn. An entry is removed when the route serves its conversation or
+ * account. Times are monotonic ms.
  */
 export class Setbacks {
   readonly #entries = new Map<string, Setback>();
 
-  /** The route failed a request, or did not respond to it. */
+  /** Records that the route failed a request or did not respond to it. */
   recordFailure({ account, conversation }: Requester, now: number): void {
-    const conversationEntry = this.#touch(`c${conversation}`, now);
+    const conversationEntry = this.#updateEntry(`c${conversation}`, now);
     if (now < conversationEntry.pausedUntil) return;
     conversationEntry.failures++;
     const isFirstPause = conversationEntry.pauses === 0;
     if (!startPause(conversationEntry, now)) return;
-    const accountEntry = this.#touch(`a${account}`, now);
+    const accountEntry = this.#updateEntry(`a${account}`, now);
     if (isFirstPause) accountEntry.failures++;
     if (now >= accountEntry.pausedUntil) startPause(accountEntry, now);
   }
@@ -39,7 +40,7 @@ export class Setbacks {
     this.#entries.delete(`a${requester.account}`);
   }
 
-  /** True while the route is tried last for this requester. */
+  /** Returns true while the route is tried last for this requester. */
   isDemoted(requester: Requester, now: number): boolean {
     if (this.#entries.size === 0) return false;
     return this.#isPaused(`a${requester.account}`, now) || this.#isPaused(`c${requester.conversation}`, now);
@@ -49,30 +50,30 @@ export class Setbacks {
     this.#entries.clear();
   }
 
-  #isPaused(name: string, now: number): boolean {
-    return now < (this.#entries.get(name)?.pausedUntil ?? 0);
+  #isPaused(key: string, now: number): boolean {
+    return now < (this.#entries.get(key)?.pausedUntil ?? 0);
   }
 
-  /** Makes the entry the latest, and starts a new one if its last failure is old. */
-  #touch(name: string, now: number): Setback {
-    const existing = this.#entries.get(name);
+  /** Returns the entry as the latest, or a new entry if the last failure is old. */
+  #updateEntry(key: string, now: number): Setback {
+    const existing = this.#entries.get(key);
     const isRecent =
-      existing !== undefined && now - Math.max(existing.lastFailedAt, existing.pausedUntil) < pauseMs.longest;
+      existing !== undefined && now - Math.max(existing.lastFailedAt, existing.pausedUntil) < pauseRangeMs.longest;
     const entry = isRecent ? existing : { failures: 0, pauses: 0, pausedUntil: 0, lastFailedAt: now };
     entry.lastFailedAt = now;
-    remember(this.#entries, name, entry, bounds.setbacks);
+    storeLatest(this.#entries, key, entry, bounds.setbacks);
     return entry;
   }
 }
 
 /**
- * Starts a pause after `threshold` failures, or after any failure once there was a pause.
+ * Starts a pause after `pauseThreshold` failures, or after any failure once there was a pause.
  *
- * @returns false if none started
+ * @returns false if no pause started
  */
 function startPause(entry: Setback, now: number): boolean {
-  if (entry.pauses === 0 && entry.failures < threshold) return false;
-  entry.pausedUntil = now + doubledDelay(pauseMs, entry.pauses);
+  if (entry.pauses === 0 && entry.failures < pauseThreshold) return false;
+  entry.pausedUntil = now + doubledDelay(pauseRangeMs, entry.pauses);
   entry.pauses++;
   return true;
 }

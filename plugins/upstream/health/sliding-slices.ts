@@ -3,31 +3,31 @@ const sliceCount = 6;
 /** Counts over a sliding window that is divided into slices. Times are ms. */
 export class SlidingSlices<Counts> {
   readonly #options: { readonly window: number };
-  readonly #create: () => Counts;
-  readonly #slices: { readonly begin: number; readonly counts: Counts }[] = [];
+  readonly #createCounts: () => Counts;
+  readonly #slices: { readonly startedAt: number; readonly counts: Counts }[] = [];
 
   /**
-   * @param options read on each call, since a reload changes them
-   * @param create creates zero counts
+   * @param options read on each call, because a reload changes them
+   * @param createCounts creates zero counts
    */
-  constructor(options: { readonly window: number }, create: () => Counts) {
+  constructor(options: { readonly window: number }, createCounts: () => Counts) {
     this.#options = options;
-    this.#create = create;
+    this.#createCounts = createCounts;
   }
 
-  /** Counts of the current slice. */
-  current(now: number): Counts {
-    this.#dropOld(now);
+  /** Returns the counts of the current slice, which the caller updates. */
+  currentCounts(now: number): Counts {
+    this.#dropExpired(now);
     const last = this.#slices.at(-1);
-    if (last !== undefined && now - last.begin < this.#options.window / sliceCount) return last.counts;
-    const slice = { begin: now, counts: this.#create() };
+    if (last !== undefined && now - last.startedAt < this.#options.window / sliceCount) return last.counts;
+    const slice = { startedAt: now, counts: this.#createCounts() };
     this.#slices.push(slice);
     return slice.counts;
   }
 
-  /** Counts of all slices in the window. */
-  all(now: number): Counts[] {
-    this.#dropOld(now);
+  /** Returns the counts of all slices in the window. */
+  listCounts(now: number): Counts[] {
+    this.#dropExpired(now);
     return this.#slices.map(({ counts }) => counts);
   }
 
@@ -35,7 +35,8 @@ export class SlidingSlices<Counts> {
     this.#slices.length = 0;
   }
 
-  #dropOld(now: number): void {
-    while (this.#slices[0] !== undefined && now - this.#slices[0].begin >= this.#options.window) this.#slices.shift();
+  #dropExpired(now: number): void {
+    while (this.#slices[0] !== undefined && now - this.#slices[0].startedAt >= this.#options.window)
+      this.#slices.shift();
   }
 }

@@ -3,17 +3,17 @@ const minSamples = 20;
 const slowFactor = 10;
 const minSlowMs = 2_000;
 const minTokens = 50;
-/** A response that streams in less time was generated earlier and buffered: its streaming time measures nothing. */
+/** A response that streams in less time was generated earlier and buffered, so its streaming time is not a measurement. */
 const burstMs = 500;
 /**
- * Upper bound of the usual rate in tokens per second. Whole answers, cached answers and hidden reasoning appear to arrive at thousands; any
- * answer of a healthy route reaches a tenth of this.
+ * Upper bound of the usual rate in tokens per second. Non-streaming responses, cached responses and hidden reasoning seem to arrive at
+ * thousands per second. Any response of a healthy route reaches a tenth of this bound.
  */
 const maxUsualRate = 200;
 
 export interface Timing {
-  readonly firstContentAfter: number; // ms since the request was sent
-  readonly duration: number; // ms from sending the request to the end of the answer
+  readonly firstContentMs: number; // ms since the request was sent
+  readonly durationMs: number; // ms from sending the request to the end of the response
   /** Output tokens; undefined if they do not measure the route. */
   readonly tokens: number | undefined;
 }
@@ -30,16 +30,16 @@ export class Throughput {
   #firstContent = 0; // ms, moving average
   #rate = 0; // tokens per second, moving average
 
-  /** @returns why this answer was slow for the route; undefined if it was not */
-  observe(timing: Timing): string | undefined {
-    const reason = this.#samples < minSamples ? undefined : this.#slowness(timing);
+  /** @returns reason why this response was slow for the route; undefined if it was not */
+  recordTiming(timing: Timing): string | undefined {
+    const reason = this.#samples < minSamples ? undefined : this.#describeSlowness(timing);
     this.#samples++;
-    // Slow answers must not lower the threshold.
-    if (reason === undefined) this.#learn(timing);
+    // Slow responses must not lower the threshold.
+    if (reason === undefined) this.#updateAverages(timing);
     return reason;
   }
 
-  get usual(): TypicalThroughput {
+  get typical(): TypicalThroughput {
     return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
   }
 
@@ -51,30 +51,30 @@ export class Throughput {
     this.#rate = rate;
   }
 
-  #slowness(timing: Timing): string | undefined {
-    const { firstContentAfter } = timing;
+  #describeSlowness(timing: Timing): string | undefined {
+    const { firstContentMs } = timing;
     const limit = Math.max(minSlowMs, this.#firstContent * slowFactor);
-    if (firstContentAfter > limit) return `first content after ${(firstContentAfter / 1000).toFixed(1)} s`;
-    const rate = rateOf(timing, streamingTime(timing));
+    if (firstContentMs > limit) return `first content after ${(firstContentMs / 1000).toFixed(1)} s`;
+    const rate = tokenRate(timing, streamingMs(timing));
     if (rate !== undefined && rate < this.#rate / slowFactor) return `${rate.toFixed(1)} tokens per second`;
     return undefined;
   }
 
-  #learn(timing: Timing): void {
-    const share = this.#samples <= minSamples ? 1 / this.#samples : 1 / minSamples;
-    this.#firstContent += (timing.firstContentAfter - this.#firstContent) * share;
-    const isBurst = streamingTime(timing) < burstMs;
-    // The tokens were generated within the whole duration: a lower bound of the rate.
-    const rate = rateOf(timing, isBurst ? timing.duration : streamingTime(timing));
-    if (rate !== undefined) this.#rate += (Math.min(maxUsualRate, rate) - this.#rate) * (this.#rate === 0 ? 1 : share);
+  #updateAverages(timing: Timing): void {
+    const weight = this.#samples <= minSamples ? 1 / this.#samples : 1 / minSamples;
+    this.#firstContent += (timing.firstContentMs - this.#firstContent) * weight;
+    const isBurst = streamingMs(timing) < burstMs;
+    // The tokens of a burst were generated in at most the whole duration, which gives a lower bound of the rate.
+    const rate = tokenRate(timing, isBurst ? timing.durationMs : streamingMs(timing));
+    if (rate !== undefined) this.#rate += (Math.min(maxUsualRate, rate) - this.#rate) * (this.#rate === 0 ? 1 : weight);
   }
 }
 
-function streamingTime({ firstContentAfter, duration }: Timing): number {
-  return duration - firstContentAfter;
+function streamingMs({ firstContentMs, durationMs }: Timing): number {
+  return durationMs - firstContentMs;
 }
 
-/** Tokens per second; undefined for responses too short to measure. */
-function rateOf({ tokens }: Timing, time: number): number | undefined {
-  return tokens === undefined || tokens < minTokens ? undefined : (tokens * 1000) / Math.max(burstMs, time);
+/** Returns the tokens per second; undefined for responses too short to measure. */
+function tokenRate({ tokens }: Timing, elapsedMs: number): number | undefined {
+  return tokens === undefined || tokens < minTokens ? undefined : (tokens * 1000) / Math.max(burstMs, elapsedMs);
 }

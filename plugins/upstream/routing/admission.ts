@@ -3,11 +3,11 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { createThrottledError } from '#core/gateway/model-call/upstream-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { Fault } from '../attempt/fault.ts';
-import type { Slot } from '../capacity/turn.ts';
+import type { Slot } from '../capacity/slot-request.ts';
 import type { Admission } from '../health/breaker.ts';
 import type { Requester } from '../health/requester.ts';
 import type { Allowance } from './allowance.ts';
-import { summarize } from './final-error.ts';
+import { selectFinalError } from './final-error.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 
@@ -16,26 +16,26 @@ export interface AdmittedRoute {
   readonly route: Route;
   readonly keys: KeyPool;
   readonly admission: Admission;
-  /** Of an upstream with a capacity. */
+  /** Slot of an upstream that declares a capacity. */
   readonly slot?: Slot | undefined;
 }
 
-/** A route that was asked and did not serve. */
+/** A route that was tried and did not serve. */
 export interface FailedRoute {
   readonly route: Route;
   readonly fault: Fault;
 }
 
-type AdmissionParts = Pick<RelayParts, 'health' | 'keys' | 'monotonic'>;
+type AdmissionParts = Pick<RelayParts, 'health' | 'getKeyPool' | 'monotonic'>;
 
-/** Decides by breakers, keys and the retry budget which routes a request may use, and records the reasons against others. */
+/** Decides which routes a request may use, by breakers, keys and the retry budget. Records why the other routes are not used. */
 export class RouteAdmission {
   readonly #parts: AdmissionParts;
   readonly #allowance: Allowance;
   readonly #requester: Requester;
-  readonly #openCircuits: Route[] = [];
-  /** Faults of routes not asked, because all their keys are throttled or no slot became free. */
-  readonly #throttlings: Fault[] = [];
+  readonly #openRoutes: Route[] = [];
+  /** Faults of routes that were not tried because all their keys are throttled or no slot became free. */
+  readonly #throttlingFaults: Fault[] = [];
   #isOverBudget = false;
 
   constructor(parts: AdmissionParts, allowance: Allowance, requester: Requester) {
@@ -44,93 +44,101 @@ export class RouteAdmission {
     this.#requester = requester;
   }
 
-  /** False while it cools down, or all its keys do. */
+  /** Returns false while the route or all its keys are cooling down. */
   isAvailable(route: Route): boolean {
     return this.#isReady(route) && this.#parts.health.isAvailable(route, this.#requester);
   }
 
-  /** True where its last known result is not a failure. */
+  /** Returns true if the route is available and its last known result is not a failure. */
   isHealthy(route: Route): boolean {
     return this.#parts.health.isHealthy(route, this.#requester) && this.#isReady(route);
   }
 
-  /** True while its breaker is open. */
-  isShut(route: Route): boolean {
-    return this.#parts.health.waitFor([route], this.#requester) > 0;
+  /** Returns true while the route's breaker is open for the requester. */
+  isBreakerOpen(route: Route): boolean {
+    return this.#parts.health.msUntilAdmission([route], this.#requester) > 0;
   }
 
-  /** See the function. */
-  throttlingOf(route: Route): Fault | undefined {
-    return throttlingOf(this.#parts, route);
+  findThrottling(route: Route): Fault | undefined {
+    return findThrottling(this.#parts, route);
   }
 
-  /** Notes a route that is not asked because its breaker is open. */
-  skip(route: Route): void {
-    this.#openCircuits.push(route);
+  /** Notes a route that is not tried because its breaker is open. */
+  noteOpenBreaker(route: Route): void {
+    this.#openRoutes.push(route);
   }
 
-  /** Notes why a route is not asked that may serve later. */
+  /** Notes why a route that may serve later is not tried now. */
   noteThrottling(fault: Fault): void {
-    this.#throttlings.push(fault);
+    this.#throttlingFaults.push(fault);
   }
 
   /**
-   * Asks the breaker, and for more than the first attempt the budget.
+   * Admits the request to a route if the keys, the breaker and, after the first attempt, the retry budget allow it.
    *
-   * @returns undefined where one of them refuses
+   * @returns undefined if one of them refuses
    */
   admit(route: Route): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
-    const throttling = this.throttlingOf(route);
+    const throttling = this.findThrottling(route);
     if (throttling !== undefined) {
-      this.#throttlings.push(throttling);
+      this.#throttlingFaults.push(throttling);
       return undefined;
     }
     const isHealthy = this.isHealthy(route);
     const admission = this.#parts.health.admit(route, this.#requester);
-    return whenSettled(admission, (claimed) => this.#charge(route, claimed, isHealthy));
+    return whenSettled(admission, (claimedAdmission) => this.#chargeRetry(route, claimedAdmission, isHealthy));
   }
 
-  /** A failover to a healthy route is free: hundreds of requests may be on a route when it dies, and none is lost. */
-  #charge(route: Route, admission: Admission | undefined, isHealthy: boolean): AdmittedRoute | undefined {
+  /** Charges the retry budget, except for a healthy route: if a route with hundreds of requests fails, none of them is lost. */
+  #chargeRetry(route: Route, admission: Admission | undefined, isHealthy: boolean): AdmittedRoute | undefined {
     if (admission === undefined) {
-      this.#openCircuits.push(route);
+      this.#openRoutes.push(route);
       return undefined;
     }
-    if (isHealthy || this.#allowance.mayRetry()) return { route, admission, keys: this.#parts.keys(route) };
+    if (isHealthy || this.#allowance.takeAttempt()) return { route, admission, keys: this.#parts.getKeyPool(route) };
     this.#isOverBudget = true;
-    this.#parts.health.released(route, admission);
+    this.#parts.health.release(route, admission);
     return undefined;
   }
 
   /**
-   * The error that the client gets.
+   * Returns the client's error.
    *
-   * @param failed the routes that were asked
-   * @param hasOthers true where some were not tried
+   * @param failed routes that were tried
+   * @param hasUntriedRoutes true if some routes were not tried
    */
-  summarize(failed: readonly FailedRoute[], hasOthers: boolean): GatewayError {
-    return summarize([...this.#throttlings, ...failed.map(({ fault }) => fault)], this.#waitFor(failed, hasOthers));
+  summarize(failed: readonly FailedRoute[], hasUntriedRoutes: boolean): GatewayError {
+    return selectFinalError(
+      [...this.#throttlingFaults, ...failed.map(({ fault }) => fault)],
+      this.#msUntilUntried(failed, hasUntriedRoutes),
+    );
   }
 
-  /** Ms until an untried route, or an untried key of a route, may serve. */
-  #waitFor(failed: readonly FailedRoute[], hasOthers: boolean): number | undefined {
+  /** Returns the ms until an untried route, or an untried key of a route, may serve; undefined if there is none. */
+  #msUntilUntried(failed: readonly FailedRoute[], hasUntriedRoutes: boolean): number | undefined {
     const hasKeys = failed.some(({ route, fault }) => fault.kind === 'key' && this.#isReady(route));
-    if (hasKeys || this.#isOverBudget || hasOthers) return 0;
-    return this.#openCircuits.length > 0 ? this.#parts.health.waitFor(this.#openCircuits, this.#requester) : undefined;
+    if (hasKeys || this.#isOverBudget || hasUntriedRoutes) return 0;
+    return this.#openRoutes.length > 0
+      ? this.#parts.health.msUntilAdmission(this.#openRoutes, this.#requester)
+      : undefined;
   }
 
   #isReady(route: Route): boolean {
-    return this.#parts.keys(route).isReady(this.#parts.monotonic(), route.model);
+    return this.#parts.getKeyPool(route).isReady(this.#parts.monotonic(), route.model);
   }
 }
 
 /**
- * Returns the fault of a route whose keys are all throttled, without asking it; undefined while it has another key.
+ * Creates the fault of a route whose keys are all throttled, without a request to it; undefined while it has another key.
  *
- * @param last with which the last of them was throttled
+ * @param last fault with which the last key was throttled
  */
-export function throttlingOf({ keys, monotonic }: AdmissionParts, route: Route, last?: Fault): Fault | undefined {
-  const wait = keys(route).throttledFor(monotonic(), route.model);
+export function findThrottling(
+  { getKeyPool, monotonic }: AdmissionParts,
+  route: Route,
+  last?: Fault,
+): Fault | undefined {
+  const wait = getKeyPool(route).throttledMs(monotonic(), route.model);
   const cause = last?.kind === 'throttled' ? last.error.cause : undefined;
   const message = cause instanceof Error ? cause.message : undefined;
   return wait === undefined

@@ -5,14 +5,14 @@ interface AllowanceLimits {
   readonly deadline: number; // seconds
 }
 
-/** Budget of one request for attempts: their number, its time, and the retries shared by all requests. */
+/** Budget of one request: the number of attempts, the time, and the retries shared by all requests. */
 export class Allowance {
   readonly #limits: AllowanceLimits;
   readonly #budget: RetryBudget;
   readonly #exchange: Pick<Exchange, 'elapsed'>;
-  #used = 0;
-  #stoppedAt = 0; // ms since the exchange began
-  #stoppedMs = 0; // ms while stopped
+  #attempts = 0;
+  #stoppedAt = 0; // ms after the start of the exchange
+  #stoppedTotalMs = 0;
 
   constructor(limits: AllowanceLimits, budget: RetryBudget, exchange: Pick<Exchange, 'elapsed'>) {
     this.#limits = limits;
@@ -20,81 +20,80 @@ export class Allowance {
     this.#exchange = exchange;
   }
 
-  /** Attempts made so far. */
-  get used(): number {
-    return this.#used;
+  /** Number of attempts made so far. */
+  get attempts(): number {
+    return this.#attempts;
   }
 
   /** False if the attempts or the time are used up. */
   get hasAttempts(): boolean {
-    return this.#used < this.#limits.maxAttempts && this.timeLeft > 0;
+    return this.#attempts < this.#limits.maxAttempts && this.remainingSeconds > 0;
   }
 
   get isLastAttempt(): boolean {
-    return this.#used === this.#limits.maxAttempts - 1;
+    return this.#attempts === this.#limits.maxAttempts - 1;
   }
 
-  /** Seconds left. */
-  get timeLeft(): number {
-    return this.#limits.deadline - (this.#exchange.elapsed - this.#stoppedMs) / 1000;
+  get remainingSeconds(): number {
+    return this.#limits.deadline - (this.#exchange.elapsed - this.#stoppedTotalMs) / 1000;
   }
 
   /**
-   * Seconds for an attempt that leaves time for another route: the reserve, but at most half of the time.
+   * Returns the seconds for an attempt that leaves time for another route: the reserve, but at most half of the remaining time.
    *
    * @param reserve seconds
    */
-  timeLeftBefore(reserve: number): number {
-    return this.timeLeft - Math.min(reserve, this.timeLeft / 2);
+  secondsWithReserve(reserve: number): number {
+    return this.remainingSeconds - Math.min(reserve, this.remainingSeconds / 2);
   }
 
-  useAttempt(): void {
-    this.#used++;
+  countAttempt(): void {
+    this.#attempts++;
   }
 
-  /** True for the first attempt. Further attempts are charged to the shared budget while it lasts. */
-  mayRetry(): boolean {
-    return this.#used === 0 || this.#budget.spend();
+  /** Takes permission for an attempt. The first attempt is free; further attempts take a retry from the shared budget. */
+  takeAttempt(): boolean {
+    return this.#attempts === 0 || this.#budget.takeRetry();
   }
 
-  /** The answer is being sent, or the request waits for a slot: time is not counted until `startClock`. */
+  /** Stops counting time until `startClock`, while the reply is sent or the request waits for a slot. */
   stopClock(): void {
     this.#stoppedAt = this.#exchange.elapsed;
   }
 
   startClock(): void {
-    this.#stoppedMs += this.#exchange.elapsed - this.#stoppedAt;
+    this.#stoppedTotalMs += this.#exchange.elapsed - this.#stoppedAt;
   }
 }
 
-const reservedRetries = 20; // so that a quiet gateway can fail over too
+const maxSavedRetries = 20; // available from the start, so that a gateway with little traffic can fail over
 
 /**
- * Limits the load added by failover: if everything fails, three attempts per request make it worse. Each request earns a fraction of a
- * retry; a retry costs 1, unless it goes to a healthy route.
+ * Limits the load added by failover, because three attempts per request make it worse if all routes fail. Each request earns a fraction of
+ * a retry. A retry costs 1 unless it goes to a healthy route.
  */
 export class RetryBudget {
-  /** Retries that a request earns, such as 0.1. */
-  share: number;
-  #left = reservedRetries;
+  /** Number of retries that a request earns, such as 0.1. */
+  retriesPerRequest: number;
+  #remainingRetries = maxSavedRetries;
 
   constructor(share: number) {
-    this.share = share;
+    this.retriesPerRequest = share;
   }
 
   /** Credits a request. */
-  earn(): void {
-    this.#left = Math.min(reservedRetries, this.#left + this.share);
+  creditRequest(): void {
+    this.#remainingRetries = Math.min(maxSavedRetries, this.#remainingRetries + this.retriesPerRequest);
   }
 
   /**
    * Takes one retry.
    *
-   * @returns false if none is left
+   * @returns false if no retry is left
    */
-  spend(): boolean {
-    if (this.#left < 1) return false;
-    this.#left--;
+  takeRetry(): boolean {
+    if (this.#remainingRetries < 1) return false;
+    this.#remainingRetries--;
     return true;
   }
 }

@@ -4,32 +4,32 @@ import { removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
 import type { AdmittedRoute } from './admission.ts';
-import { describeFault, type Fault, faultEffects, upstreamRefusal } from '../attempt/fault.ts';
+import { describeFault, type Fault, faultEffects, describeRefusal } from '../attempt/fault.ts';
 import { secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 import type { RouteFailure } from '../health/evidence.ts';
 import type { RelayParts } from './relay-parts.ts';
 
-interface AttemptChoice {
+interface AttemptSettings {
   readonly key: string;
   readonly format: string;
   readonly requester: Requester;
 }
 
-/** Reports one attempt to the request record, the key and the route's health. Construction starts the attempt. */
+/** Reports one attempt to the request record, the key and the route's health. The attempt starts with construction. */
 export class AttemptReport {
   readonly #parts: Pick<RelayParts, 'health' | 'log' | 'monotonic'>;
   readonly #exchange: Exchange;
   readonly #delivery: Delivery;
   readonly #admitted: AdmittedRoute;
-  readonly #choice: AttemptChoice;
-  readonly startedAt: number; // ms since the exchange began
-  #contentAfter: number | undefined; // ms
+  readonly #choice: AttemptSettings;
+  readonly startedAt: number; // ms after the start of the exchange
+  #firstContentMs: number | undefined; // after `startedAt`
 
   constructor(
     parts: Pick<RelayParts, 'health' | 'log' | 'monotonic'>,
     exchange: Exchange,
     admitted: AdmittedRoute,
-    choice: AttemptChoice,
+    choice: AttemptSettings,
   ) {
     this.#parts = parts;
     this.#exchange = exchange;
@@ -41,31 +41,31 @@ export class AttemptReport {
 
   noteContent(): void {
     const { route, keys, admission } = this.#admitted;
-    this.#contentAfter = this.#exchange.elapsed - this.startedAt;
+    this.#firstContentMs = this.#exchange.elapsed - this.startedAt;
     this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
-    keys.accept(this.#choice.key);
+    keys.recordAcceptance(this.#choice.key);
     this.#parts.health.noteContent(route, admission, this.#choice.requester);
   }
 
   /**
    * Ends the attempt.
    *
-   * @param fault undefined if it served
-   * @param status of the upstream's answer
-   * @param measured undefined if its durations do not measure the route; `tokens` is set if they measure the throughput
+   * @param fault undefined if the attempt served the request
+   * @param status status of the upstream's response
+   * @param measurement undefined if the durations do not measure the route; `tokens` is set if they measure the throughput
    */
-  over(
+  end(
     fault: Fault | undefined,
     status: number | undefined,
-    measured: { readonly tokens: number | undefined } | undefined,
+    measurement: { readonly tokens: number | undefined } | undefined,
   ): void {
-    this.#record(fault, status);
+    this.#addToRecord(fault, status);
     if (fault?.error.details.upstream?.isPolicyRefusal === true) this.#delivery.isPolicyRefusal = true;
     const { route, admission } = this.#admitted;
     if (fault !== undefined) return this.#applyEffects(fault);
-    const duration = this.#exchange.elapsed - this.startedAt;
-    const timing = measured && { firstContentAfter: this.#contentAfter ?? 0, duration, ...measured };
-    this.#parts.health.served(route, admission, timing, this.#choice.requester);
+    const durationMs = this.#exchange.elapsed - this.startedAt;
+    const timing = measurement && { firstContentMs: this.#firstContentMs ?? 0, durationMs, ...measurement };
+    this.#parts.health.recordSuccess(route, admission, timing, this.#choice.requester);
   }
 
   #applyEffects(fault: Fault): void {
@@ -73,36 +73,40 @@ export class AttemptReport {
     const { route, keys, admission } = this.#admitted;
     const { key, requester } = this.#choice;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
-    if (keyEffect === 'refuse') this.#refuse(fault);
+    if (keyEffect === 'refuse') this.#reportRejectedKey(fault);
     if (fault.kind === 'local')
       noteFailure(this.#parts.log, 'opening a connection to an upstream', fault.error.cause, this.#exchange.id);
     if (keyEffect === 'cooldown') {
       const now = this.#parts.monotonic();
-      keys.coolDown(key, route.model, now, now + (fault.error.details.retryAfter ?? 1) * 1000);
+      keys.recordThrottling(key, route.model, now, now + (fault.error.details.retryAfter ?? 1) * 1000);
     }
-    if (fault.isSilentConnection) health.setBack(route, requester);
-    if (breaker === 'release' || fault.isStaleConnection || fault.isSilentConnection) health.released(route, admission);
-    else if (breaker === 'last') health.lacksModel(route, admission, describeFault(fault));
-    else health.failed(route, admission, routeFailure(fault, requester));
+    if (fault.isSilentConnection) health.recordSetback(route, requester);
+    if (breaker === 'release' || fault.isStaleConnection || fault.isSilentConnection) health.release(route, admission);
+    else if (breaker === 'last') health.recordMissingModel(route, admission, describeFault(fault));
+    else health.recordFailure(route, admission, toRouteFailure(fault, requester));
   }
 
-  /** Only the operator can fix a rejected key, so each cooldown gets a log line. */
-  #refuse(fault: Fault): void {
+  /** Records a rejected key. Logs each cooldown, because only the operator can fix the key. */
+  #reportRejectedKey(fault: Fault): void {
     const { log, monotonic } = this.#parts;
     const { route, keys } = this.#admitted;
     const { key } = this.#choice;
     const { closing } = fault;
-    const words = upstreamRefusal(fault);
+    const message = describeRefusal(fault);
     const { name: upstream } = route.upstream;
-    if (closing !== undefined && keys.close(key, { upstream, closing, words, request: this.#exchange.id })) return;
-    const seconds = keys.refuse(key, monotonic());
+    if (
+      closing !== undefined &&
+      keys.recordClosure(key, { upstream, closing, words: message, request: this.#exchange.id })
+    )
+      return;
+    const seconds = keys.recordRejection(key, monotonic());
     if (seconds === 0) return;
     const keyName = `key ${keys.positionOf(key)} of ${keys.size}`;
     const event = `upstream ${upstream} rejected ${keyName} for ${this.#exchange.id}`;
-    log.warn(`${event}; not used for ${seconds} s: ${words}`);
+    log.warn(`${event}; not used for ${seconds} s: ${message}`);
   }
 
-  #record(fault: Fault | undefined, status: number | undefined): void {
+  #addToRecord(fault: Fault | undefined, status: number | undefined): void {
     const isAborted = fault === undefined ? this.#exchange.isAborted : fault.kind === 'gone';
     const { attempts } = this.#delivery;
     const index = attempts.findLastIndex(({ startedAt }) => startedAt <= this.startedAt) + 1;
@@ -114,18 +118,18 @@ export class AttemptReport {
       duration: this.#exchange.elapsed - this.startedAt,
       outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
       fault: fault?.kind,
-      error: fault === undefined ? undefined : this.#describe(fault),
+      error: fault === undefined ? undefined : this.#describeForRecord(fault),
     });
   }
 
-  /** For the record, which customers can read: system error messages contain hosts and addresses of upstreams. */
-  #describe(fault: Fault): string {
+  /** Describes a fault for the record. Customers can read it, so hosts and addresses in system error messages are removed. */
+  #describeForRecord(fault: Fault): string {
     const text = describeFault(fault);
     return removeSecrets(text, text.length, secretsOf(this.#admitted.route.upstream));
   }
 }
 
-function routeFailure(fault: Fault, requester: Requester): RouteFailure {
+function toRouteFailure(fault: Fault, requester: Requester): RouteFailure {
   const { mayBeCausedByRequest, error } = fault;
   const retryAfter = (error.details.retryAfter ?? 0) * 1000;
   return { reason: describeFault(fault), requester, mayBeCausedByRequest, retryAfter };

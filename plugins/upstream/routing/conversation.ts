@@ -4,28 +4,29 @@ import { adapter, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
 
-const digestLength = 16; // characters: 96 bits
+const digestCharacters = 16; // 96 bits
 const digests = new Map<string, string>();
 
-/** Returns the session named by the client, unique across accounts; undefined if it named none. */
-export function accountSession(exchange: Exchange): string | undefined {
+/** Returns the session id sent by the client, unique across accounts; undefined without one. */
+export function readAccountSession(exchange: Exchange): string | undefined {
   const { session } = exchange.get(adapter);
   return session === undefined ? undefined : `${accountOf(exchange)}/${session}`;
 }
 
 /**
- * The conversation of a request. Without a session named by the client, the opening identifies it: clients send the whole conversation with
- * each turn, so only the beginning stays constant.
+ * Returns an id for the conversation of a request. Without a session id of the client, the opening identifies the conversation, because
+ * clients send the whole conversation with each turn and only its start stays constant.
  */
-function conversationOf(exchange: Exchange): string {
+function identifyConversation(exchange: Exchange): string {
   return (
-    accountSession(exchange) ?? hash('sha256', `${accountOf(exchange)}\n${exchange.get(adapter).opening}`, 'base64url')
+    readAccountSession(exchange) ??
+    hash('sha256', `${accountOf(exchange)}\n${exchange.get(adapter).opening}`, 'base64url')
   );
 }
 
 /**
- * Account and conversation of a request, each computed on first use. A class, because V8 keeps the getter of an object literal, and with it
- * the exchange, in memory until the next full collection.
+ * Account and conversation of a request, each computed on first use. This is a class because V8 keeps the getter of an object literal, and
+ * with it the exchange, in memory until the next full collection.
  */
 export class ExchangeRequester implements Requester {
   readonly #exchange: Exchange;
@@ -37,19 +38,19 @@ export class ExchangeRequester implements Requester {
   }
 
   get account(): string {
-    return (this.#account ??= digestOf(accountOf(this.#exchange)));
+    return (this.#account ??= digestAccount(accountOf(this.#exchange)));
   }
 
   get conversation(): string {
-    return (this.#conversation ??= conversationOf(this.#exchange));
+    return (this.#conversation ??= identifyConversation(this.#exchange));
   }
 }
 
-/** Returns the same string object for the same account, because maps must hash each new one. */
-function digestOf(account: string): string {
+/** Returns the same string object for the same account, because maps have to hash every new string object. */
+function digestAccount(account: string): string {
   let digest = digests.get(account);
   if (digest === undefined) {
-    digest = hash('sha256', account, 'base64url').slice(0, digestLength);
+    digest = hash('sha256', account, 'base64url').slice(0, digestCharacters);
     if (digests.size >= bounds.accountDigests) digests.clear();
     digests.set(account, digest);
   }

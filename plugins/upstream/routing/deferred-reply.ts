@@ -4,53 +4,53 @@ import { type Caller, renderStreamError } from '#core/gateway/pipeline/render-er
 import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
 import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
-import type { RouteAnswer } from './route-attempts.ts';
+import type { RouteReply } from './route-attempts.ts';
 
 /**
- * Sends the headers of a stream early if the answer is slow, so that clients and proxies do not time out. The host then sends keep-alives,
- * the first immediately. Routes can still fail over, because no part of an answer was sent; but errors now arrive inside the stream.
+ * Sends the headers of a stream early if the reply is slow, so that clients and proxies do not time out. The host then sends keep-alives,
+ * the first one immediately. Routes can still fail over, because no content was sent, but errors now arrive inside the stream.
  *
- * @param after seconds
- * @param headersNow further headers to send early
+ * @param delaySeconds time after which the headers are sent
+ * @param readHeaders returns further headers to send early
  */
-export async function withEarlyHead(
-  answer: Promise<Reply>,
-  after: number,
+export async function sendHeadersEarly(
+  pendingReply: Promise<Reply>,
+  delaySeconds: number,
   caller: Caller,
-  headersNow: () => Record<string, string> = () => ({}),
+  readHeaders: () => Record<string, string> = () => ({}),
 ): Promise<Reply> {
-  const reply = await firstOrTimeout([answer], after * 1000);
-  return reply === timedOut ? openEarly(answer, caller, headersNow()) : reply;
+  const reply = await firstOrTimeout([pendingReply], delaySeconds * 1000);
+  return reply === timedOut ? openPendingReply(pendingReply, caller, readHeaders()) : reply;
 }
 
-function openEarly(answer: Promise<Reply>, caller: Caller, more: Record<string, string>): Reply {
+function openPendingReply(pendingReply: Promise<Reply>, caller: Caller, extraHeaders: Record<string, string>): Reply {
   let inner: Reply | undefined;
   const body = createReplyStream(
     (async function* () {
-      inner = await answer;
+      inner = await pendingReply;
       if (inner.body instanceof Readable) yield* inner.body;
       else if (inner.body !== null) yield inner.body;
     })(),
     () => {
-      answer.then(discard, () => undefined);
+      pendingReply.then(discard, () => undefined);
     },
   );
   // If the client disconnects before the stream is read, nothing else handles the rejection.
-  answer.catch(() => undefined);
+  pendingReply.catch(() => undefined);
   const renderFailure = (error: GatewayError): string =>
     inner?.renderFailure?.(error) ?? renderStreamError(toGatewayError(error), caller);
-  const headers = { 'content-type': 'text/event-stream; charset=utf-8', ...more };
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8', ...extraHeaders };
   return { status: 200, headers, body, renderFailure, isAwaited: true };
 }
 
 /**
- * Joins the answers of several routes into one streamed reply; each continues where the previous one was truncated.
+ * Joins the replies of several routes into one streamed reply. Each reply continues where the previous one was truncated.
  *
- * @param resume requests the continuation of a broken answer; resolves with undefined if no route continues it
+ * @param resume requests the continuation of an interrupted reply; resolves with undefined if no route continues it
  */
-export function resumedReply(
-  first: RouteAnswer,
-  resume: (broken: RouteAnswer) => Promise<RouteAnswer | undefined>,
+export function joinReplies(
+  first: RouteReply,
+  resume: (interrupted: RouteReply) => Promise<RouteReply | undefined>,
 ): Reply {
   let current = first;
   async function* read(): AsyncGenerator<Buffer | string> {
@@ -58,7 +58,7 @@ export function resumedReply(
       const { body } = current.reply;
       if (body instanceof Readable) yield* body;
       else if (body !== null) yield body;
-      const { fault } = current.ending;
+      const { fault } = current.outcome;
       if (fault === undefined) return;
       const continuation = await resume(current);
       if (continuation === undefined) throw fault.error;
@@ -66,6 +66,6 @@ export function resumedReply(
     }
   }
   const body = createReplyStream(read(), () => discard(current.reply));
-  // The first reader renders a final error, because the client reads the whole reply as one answer.
+  // A final error is rendered by the first reader, because the client reads all parts as one reply.
   return { ...first.reply, body };
 }

@@ -4,7 +4,7 @@ import type { Reply, Trailers } from '#core/gateway/pipeline/reply.ts';
 
 const resumedNote = 'resumed on another route after the first was interrupted';
 
-/** Notes about dropped parts of request and answer: in the record, and for the client in a header or, after a continuation, a trailer. */
+/** Notes about dropped parts of request and reply. Adds them to the record, to a header and, after a continuation, to a trailer. */
 export class DeliveryNotes {
   readonly #delivery: Delivery;
   readonly #header: string;
@@ -19,18 +19,18 @@ export class DeliveryNotes {
   }
 
   /** Adds these notes to the header of a reply. */
-  addTo(reply: Reply, notes: readonly string[]): Reply {
+  addToReply(reply: Reply, notes: readonly string[]): Reply {
     this.add(notes);
     if (notes.length === 0) return reply;
     return { ...reply, headers: { ...reply.headers, [this.#header]: formatNotes(notes) } };
   }
 
-  /** Another route continues the answer, after the headers were sent. */
+  /** Notes that another route continues the reply after the headers were sent. */
   addContinuation(notes: readonly string[]): void {
     this.add([resumedNote, ...notes]);
   }
 
-  /** All notes, if the answer was continued. */
+  /** Trailers with all notes if the reply was continued. */
   get trailers(): Trailers {
     const read = (): Record<string, string> => {
       const { notes = [] } = this.#delivery;

@@ -1,11 +1,11 @@
 import type { Logger } from '#core/platform/logger.ts';
 import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
 
-const intervalMs = 60_000; // at most one line per route in this time
+const logIntervalMs = 60_000; // between two lines about a route
 
 interface LoggedRoute {
   readonly loggedAt: number; // ms, monotonic
-  unlogged: number;
+  suppressedCount: number;
 }
 
 /**
@@ -22,25 +22,28 @@ export class FailureLog {
   }
 
   /**
-   * @param effect the consequence, such as `asking openai/gpt-6-sol`
-   * @param request id of the request that failed
+   * Logs a failure, unless the route's last line is too recent.
+   *
+   * @param effect consequence, such as `asking openai/gpt-6-sol`
+   * @param requestId id of the request that failed
    */
-  report(log: Logger, route: string, fault: Fault, effect: string, request: string): void {
-    if (!isLogged(fault)) return;
+  logFailure(log: Logger, route: string, fault: Fault, effect: string, requestId: string): void {
+    if (!isReportable(fault)) return;
     const now = this.#now();
-    const logged = this.#routes.get(route);
-    if (logged !== undefined && now - logged.loggedAt < intervalMs) {
-      logged.unlogged++;
+    const entry = this.#routes.get(route);
+    if (entry !== undefined && now - entry.loggedAt < logIntervalMs) {
+      entry.suppressedCount++;
       return;
     }
-    const since = logged === undefined || logged.unlogged === 0 ? '' : ` (${logged.unlogged} more since the last line)`;
-    this.#routes.set(route, { loggedAt: now, unlogged: 0 });
+    const suppressedText =
+      entry === undefined || entry.suppressedCount === 0 ? '' : ` (${entry.suppressedCount} more since the last line)`;
+    this.#routes.set(route, { loggedAt: now, suppressedCount: 0 });
     const reason = describeFault(fault).replace(/\s+/g, ' ').trim();
-    log.warn(`route ${route} failed for ${request}, ${effect}: ${reason}${since}`);
+    log.warn(`route ${route} failed for ${requestId}, ${effect}: ${reason}${suppressedText}`);
   }
 }
 
-function isLogged({ kind, isStaleConnection }: Fault): boolean {
+function isReportable({ kind, isStaleConnection }: Fault): boolean {
   if (isStaleConnection) return false;
   return kind === 'throttled' || faultEffects[kind].breaker === 'fail';
 }

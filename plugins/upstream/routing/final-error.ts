@@ -5,15 +5,15 @@ import type { Fault } from '../attempt/fault.ts';
 /**
  * Returns the client's error if no route served.
  *
- * @param wait ms until an untried route or key may be used; undefined if there is none
+ * @param waitMs ms until an untried route or key may be used; undefined if there is none
  */
-export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
-  const unsupported = unsupportedBy(faults);
+export function selectFinalError(faults: readonly Fault[], waitMs: number | undefined): GatewayError {
+  const unsupported = findUnsupportedError(faults);
   // A route that was skipped because it is down may support the request.
-  if (unsupported !== undefined) return wait !== undefined && wait > 0 ? unavailable(wait) : unsupported;
+  if (unsupported !== undefined) return waitMs !== undefined && waitMs > 0 ? createUnavailable(waitMs) : unsupported;
   return summarizeFailures(
     faults.filter(({ kind }) => !isUnsupported(kind)),
-    wait,
+    waitMs,
   );
 }
 
@@ -21,53 +21,53 @@ function isUnsupported(kind: FaultKind): boolean {
   return kind === 'unsupported' || kind === 'setup';
 }
 
-/** The error if none of the tried routes can ever serve the request. Errors about the request take precedence over the operator's. */
-function unsupportedBy(faults: readonly Fault[]): GatewayError | undefined {
+/** Returns the error if no tried route can ever serve the request. Errors of the request precede errors of the configuration. */
+function findUnsupportedError(faults: readonly Fault[]): GatewayError | undefined {
   if (!faults.every(({ kind }) => isUnsupported(kind) || kind === 'no_model')) return undefined;
   return (faults.find(({ kind }) => kind === 'unsupported') ?? faults.find(({ kind }) => kind === 'setup'))?.error;
 }
 
-function summarizeFailures(faults: readonly Fault[], wait: number | undefined): GatewayError {
+function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const last = faults.at(-1);
-  if (last === undefined) return unavailable(wait);
-  // Takes precedence even if wider routes failed: a shorter request would have been served, and the client can send one.
-  const overflow = faults.find(({ kind }) => kind === 'overflow');
-  if (overflow !== undefined) return overflow.error;
-  // The route is not at fault, and may serve the next request.
-  const local = faults.find(({ kind }) => kind === 'local');
-  if (local !== undefined) return local.error;
-  const failed = faults.findLast(({ kind }) => kind === 'route');
-  if (failed !== undefined) return withShortestWait(failed.error, faults, wait);
-  const limited = faults.filter(({ kind }) => kind === 'throttled');
-  const first = limited.toSorted((a, b) => waitOf(a) - waitOf(b))[0];
-  if (first !== undefined && limited.length === faults.length) return first.error;
-  const refused = faults.find(({ kind }) => kind === 'key');
-  if (refused === undefined) return last.error;
+  if (last === undefined) return createUnavailable(waitMs);
+  // Takes precedence even if routes with a larger window failed: the client can send a shorter request, which would have been served.
+  const overflowFault = faults.find(({ kind }) => kind === 'overflow');
+  if (overflowFault !== undefined) return overflowFault.error;
+  // The route is not at fault and may serve the next request.
+  const localFault = faults.find(({ kind }) => kind === 'local');
+  if (localFault !== undefined) return localFault.error;
+  const routeFault = faults.findLast(({ kind }) => kind === 'route');
+  if (routeFault !== undefined) return useShortestWait(routeFault.error, faults, waitMs);
+  const throttledFaults = faults.filter(({ kind }) => kind === 'throttled');
+  const shortestThrottling = throttledFaults.toSorted((a, b) => waitSeconds(a) - waitSeconds(b))[0];
+  if (shortestThrottling !== undefined && throttledFaults.length === faults.length) return shortestThrottling.error;
+  const keyFault = faults.find(({ kind }) => kind === 'key');
+  if (keyFault === undefined) return last.error;
   // A retry helps as long as anything other than the rejected keys can serve.
-  if (first !== undefined) return first.error;
-  return wait === undefined ? refused.error : unavailable(wait);
+  if (shortestThrottling !== undefined) return shortestThrottling.error;
+  return waitMs === undefined ? keyFault.error : createUnavailable(waitMs);
 }
 
-/** The error with the shortest wait of any route, if its own route asked for a wait. */
-function withShortestWait(error: GatewayError, faults: readonly Fault[], wait: number | undefined): GatewayError {
+/** Returns the error with the shortest wait of any route, if the error contains a wait. */
+function useShortestWait(error: GatewayError, faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const { code, message, details } = error;
   if (details.retryAfter === undefined) return error;
-  const others = faults.flatMap((fault) => fault.error.details.retryAfter ?? []);
-  const retryAfter = Math.min(...others, wait === undefined ? Infinity : Math.max(1, wait / 1000));
+  const retryAfters = faults.flatMap((fault) => fault.error.details.retryAfter ?? []);
+  const retryAfter = Math.min(...retryAfters, waitMs === undefined ? Infinity : Math.max(1, waitMs / 1000));
   return new GatewayError(code, message, { ...details, retryAfter });
 }
 
-function unavailable(wait: number | undefined): GatewayError {
+function createUnavailable(waitMs: number | undefined): GatewayError {
   return new GatewayError(
     'unavailable',
     'The model is unavailable: none of its routes is in service. Try again later.',
     {
-      retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
+      retryAfter: waitMs === undefined ? 30 : Math.max(1, waitMs / 1000),
     },
   );
 }
 
 /** Returns the seconds until the route may serve, as reported by its fault. */
-export function waitOf({ error }: Fault): number {
+export function waitSeconds({ error }: Fault): number {
   return error.details.retryAfter ?? 0;
 }

@@ -1,47 +1,50 @@
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
-import type { Waiting } from '../connections/connect-queue.ts';
+import type { ConnectingAttempt } from '../connections/connect-queue.ts';
 
-/** Decides when another route is also tried: if the current one has had no content for `hedge_after`, or its connection is slow to open. */
+/** Decides when another route is also tried: if the current route sends no content for `hedge_after`, or if its connection opens slowly. */
 export class HedgeTimer {
-  readonly #hedgeAfter: number; // ms
-  #since = Infinity; // performance.now() when the route was tried
-  #connecting: Waiting | undefined;
+  readonly #hedgeAfterMs: number;
+  #startedAt = Infinity; // `performance.now()` ms; when the route was tried
+  #connectingAttempt: ConnectingAttempt | undefined;
 
-  /** @param hedgeAfter seconds; undefined: never */
+  /** @param hedgeAfter seconds; omitted if no route is hedged by time */
   constructor(hedgeAfter: number = Infinity) {
-    this.#hedgeAfter = hedgeAfter * 1000;
+    this.#hedgeAfterMs = hedgeAfter * 1000;
   }
 
   /** Starts the timer for a route. */
-  begin(): void {
-    this.#since = performance.now();
+  start(): void {
+    this.#startedAt = performance.now();
   }
 
-  /** The latest attempt is waiting for its connection. */
-  connecting(waiting: Waiting): void {
-    this.#connecting = waiting;
+  /** Notes that the latest attempt is waiting for its connection. */
+  noteConnecting(attempt: ConnectingAttempt): void {
+    this.#connectingAttempt = attempt;
   }
 
-  /** The first of these to settle; `late`, once per route, when another one should be tried. */
+  /** Resolves with the result of the first attempt to settle, or once per route with `late` when another route should be tried. */
   race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
-    const [only] = running;
-    return only !== undefined && running.length === 1 && this.#leftMs === Infinity ? only : this.#race(running);
+    const [attempt] = running;
+    return attempt !== undefined && running.length === 1 && this.#remainingMs === Infinity
+      ? attempt
+      : this.#race(running);
   }
 
   async #race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     for (;;) {
-      const result = await firstOrTimeout(running, this.#leftMs);
+      const result = await firstOrTimeout(running, this.#remainingMs);
       if (result !== timedOut) return result;
       // The connection may have opened meanwhile.
-      if (this.#leftMs > 0) continue;
-      this.#since = Infinity;
-      this.#connecting = undefined;
+      if (this.#remainingMs > 0) continue;
+      this.#startedAt = Infinity;
+      this.#connectingAttempt = undefined;
       return 'late';
     }
   }
 
-  get #leftMs(): number {
-    const untilHedge = this.#since === Infinity ? Infinity : this.#since + this.#hedgeAfter - performance.now();
-    return Math.max(0, Math.min(untilHedge, this.#connecting?.hedgeAfter ?? Infinity));
+  get #remainingMs(): number {
+    const untilHedge =
+      this.#startedAt === Infinity ? Infinity : this.#startedAt + this.#hedgeAfterMs - performance.now();
+    return Math.max(0, Math.min(untilHedge, this.#connectingAttempt?.hedgeAfter ?? Infinity));
   }
 }

@@ -3,101 +3,104 @@ import type { KeyClosure, KeyClosures, ReportedClosure } from '#core/gateway/mod
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import { pickBySession } from './route-order.ts';
 
-/** Times are monotonic ms, like every `now` in this file. */
+/** A key with its cooldowns. Times are monotonic ms, like every `now` in this file. */
 interface PooledKey {
   readonly value: string;
-  /** While the closure lasts, the key is not used at all. */
+  /** The key is not used until the closure ends. */
   closure: KeyClosure;
-  refusedUntil: number; // for all models
-  refusals: number;
-  /** By upstream model: vendors limit models separately. */
+  rejectedUntil: number; // for all models
+  rejections: number;
+  /** By upstream model, because vendors limit models separately. */
   readonly throttles: Map<string, Throttle>;
   /** Value of the pool's use counter at this key's last use. */
   lastUse: number;
 }
 
 interface Throttle {
-  readonly at: number;
+  readonly throttledAt: number;
   readonly until: number;
 }
 
 /** Keys of an upstream by value. */
-export type KnownKeys = Map<string, PooledKey>;
+export type PooledKeys = Map<string, PooledKey>;
 
-const refusalCooldownSeconds = { first: 60, longest: 3_600 };
+const rejectionCooldownSeconds = { first: 60, longest: 3_600 };
 const throttleMemoryMs = 3_600_000;
 
 /**
- * API keys of one upstream. A session stays with its key, because vendors cache prompts per account. Other requests rotate through the keys
- * that were never throttled, or longest ago. A throttled key cools down for that model, a rejected one for all models.
+ * API keys of one upstream. A session keeps its key, because vendors cache prompts per account. Other requests rotate through the keys that
+ * were never throttled, or else use the key that was throttled longest ago. A throttled key cools down for that model, a rejected key for
+ * all models.
  */
 export class KeyPool {
   readonly #keys: readonly PooledKey[];
   readonly #closures: KeyClosures | undefined;
-  #uses = 0;
+  #useCount = 0;
 
   /**
-   * @param known keys from before a reload; updated in place to the keys of this pool
-   * @param closures of all keys; missing in trials, which neither close nor open keys
+   * @param existingKeys keys from before a reload; replaced in place by the keys of this pool
+   * @param closures closures of all keys; missing in trials, which neither close nor open keys
    */
-  constructor(upstream: Upstream, known: KnownKeys = new Map(), closures?: KeyClosures) {
+  constructor(upstream: Upstream, existingKeys: PooledKeys = new Map(), closures?: KeyClosures) {
     const { apiKeys } = upstream;
     this.#closures = closures;
     // An upstream without keys, such as a local server, is called without one.
     const values = apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
-    this.#keys = values.map((value) => known.get(value) ?? unknownKey(value, closures?.getByKey(upstream, value)));
-    known.clear();
-    for (const key of this.#keys) known.set(key.value, key);
-    this.#uses = Math.max(...this.#keys.map(({ lastUse }) => lastUse));
+    this.#keys = values.map(
+      (value) => existingKeys.get(value) ?? createKey(value, closures?.getByKey(upstream, value)),
+    );
+    existingKeys.clear();
+    for (const key of this.#keys) existingKeys.set(key.value, key);
+    this.#useCount = Math.max(...this.#keys.map(({ lastUse }) => lastUse));
   }
 
-  /** A copy for trials: it knows which keys are closed, and does not close, open or cool down any here. */
-  forTrial(upstream: Upstream): KeyPool {
-    return new KeyPool(upstream, new Map(this.#keys.map(({ value, closure }) => [value, unknownKey(value, closure)])));
+  /** Creates a pool for trials. It skips closed keys and does not close, open or cool down keys of this pool. */
+  copyForTrial(upstream: Upstream): KeyPool {
+    return new KeyPool(upstream, new Map(this.#keys.map(({ value, closure }) => [value, createKey(value, closure)])));
   }
 
   get size(): number {
     return this.#keys.length;
   }
 
-  /** Position of the key from 1, which identifies it in messages. */
+  /** Returns the position of the key, counted from 1, which identifies it in messages. */
   positionOf(value: string): number {
     return this.#keys.findIndex((key) => key.value === value) + 1;
   }
 
   /**
-   * Picks an available key, or else the first that will be available.
+   * Picks an available key, or else the key that becomes available first.
    *
-   * @param session requests with a common prompt cache
-   * @param preferred the key known to have that cache
+   * @param session session whose requests share a prompt cache
+   * @param preferred key with that cache, if known
    */
-  pick(now: number, model: string, session?: string, preferred?: string): string {
-    const preferredKey = preferred === undefined ? undefined : this.#find(preferred);
+  pickKey(now: number, model: string, session?: string, preferred?: string): string {
+    const preferredKey = preferred === undefined ? undefined : this.#findKey(preferred);
     const isUsable = preferredKey !== undefined && cooldownEnd(preferredKey, model) <= now;
-    const key = isUsable ? preferredKey : this.#choose(now, model, session);
-    key.lastUse = ++this.#uses;
+    const key = isUsable ? preferredKey : this.#chooseKey(now, model, session);
+    key.lastUse = ++this.#useCount;
     return key.value;
   }
 
-  /** True if any key is available now. */
+  /** Returns true if any key is available now. */
   isReady(now: number, model: string): boolean {
     return this.#keys.some((key) => cooldownEnd(key, model) <= now);
   }
 
   /**
-   * Ms until the first throttled key is available again. Undefined if a key is available, or all keys were rejected: the upstream may
-   * accept one at any time, for example once a bill is paid.
+   * Returns the ms until the first throttled key is available again. Undefined if a key is available or all keys were rejected, because the
+   * upstream may accept a rejected key at any time, for example once a bill is paid.
    */
-  throttledFor(now: number, model: string): number | undefined {
+  throttledMs(now: number, model: string): number | undefined {
     if (this.isReady(now, model)) return undefined;
     const waits = this.#keys
-      .filter(({ refusedUntil, closure }) => refusedUntil <= now && closure.until <= now)
+      .filter(({ rejectedUntil, closure }) => rejectedUntil <= now && closure.until <= now)
       .map((key) => cooldownEnd(key, model) - now);
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  /** Number of keys cooling down for this model or, by default, for any. */
-  coolingDown(now: number, model?: string): number {
+  /** Counts the keys that are cooling down for this model or, by default, for any model. */
+  countCoolingDown(now: number, model?: string): number {
     let count = 0;
     for (const key of this.#keys) {
       const models = model === undefined ? [...key.throttles.keys(), ''] : [model];
@@ -106,103 +109,103 @@ export class KeyPool {
     return count;
   }
 
-  /** Number of keys in a cooldown because the upstream rejected them. */
-  countRefused(now: number): number {
-    return this.#keys.filter(({ refusedUntil }) => refusedUntil > now).length;
+  /** Counts the keys that are cooling down because the upstream rejected them. */
+  countRejected(now: number): number {
+    return this.#keys.filter(({ rejectedUntil }) => rejectedUntil > now).length;
   }
 
-  /** Number of keys closed by their vendor. */
+  /** Counts the keys closed by their vendor. */
   countClosed(now: number): number {
     return this.#keys.filter(({ closure }) => closure.until > now).length;
   }
 
   /**
-   * The vendor closed the key.
+   * Records that the vendor closed the key.
    *
-   * @returns false if it should cool down instead
+   * @returns false if the key should cool down instead
    */
-  close(value: string, report: ReportedClosure): boolean {
-    const key = this.#find(value);
+  recordClosure(value: string, report: ReportedClosure): boolean {
+    const key = this.#findKey(value);
     return key !== undefined && this.#closures?.report(key.closure, report) === true;
   }
 
   /**
-   * The upstream throttled the key for a model.
+   * Records that the upstream throttled the key for a model.
    *
-   * @param until ms, like `now`
+   * @param until end of the throttling, in monotonic ms
    */
-  coolDown(value: string, model: string, now: number, until: number): void {
-    const key = this.#find(value);
+  recordThrottling(value: string, model: string, now: number, until: number): void {
+    const key = this.#findKey(value);
     if (key === undefined) return;
-    const longest = Math.max(key.throttles.get(model)?.until ?? 0, until);
-    key.throttles.set(model, { at: now, until: longest });
+    const latestEnd = Math.max(key.throttles.get(model)?.until ?? 0, until);
+    key.throttles.set(model, { throttledAt: now, until: latestEnd });
   }
 
   /**
-   * The upstream rejected the key, or it is out of credit.
+   * Records that the upstream rejected the key, for example because it is out of credit.
    *
-   * @returns seconds of its cooldown; 0 if it is already cooling down, because rejections of requests in flight do not extend it
+   * @returns seconds of the cooldown; 0 if the key is already cooling down, because rejections of requests in flight do not extend it
    */
-  refuse(value: string, now: number): number {
-    const key = this.#find(value);
-    if (key === undefined || key.refusedUntil > now) return 0;
-    const seconds = doubledDelay(refusalCooldownSeconds, key.refusals);
-    key.refusals++;
-    key.refusedUntil = now + seconds * 1000;
+  recordRejection(value: string, now: number): number {
+    const key = this.#findKey(value);
+    if (key === undefined || key.rejectedUntil > now) return 0;
+    const seconds = doubledDelay(rejectionCooldownSeconds, key.rejections);
+    key.rejections++;
+    key.rejectedUntil = now + seconds * 1000;
     return seconds;
   }
 
-  /** The upstream accepted the key. */
-  accept(value: string): void {
-    const key = this.#find(value);
+  /** Records that the upstream accepted the key. */
+  recordAcceptance(value: string): void {
+    const key = this.#findKey(value);
     if (key === undefined) return;
-    key.refusals = 0;
-    key.refusedUntil = 0;
+    key.rejections = 0;
+    key.rejectedUntil = 0;
     if (key.closure.until !== 0) this.#closures?.recordAccepted(key.closure);
   }
 
   /** Makes every key available. */
   reset(): void {
     for (const key of this.#keys) {
-      key.refusedUntil = 0;
-      key.refusals = 0;
-      // The closure stays on record until the vendor accepts the key.
+      key.rejectedUntil = 0;
+      key.rejections = 0;
+      // The closure stays recorded until the vendor accepts the key.
       if (key.closure.until !== 0) key.closure.until = 1;
       key.throttles.clear();
     }
   }
 
-  #choose(now: number, model: string, session: string | undefined): PooledKey {
+  #chooseKey(now: number, model: string, session: string | undefined): PooledKey {
     const ready = this.#keys.filter((key) => cooldownEnd(key, model) <= now);
     if (ready.length === 0) return minBy(this.#keys, (key) => [cooldownEnd(key, model)]);
     if (session !== undefined) return pickBySession(ready, ({ value }) => value, session);
-    return minBy(ready, (key) => [throttledAt(key, model, now), key.lastUse]);
+    return minBy(ready, (key) => [lastThrottledAt(key, model, now), key.lastUse]);
   }
 
-  #find(value: string): PooledKey | undefined {
+  #findKey(value: string): PooledKey | undefined {
     return this.#keys.find((key) => key.value === value);
   }
 }
 
-function unknownKey(value: string, closure: KeyClosure = { id: '', until: 0 }): PooledKey {
-  return { value, closure, refusedUntil: 0, refusals: 0, throttles: new Map(), lastUse: 0 };
+function createKey(value: string, closure: KeyClosure = { id: '', until: 0 }): PooledKey {
+  return { value, closure, rejectedUntil: 0, rejections: 0, throttles: new Map(), lastUse: 0 };
 }
 
-function cooldownEnd({ refusedUntil, closure, throttles }: PooledKey, model: string): number {
-  return Math.max(refusedUntil, closure.until, throttles.get(model)?.until ?? 0);
+function cooldownEnd({ rejectedUntil, closure, throttles }: PooledKey, model: string): number {
+  return Math.max(rejectedUntil, closure.until, throttles.get(model)?.until ?? 0);
 }
 
-/** Time of the last throttling; 0 if none, or too long ago to matter. */
-function throttledAt({ throttles }: PooledKey, model: string, now: number): number {
-  const at = throttles.get(model)?.at ?? 0;
-  return now - at < throttleMemoryMs ? at : 0;
+/** Returns the time of the last throttling; 0 without one in the last hour. */
+function lastThrottledAt({ throttles }: PooledKey, model: string, now: number): number {
+  const throttledAt = throttles.get(model)?.throttledAt ?? 0;
+  return now - throttledAt < throttleMemoryMs ? throttledAt : 0;
 }
 
-function minBy<T>(candidates: readonly T[], ranksOf: (candidate: T) => readonly number[]): T {
-  return candidates.reduce((best, candidate) => (isBefore(ranksOf(candidate), ranksOf(best)) ? candidate : best));
+function minBy<T>(candidates: readonly T[], rank: (candidate: T) => readonly number[]): T {
+  return candidates.reduce((best, candidate) => (isBefore(rank(candidate), rank(best)) ? candidate : best));
 }
 
-function isBefore(ranks: readonly number[], others: readonly number[]): boolean {
-  const index = ranks.findIndex((rank, place) => rank !== others[place]);
-  return index >= 0 && (ranks[index] ?? 0) < (others[index] ?? 0);
+function isBefore(ranks: readonly number[], otherRanks: readonly number[]): boolean {
+  const difference = ranks.findIndex((rank, index) => rank !== otherRanks[index]);
+  return difference >= 0 && (ranks[difference] ?? 0) < (otherRanks[difference] ?? 0);
 }

@@ -2,7 +2,7 @@ import type { Delivery } from '#core/gateway/facts.ts';
 import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
-import type { SessionSeat } from './sessions.ts';
+import type { SessionLease } from './sessions.ts';
 import type { Allowance } from './allowance.ts';
 import type { Candidates } from './candidates.ts';
 import type { DeliveryNotes } from './delivery-notes.ts';
@@ -15,13 +15,13 @@ export interface RelayContext {
   readonly exchange: Exchange;
   readonly adapter: Adapter;
   readonly requester: Requester;
-  /** Set for turns of a conversation, if there is a choice of routes or keys. */
-  readonly seat: SessionSeat | undefined;
+  /** Session of a conversation's turn; undefined if there is no choice of routes or keys. */
+  readonly lease: SessionLease | undefined;
   readonly delivery: Delivery;
   readonly notes: DeliveryNotes;
   readonly allowance: Allowance;
   readonly candidates: Candidates;
   readonly hedgeTimer: HedgeTimer;
-  /** True if another route may continue a broken stream. */
+  /** True if another route may continue an interrupted stream. */
   readonly isResumable: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { LimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { QueueParts } from '../capacity/turn.ts';
+import type { QueueParts } from '../capacity/slot-request.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { TokenSource } from '../credentials/token-source.ts';
 import type { KeyPool } from './key-pool.ts';
@@ -11,30 +11,30 @@ import type { RouteHealth } from '../health/route-health.ts';
 import type { RouteHeaders } from './route-headers.ts';
 import type { CallSessions } from './sessions.ts';
 
-/** Default limits for routes without their own. Times are seconds. */
+/** Limits for routes without limits of their own. Times are seconds. */
 export interface RelayOptions {
   readonly maxAttempts: number;
   readonly connectTimeout: number;
   readonly firstByteTimeout: number;
   readonly idleTimeout: number;
   readonly progressTimeout: number;
-  /** For all attempts together, until the answer starts. */
+  /** Limit of all attempts together, until the reply starts. */
   readonly deadline: number;
 }
 
-/** A relay's interface to the health of routes. */
+/** Methods of `RouteHealth` that a relay calls. */
 export type HealthReports = Pick<
   RouteHealth,
   | 'admit'
   | 'isHealthy'
   | 'isAvailable'
   | 'noteContent'
-  | 'served'
-  | 'failed'
-  | 'setBack'
-  | 'lacksModel'
-  | 'released'
-  | 'waitFor'
+  | 'recordSuccess'
+  | 'recordFailure'
+  | 'recordSetback'
+  | 'recordMissingModel'
+  | 'release'
+  | 'msUntilAdmission'
 >;
 
 /** Dependencies of every relay of a stage. */
@@ -42,13 +42,13 @@ export interface RelayParts {
   readonly options: RelayOptions;
   readonly connections: Connections;
   readonly health: HealthReports;
-  /** Ids of routes tried after the others of their model. */
+  /** Ids of routes that are tried after the other routes of their model. */
   readonly demoted: ReadonlySet<string>;
-  readonly budget: RetryBudget;
+  readonly retryBudget: RetryBudget;
   readonly log: Logger;
-  readonly failures: FailureLog;
+  readonly failureLog: FailureLog;
   /** Missing in trials. */
-  readonly limits?: LimitSamples | undefined;
+  readonly limitSamples?: LimitSamples | undefined;
   readonly routeHeaders: RouteHeaders;
   /** Missing in trials, which are not conversations. */
   readonly sessions?: CallSessions | undefined;
@@ -56,11 +56,11 @@ export interface RelayParts {
   readonly queue?: QueueParts | undefined;
   /** Name of the header and trailer for translation notes. */
   readonly notesHeader: string;
-  /** Share of traces that are recorded, for upstreams that continue them; default: none. */
+  /** Share of traces to record, for upstreams that continue traces; default: 0. */
   readonly traceSample?: number;
-  keys(route: Route): KeyPool;
+  getKeyPool(route: Route): KeyPool;
   /** Tokens of an upstream with cloud credentials; missing if no upstream has any. */
-  tokens?(route: Route): TokenSource;
+  getTokenSource?(route: Route): TokenSource;
   now(): number; // epoch ms
   monotonic(): number; // ms; for cooldowns
 }

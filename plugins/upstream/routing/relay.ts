@@ -12,56 +12,56 @@ import { Candidates } from './candidates.ts';
 import { ExchangeRequester } from './conversation.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
-import type { Turn } from '../capacity/turn.ts';
+import type { SlotRequest } from '../capacity/slot-request.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { RelayParts } from './relay-parts.ts';
-import { resumedReply } from './deferred-reply.ts';
-import type { SessionSeat } from './sessions.ts';
-import { type RouteAnswer, RouteAttempts } from './route-attempts.ts';
+import { joinReplies } from './deferred-reply.ts';
+import type { SessionLease } from './sessions.ts';
+import { type RouteReply, RouteAttempts } from './route-attempts.ts';
 
 interface RouteResult {
   readonly attempts: RouteAttempts;
-  readonly result: RouteAnswer | Fault;
+  readonly result: RouteReply | Fault;
 }
 
-type OrderedFailure = FailedRoute & { readonly order: number }; // number of attempts before it
+type OrderedFailure = FailedRoute & { readonly attemptsBefore: number }; // number of attempts before it
 
 /**
- * Gets an answer for an exchange from the routes of its model. Each attempt starts from the client's unmodified request.
+ * Gets the reply for an exchange from the routes of its model. Each attempt starts from the client's unmodified request.
  *
- * 1. Routes are tried one after another until one serves, the request itself is at fault, or the allowance is used up.
- * 2. Hedging: when the hedge timer fires, the next route is also tried. The first with content serves, and the other is stopped.
+ * 1. Failover: routes are tried one after another until one serves, the request itself is at fault, or the allowance is used up.
+ * 2. Hedging: when the hedge timer fires, the next route is also tried. The first route with content serves; the other is stopped.
  * 3. Resuming: if the model allows it, the next route continues a truncated text within the same reply.
  */
 export class Relay {
   readonly #context: RelayContext;
   #calls: RouteCalls;
-  readonly #running = new Map<RouteAttempts, Promise<RouteResult>>();
+  readonly #runningAttempts = new Map<RouteAttempts, Promise<RouteResult>>();
   /** Includes the serving route, whose stream is stopped when the exchange ends. */
-  readonly #started = new Set<RouteAttempts>();
+  readonly #startedAttempts = new Set<RouteAttempts>();
   #isOver = false;
-  readonly #turn: Turn | undefined;
+  readonly #slotRequest: SlotRequest | undefined;
 
   constructor(parts: RelayParts, exchange: Exchange) {
     const call = exchange.get(adapter);
     const { model, isStream } = call;
     const requester = new ExchangeRequester(exchange);
     const record: Delivery = { attempts: [], servedBy: undefined, usage: undefined, firstContentAfter: undefined };
-    const allowance = new Allowance(parts.options, parts.budget, exchange);
+    const allowance = new Allowance(parts.options, parts.retryBudget, exchange);
     if (parts.queue !== undefined && model.routes.some(({ upstream }) => upstream.capacity !== undefined))
-      this.#turn = new parts.queue.Turn(parts.queue, exchange, record, model.id);
-    const seat = parts.sessions?.find(exchange);
+      this.#slotRequest = new parts.queue.SlotRequest(parts.queue, exchange, record, model.id);
+    const lease = parts.sessions?.createLease(exchange);
     this.#calls = call;
     this.#context = {
       parts,
       exchange,
       adapter: call,
       requester,
-      seat,
+      lease,
       delivery: record,
       notes: new DeliveryNotes(record, parts.notesHeader),
       allowance,
-      candidates: new Candidates(parts, allowance, model, requester, seat, this.#turn),
+      candidates: new Candidates(parts, allowance, model, requester, lease, this.#slotRequest),
       hedgeTimer: new HedgeTimer(model.hedgeAfter),
       isResumable: isStream && model.resume === true,
     };
@@ -70,40 +70,44 @@ export class Relay {
 
   /** Headers that show a waiting client its queue position. */
   get queueHeaders(): Record<string, string> {
-    return this.#turn?.headers ?? {};
+    return this.#slotRequest?.headers ?? {};
   }
 
-  /** @throws GatewayError if no route served the request */
+  /**
+   * Gets the reply, with headers about its routes.
+   *
+   * @throws GatewayError if no route served the request
+   */
   run(): Promise<Reply> {
     const { parts, adapter: call, delivery: record } = this.#context;
-    return parts.routeHeaders.addTo(this.#run(), call.model, record);
+    return parts.routeHeaders.addToReply(this.#tryAll(), call.model, record);
   }
 
-  async #run(): Promise<Reply> {
+  async #tryAll(): Promise<Reply> {
     const { parts, exchange, notes, isResumable } = this.#context;
-    parts.budget.earn();
+    parts.retryBudget.creditRequest();
     exchange.onAbort((reason) => this.#stopAll(goneFault(reason)));
-    const answer = await (this.#context.seat === undefined
+    const answer = await (this.#context.lease === undefined
       ? this.#tryRoutes()
-      : this.#tryRoutesWithSeat(this.#context.seat));
-    if (this.#turn !== undefined)
-      answer.reply = { ...answer.reply, headers: { ...answer.reply.headers, ...this.#turn.headers } };
+      : this.#tryRoutesWithSeat(this.#context.lease));
+    if (this.#slotRequest !== undefined)
+      answer.reply = { ...answer.reply, headers: { ...answer.reply.headers, ...this.#slotRequest.headers } };
     if (!isResumable) return answer.reply;
-    return { ...resumedReply(answer, (broken) => this.#resume(broken)), trailers: notes.trailers };
+    return { ...joinReplies(answer, (interrupted) => this.#resume(interrupted)), trailers: notes.trailers };
   }
 
-  /** A failed request frees its session immediately; a served one when the response ends. */
-  async #tryRoutesWithSeat(seat: SessionSeat): Promise<RouteAnswer> {
-    seat.take();
+  /** Tries the routes and releases the session if all fail. After success, the session is released when the response ends. */
+  async #tryRoutesWithSeat(lease: SessionLease): Promise<RouteReply> {
+    lease.acquire();
     try {
       return await this.#tryRoutes();
     } catch (error) {
-      seat.leave();
+      lease.release();
       throw error;
     }
   }
 
-  async #resume({ reader, ending: { fault } }: RouteAnswer): Promise<RouteAnswer | undefined> {
+  async #resume({ reader, outcome: { fault } }: RouteReply): Promise<RouteReply | undefined> {
     const { adapter: call, allowance, exchange } = this.#context;
     allowance.startClock();
     if (fault === undefined || isRefusal(fault)) return undefined;
@@ -111,7 +115,7 @@ export class Relay {
     if (calls === undefined) return undefined;
     this.#calls = calls;
     this.#isOver = false;
-    this.#context.seat?.take();
+    this.#context.lease?.acquire();
     try {
       return await this.#tryRoutes();
     } catch (error) {
@@ -125,102 +129,102 @@ export class Relay {
   }
 
   /** @throws GatewayError if no route served */
-  async #tryRoutes(): Promise<RouteAnswer> {
+  async #tryRoutes(): Promise<RouteReply> {
     const { candidates } = this.#context;
     const failed: OrderedFailure[] = [];
-    // A rejection by one route stops new attempts, but not those in flight: a backup may lack a feature that only this request needs.
+    // A rejection by one route prevents new attempts but does not stop those in flight: only that route may lack a feature of this request.
     let refusal: OrderedFailure | undefined;
     const starting = this.#startNext();
     if (starting !== undefined) await starting;
-    while (this.#running.size > 0) {
+    while (this.#runningAttempts.size > 0) {
       const outcome = await this.#nextResult();
       if (outcome === 'late') {
         if (refusal === undefined) await this.#startNext();
         continue;
       }
       const { attempts, result } = outcome;
-      this.#running.delete(attempts);
+      this.#runningAttempts.delete(attempts);
       if (!(result instanceof Fault)) return this.#serve(attempts, result);
-      if (result.kind === 'gone') throw this.#end(result);
-      const failure = { route: attempts.route, order: attempts.order, fault: result };
+      if (result.kind === 'gone') throw this.#stopWithError(result);
+      const failure = { route: attempts.route, attemptsBefore: attempts.attemptsBefore, fault: result };
       failed.push(failure);
       const { next } = faultEffects[result.kind];
       if (next === 'stop') refusal = failure;
-      if (result.kind === 'throttled') candidates.waitAgain(attempts.route);
+      if (result.kind === 'throttled') candidates.retryAfterWait(attempts.route);
       if (next === 'wider') candidates.keepWiderThan(attempts.route, result.error.details.contextWindow);
-      if (this.#running.size === 0 && refusal === undefined) await this.#startNext();
-      this.#report(failure);
+      if (this.#runningAttempts.size === 0 && refusal === undefined) await this.#startNext();
+      this.#logFailure(failure);
     }
-    if (refusal !== undefined) throw this.#end(firstRefusal(failed) ?? refusal.fault);
+    if (refusal !== undefined) throw this.#stopWithError(findFirstRefusal(failed) ?? refusal.fault);
     // The client disconnected while the request waited for a slot.
     if (this.#context.exchange.isAborted) throw this.#context.exchange.abortReason;
     throw candidates.summarize(failed);
   }
 
-  #report({ route, fault }: FailedRoute): void {
+  #logFailure({ route, fault }: FailedRoute): void {
     const { parts, exchange } = this.#context;
-    const [next] = this.#running.keys();
+    const [next] = this.#runningAttempts.keys();
     const effect = next === undefined ? 'no route left' : `asking ${next.route.id}`;
-    parts.failures.report(parts.log, route.id, fault, effect, exchange.id);
+    parts.failureLog.logFailure(parts.log, route.id, fault, effect, exchange.id);
   }
 
   #startNext(): Promise<void> | undefined {
     if (this.#isOver) return undefined;
-    const next = this.#context.candidates.next(this.#calls, this.#running.size === 0);
-    return whenSettled(next, (admitted) => this.#start(admitted)) ?? undefined;
+    const next = this.#context.candidates.takeNext(this.#calls, this.#runningAttempts.size === 0);
+    return whenSettled(next, (admitted) => this.#startAttempts(admitted)) ?? undefined;
   }
 
-  #start(admitted: AdmittedRoute | undefined): void {
+  #startAttempts(admitted: AdmittedRoute | undefined): void {
     if (admitted === undefined) return;
-    this.#context.hedgeTimer.begin();
+    this.#context.hedgeTimer.start();
     const attempts = new RouteAttempts(this.#context, admitted, this.#calls);
-    this.#started.add(attempts);
-    this.#running.set(
+    this.#startedAttempts.add(attempts);
+    this.#runningAttempts.set(
       attempts,
       attempts.run().then((result) => ({ attempts, result })),
     );
   }
 
-  /** The next route to serve or fail; `late` when another one should also be tried. */
+  /** Resolves when a route serves or fails, or with `late` when another route should also be tried. */
   #nextResult(): Promise<RouteResult | 'late'> {
-    const running = [...this.#running.values()];
-    // Two routes cannot continue one answer.
+    const running = [...this.#runningAttempts.values()];
+    // Two routes cannot continue the same reply.
     const mayHedge = !this.#isResuming && running.length === 1;
     return mayHedge ? this.#context.hedgeTimer.race(running) : Promise.race(running);
   }
 
-  #serve(attempts: RouteAttempts, answer: RouteAnswer): RouteAnswer {
+  #serve(attempts: RouteAttempts, answer: RouteReply): RouteReply {
     const { delivery: record, allowance, candidates } = this.#context;
     record.servedBy = attempts.route.id;
     allowance.stopClock();
-    for (const { route } of this.#running.keys()) candidates.putBack(route);
+    for (const { route } of this.#runningAttempts.keys()) candidates.putBack(route);
     this.#stopRunning();
     return answer;
   }
 
-  #end(fault: Fault): unknown {
+  #stopWithError(fault: Fault): unknown {
     this.#stopRunning();
     return fault.kind === 'gone' ? this.#context.exchange.abortReason : fault.error;
   }
 
   #stopRunning(): void {
     this.#isOver = true;
-    for (const attempts of this.#running.keys()) attempts.stop(hedgeLostFault());
-    this.#running.clear();
+    for (const attempts of this.#runningAttempts.keys()) attempts.stop(hedgeLostFault());
+    this.#runningAttempts.clear();
   }
 
   #stopAll(fault: Fault): void {
     this.#isOver = true;
     const { parts, exchange } = this.#context;
-    // In separate tasks, so that a failure to stop one does not keep the others running.
-    for (const attempts of this.#started)
+    // In separate tasks, so that a failure to stop one attempt does not keep the others running.
+    for (const attempts of this.#startedAttempts)
       inBackground(parts.log, 'stopping an attempt', () => attempts.stop(fault), exchange.id);
   }
 }
 
-/** For a client whose request is invalid: the rejection by the route that was tried first. */
-function firstRefusal(failed: readonly OrderedFailure[]): Fault | undefined {
-  return failed.toSorted((a, b) => a.order - b.order).find(({ fault }) => isRefusal(fault))?.fault;
+/** Returns the rejection by the route that was tried first, for a client whose request is invalid. */
+function findFirstRefusal(failed: readonly OrderedFailure[]): Fault | undefined {
+  return failed.toSorted((a, b) => a.attemptsBefore - b.attemptsBefore).find(({ fault }) => isRefusal(fault))?.fault;
 }
 
 function isRefusal({ kind }: Fault): boolean {

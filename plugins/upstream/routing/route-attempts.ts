@@ -9,54 +9,55 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
-import { targetOf } from '../connections/connections.ts';
+import { getTarget } from '../connections/connections.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';
 import { AttemptReport } from './attempt-report.ts';
-import { type AdmittedRoute, throttlingOf } from './admission.ts';
+import { type AdmittedRoute, findThrottling } from './admission.ts';
 import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 import { isSameModel } from './same-model.ts';
 import type { RelayContext } from './relay-context.ts';
 
-/** Answer of one route, or its continuation of a broken answer. */
-export interface RouteAnswer {
+/** Reply of one route, or its continuation of an interrupted reply. */
+export interface RouteReply {
   reply: Reply;
   readonly reader: ReplyReader;
-  /** The fault that truncated the answer; set once it ended. */
-  readonly ending: { fault: Fault | undefined };
+  /** Fault that truncated the reply; set when the reply ends. */
+  readonly outcome: { fault: Fault | undefined };
 }
 
-/** Attempts on one route, with one key after another while the key is at fault. */
+/** Attempts on one route. Uses one key after another as long as the key is at fault. */
 export class RouteAttempts {
   readonly route: Route;
   /** Number of attempts of the request before this route. */
-  readonly order: number;
+  readonly attemptsBefore: number;
   readonly #context: RelayContext;
   readonly #admitted: AdmittedRoute;
   readonly #calls: RouteCalls;
-  /** The route used to encode requests; with a lower output limit once the upstream reported one. */
-  #target: Route;
+  /** Route used to encode requests; has a lower output limit once the upstream reported one. */
+  #encodedRoute: Route;
   #attempt: Attempt | undefined;
   #isStopped = false;
 
-  /** @param calls encode the request for an answer, or for a continuation */
+  /** @param calls encoders of the request for a reply or a continuation */
   constructor(context: RelayContext, admitted: AdmittedRoute, calls: RouteCalls) {
     this.route = admitted.route;
-    this.#target = admitted.route;
-    this.order = context.allowance.used;
+    this.#encodedRoute = admitted.route;
+    this.attemptsBefore = context.allowance.attempts;
     this.#context = context;
     this.#admitted = admitted;
     this.#calls = calls;
   }
 
-  async run(): Promise<RouteAnswer | Fault> {
+  /** Resolves with the reply, or with the fault of the last attempt. */
+  async run(): Promise<RouteReply | Fault> {
     let isHandedOver = false;
     try {
-      const result = await this.#run();
+      const result = await this.#tryKeys();
       isHandedOver = !(result instanceof Fault);
       return result;
     } finally {
-      // The slot of an answer is released when the answer ends.
-      if (!isHandedOver) this.#release(false);
+      // The slot of a reply is released when the reply ends.
+      if (!isHandedOver) this.#releaseSlot(false);
     }
   }
 
@@ -65,114 +66,121 @@ export class RouteAttempts {
    *
    * @param isServed true after a complete response
    */
-  #release(isServed: boolean): void {
+  #releaseSlot(isServed: boolean): void {
     const { slot } = this.#admitted;
     if (slot !== undefined) inBackground(this.#context.parts.log, 'freeing a slot', () => slot.release(isServed));
   }
 
-  async #run(): Promise<RouteAnswer | Fault> {
+  async #tryKeys(): Promise<RouteReply | Fault> {
     const { parts } = this.#context;
     for (;;) {
       let result = await this.#tryOnLiveConnection();
-      if (result instanceof Fault && this.#lowersLimit(result)) result = await this.#tryOnLiveConnection();
+      if (result instanceof Fault && this.#lowerOutputLimit(result)) result = await this.#tryOnLiveConnection();
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
       const isReady = this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
-      // If all keys are throttled, report the wait for the first one available.
-      if (!isReady || !this.#mayTryAgain()) return throttlingOf(parts, this.route, result) ?? result;
+      // If all keys are throttled, the fault reports the wait for the first available key.
+      if (!isReady || !this.#takeRetry()) return findThrottling(parts, this.route, result) ?? result;
     }
   }
 
-  /** Ends the attempt in flight, and starts no other. */
+  /** Ends the attempt in flight and prevents further attempts. */
   stop(fault: Fault): void {
     this.#isStopped = true;
     this.#attempt?.end(fault);
   }
 
-  /** The last attempt is reserved for another route, if there is one. */
-  #mayTryAgain(): boolean {
+  /** Takes permission for another attempt on this route. The last attempt is reserved for another route, if there is one. */
+  #takeRetry(): boolean {
     const { allowance, candidates } = this.#context;
     if (this.#isStopped || !allowance.hasAttempts) return false;
-    return !(allowance.isLastAttempt && !candidates.isEmpty) && allowance.mayRetry();
+    return !(allowance.isLastAttempt && !candidates.isEmpty) && allowance.takeAttempt();
   }
 
   /**
-   * If an upstream rejects the output token limit and reports its maximum, it is tried once more with that, without a charge to the retry
-   * budget: nothing failed, and no other route is more likely to serve.
+   * Lowers the output token limit to the maximum that the upstream reported when it rejected the request. The route is then tried once more
+   * without a charge to the retry budget, because it did not fail and no other route is more likely to serve.
+   *
+   * @returns false if the route must not be tried again
    */
-  #lowersLimit({ error: { details } }: Fault): boolean {
+  #lowerOutputLimit({ error: { details } }: Fault): boolean {
     const { outputLimit: limit } = details;
-    const isLowered = this.#target !== this.route;
+    const isLowered = this.#encodedRoute !== this.route;
     if (limit === undefined || isLowered || this.#isStopped || !this.#context.allowance.hasAttempts) return false;
-    this.#target = { ...this.route, profile: withOutputLimit(this.route.profile, limit) };
+    this.#encodedRoute = { ...this.route, profile: withOutputLimit(this.route.profile, limit) };
     return true;
   }
 
   /**
-   * A connection closed while idle is not the route's fault: the request is retried within the same attempt. After a timeout on a reused
-   * connection, and if no other route is left, the route is tried once more on a new connection.
+   * Tries the route. If the connection had been closed while idle, the route is not at fault and the request is repeated within the same
+   * attempt. After a timeout on a reused connection, and if no other route is left, the route is tried once more on a new connection.
    */
-  async #tryOnLiveConnection(): Promise<RouteAnswer | Fault> {
-    this.#context.allowance.useAttempt();
-    const result = await this.#try();
+  async #tryOnLiveConnection(): Promise<RouteReply | Fault> {
+    this.#context.allowance.countAttempt();
+    const result = await this.#tryOnce();
     if (!(result instanceof Fault) || this.#isStopped) return result;
-    if (result.isStaleConnection) return this.#try();
-    if (!result.isSilentConnection || !this.#context.candidates.isEmpty || !this.#mayTryAgain()) return result;
-    this.#context.allowance.useAttempt();
-    return this.#try();
+    if (result.isStaleConnection) return this.#tryOnce();
+    if (!result.isSilentConnection || !this.#context.candidates.isEmpty || !this.#takeRetry()) return result;
+    this.#context.allowance.countAttempt();
+    return this.#tryOnce();
   }
 
-  async #try(): Promise<RouteAnswer | Fault> {
-    const { parts, exchange, adapter, requester, seat, notes, hedgeTimer } = this.#context;
+  async #tryOnce(): Promise<RouteReply | Fault> {
+    const { parts, exchange, adapter, requester, lease, notes, hedgeTimer } = this.#context;
     const { route, keys } = this.#admitted;
     const isContinuation = this.#calls !== adapter;
-    const { session, place } = seat ?? {};
-    const key = keys.pick(parts.monotonic(), route.model, session, place?.routeId === route.id ? place.key : undefined);
-    const request = this.#calls.encode(this.#target);
-    const reader = this.#calls.read(this.#target);
-    const ending: RouteAnswer['ending'] = { fault: undefined };
+    const { session, place } = lease ?? {};
+    const key = keys.pickKey(
+      parts.monotonic(),
+      route.model,
+      session,
+      place?.routeId === route.id ? place.key : undefined,
+    );
+    const request = this.#calls.encode(this.#encodedRoute);
+    const reader = this.#calls.read(this.#encodedRoute);
+    const outcome: RouteReply['outcome'] = { fault: undefined };
     const report = new AttemptReport(parts, exchange, this.#admitted, { key, format: request.format, requester });
-    const credential = route.upstream.credentials === undefined ? key : await this.#token();
+    const credential = route.upstream.credentials === undefined ? key : await this.#readToken();
     if (credential instanceof Fault) {
-      report.over(credential, undefined, undefined);
+      report.end(credential, undefined, undefined);
       return credential;
     }
-    const connecting = parts.connections.queue(targetOf(route).origin).enter();
-    hedgeTimer.connecting(connecting);
-    const end = (fault: Fault | undefined) => {
-      connecting.leave();
+    const connectingAttempt = parts.connections.getQueue(getTarget(route).origin).enter();
+    hedgeTimer.noteConnecting(connectingAttempt);
+    const finishAttempt = (fault: Fault | undefined) => {
+      connectingAttempt.leave();
       this.#attempt = undefined;
-      if (fault?.kind === 'key' && credential !== key) parts.tokens?.(route).discard(credential);
-      if (fault?.isSilentConnection === true) parts.connections.replace(address.agent);
-      // Usage of a continuation includes the tokens before it, and a slow client delays any route.
-      const isMeasured = !isContinuation && !attempt.clock.wasHeldBack;
+      if (fault?.kind === 'key' && credential !== key) parts.getTokenSource?.(route).discard(credential);
+      if (fault?.isSilentConnection === true) parts.connections.replace(attemptParts.agent);
+      // The usage of a continuation includes earlier tokens, and a slow client delays any route.
+      const isMeasured = !isContinuation && !attempt.clock.wasDelayedByClient;
       const tokens = isMeasured ? reader.usage?.output : undefined;
       this.#admitted.slot?.observe(fault, attempt.headers, this.#admitted.keys.size);
-      parts.limits?.observe(route.upstream, attempt.headers);
-      report.over(fault, attempt.status || undefined, attempt.clock.wasInterrupted ? undefined : { tokens });
+      parts.limitSamples?.observe(route.upstream, attempt.headers);
+      report.end(fault, attempt.status || undefined, attempt.clock.wasProcessStalled ? undefined : { tokens });
     };
     const onEnd = (fault: Fault | undefined) => {
       this.#context.delivery.usage = reader.usage;
       notes.add(reader.notes);
-      this.#noteAnswer(reader);
+      this.#recordReply(reader);
       if (reader.isPolicyRefusal === true) this.#context.delivery.isPolicyRefusal = true;
-      ending.fault = fault;
-      seat?.leave();
-      end(fault);
-      if (fault !== undefined) this.#reportBreak(fault);
-      this.#release(fault === undefined);
+      outcome.fault = fault;
+      lease?.release();
+      finishAttempt(fault);
+      if (fault !== undefined) this.#logInterruption(fault);
+      this.#releaseSlot(fault === undefined);
     };
-    const address = requestTo(this.#context, route, credential, request, report.startedAt);
+    const attemptParts = createRequest(this.#context, route, credential, request, report.startedAt);
     const attempt = new Attempt(
       {
-        ...address,
-        onConnected: () => connecting.leave(),
+        ...attemptParts,
+        onConnected: () => connectingAttempt.leave(),
         onContent: () => {
           report.noteContent();
-          seat?.serve(route, key, reader);
+          lease?.recordPlace(route, key, reader);
         },
         onEnd,
         onFailure: (error) => noteFailure(parts.log, 'reading a response of an upstream', error, exchange.id),
-        createReader: () => this.#calls.read(this.#target),
+        createReader: () => this.#calls.read(this.#encodedRoute),
       },
       reader,
     );
@@ -181,21 +189,21 @@ export class RouteAttempts {
     try {
       const reply = await attempt.run();
       if (this.#isStopped) return hedgeLostFault();
-      const losses = [...(request.notes ?? []), ...(reader.notes ?? [])];
-      if (!isContinuation) return { reply: notes.addTo(reply, losses), reader, ending };
-      notes.addContinuation(losses);
-      return { reply, reader, ending };
+      const droppedParts = [...(request.notes ?? []), ...(reader.notes ?? [])];
+      if (!isContinuation) return { reply: notes.addToReply(reply, droppedParts), reader, outcome };
+      notes.addContinuation(droppedParts);
+      return { reply, reader, outcome };
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
-      end(thrown);
+      finishAttempt(thrown);
       return thrown;
     }
   }
 
-  async #token(): Promise<string | Fault> {
+  async #readToken(): Promise<string | Fault> {
     const { parts } = this.#context;
     try {
-      const token = await parts.tokens?.(this.route).get();
+      const token = await parts.getTokenSource?.(this.route).get();
       return this.#isStopped ? hedgeLostFault() : (token ?? '');
     } catch (error) {
       return new Fault(
@@ -208,29 +216,29 @@ export class RouteAttempts {
     }
   }
 
-  #noteAnswer({ digests, answeredModel }: ReplyReader): void {
+  #recordReply({ digests, answeredModel }: ReplyReader): void {
     const { exchange, delivery, adapter } = this.#context;
     if (digests !== undefined) exchange.set(answerDigests, digests);
-    const isOther = answeredModel !== undefined && !isSameModel(this.route, answeredModel);
-    // The reader fills in the client's model name if an answer has none.
-    const isRepaired = isOther && answeredModel === adapter.modelName;
+    const isOtherModel = answeredModel !== undefined && !isSameModel(this.route, answeredModel);
+    // The reader fills in the client's model name if a reply has none.
+    const isRepaired = isOtherModel && answeredModel === adapter.modelName;
     delivery.answeredModel = isRepaired ? undefined : answeredModel;
-    if (answeredModel !== undefined) delivery.isOtherModel = isOther && !isRepaired;
+    if (answeredModel !== undefined) delivery.isOtherModel = isOtherModel && !isRepaired;
   }
 
-  #reportBreak(fault: Fault): void {
+  #logInterruption(fault: Fault): void {
     const { parts, exchange, isResumable } = this.#context;
     const effect = isResumable ? 'inside an answer that another route may continue' : 'ending an answer with an error';
-    parts.failures.report(parts.log, this.route.id, fault, effect, exchange.id);
+    parts.failureLog.logFailure(parts.log, this.route.id, fault, effect, exchange.id);
   }
 }
 
 /**
- * Address, key, body and limits of the request to a route.
+ * Creates the request to a route: address, key, body and limits.
  *
- * @param startedAt start of the attempt, ms since the exchange began
+ * @param startedAt start of the attempt, ms after the start of the exchange
  */
-function requestTo(
+function createRequest(
   { parts, exchange, adapter, allowance, candidates, isResumable }: RelayContext,
   route: Route,
   key: string,
@@ -240,13 +248,13 @@ function requestTo(
   const { options, connections, now } = parts;
   const firstByteTimeout = route.firstByteTimeout ?? options.firstByteTimeout;
   const hasBackup = allowance.hasAttempts && candidates.hasHealthy;
-  const time = hasBackup ? allowance.timeLeftBefore(firstByteTimeout) : allowance.timeLeft;
-  const deadline = Math.max(0.001, time);
-  const { origin, path: base, serverName } = targetOf(route);
+  const attemptSeconds = hasBackup ? allowance.secondsWithReserve(firstByteTimeout) : allowance.remainingSeconds;
+  const deadline = Math.max(0.001, attemptSeconds);
+  const { origin, path: basePath, serverName } = getTarget(route);
   return {
-    agent: connections.pool(origin, route.connectTimeout ?? options.connectTimeout, serverName),
+    agent: connections.getPool(origin, route.connectTimeout ?? options.connectTimeout, serverName),
     origin,
-    path: base + path,
+    path: basePath + path,
     headers: {
       ...route.upstream.headers,
       ...headers,

@@ -6,13 +6,13 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import type { DocumentedHeader } from '#core/gateway/host/api-documentation.ts';
 
-/** How clients see routes: not at all, as positions in the model's list, or as names of upstreams and models. */
+/** What clients see of routes: nothing, positions in the model's list, or names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
 export type RouteExposure = (typeof routeExposures)[number];
 
 const maxRouteLength = 120;
 
-/** Response headers that report which route served, and which were tried: `x-daypass-route` and `x-daypass-attempts`. */
+/** Creates the response headers with the route that served and the routes that were tried: `x-daypass-route` and `x-daypass-attempts`. */
 export class RouteHeaders {
   readonly #exposure: RouteExposure;
   readonly #slug: string;
@@ -22,47 +22,47 @@ export class RouteHeaders {
     this.#exposure = exposure;
   }
 
-  /** Adds the headers to the reply, or to the error thrown instead. */
-  addTo(reply: Promise<Reply>, model: Model, delivery: Delivery): Promise<Reply> {
+  /** Adds the headers to the reply, or to the error if the promise rejects. */
+  addToReply(reply: Promise<Reply>, model: Model, delivery: Delivery): Promise<Reply> {
     return this.#exposure === 'hidden' ? reply : this.#addHeaders(reply, model, delivery);
   }
 
   async #addHeaders(reply: Promise<Reply>, model: Model, delivery: Delivery): Promise<Reply> {
     try {
       const { headers, ...rest } = await reply;
-      return { ...rest, headers: { ...headers, ...this.#write(model, delivery, rest.status) } };
+      return { ...rest, headers: { ...headers, ...this.#createHeaders(model, delivery, rest.status) } };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const headers = { ...error.details.headers, ...this.#write(model, delivery) };
+      const headers = { ...error.details.headers, ...this.#createHeaders(model, delivery) };
       throw new GatewayError(error.code, error.message, { ...error.details, headers });
     }
   }
 
-  #write(model: Model, { attempts, servedBy }: Delivery, status?: number): Record<string, string> {
-    const tried = attempts
+  #createHeaders(model: Model, { attempts, servedBy }: Delivery, status?: number): Record<string, string> {
+    const attemptTexts = attempts
       .filter(({ outcome }) => outcome !== 'served')
-      .map((attempt) => this.#describe(model, attempt));
-    const serving = servedBy === undefined ? undefined : this.#nameOf(model, servedBy);
-    if (serving !== undefined) tried.push(`${serving} ${status}`);
+      .map((attempt) => this.#describeAttempt(model, attempt));
+    const servingRoute = servedBy === undefined ? undefined : this.#formatRoute(model, servedBy);
+    if (servingRoute !== undefined) attemptTexts.push(`${servingRoute} ${status}`);
     return {
-      ...(serving !== undefined && { [`x-${this.#slug}-route`]: serving }),
-      ...(tried.length > 0 && { [`x-${this.#slug}-attempts`]: tried.join(', ') }),
+      ...(servingRoute !== undefined && { [`x-${this.#slug}-route`]: servingRoute }),
+      ...(attemptTexts.length > 0 && { [`x-${this.#slug}-attempts`]: attemptTexts.join(', ') }),
     };
   }
 
-  /** The route with its status; without a status or after a 2xx, with the kind of its fault. */
-  #describe(model: Model, { route, status = 0, fault, outcome }: AttemptRecord): string {
-    return `${this.#nameOf(model, route)} ${status >= 300 ? status : (fault ?? outcome)}`;
+  /** Formats the route with its status or, without a status or after a 2xx, with the kind of its fault. */
+  #describeAttempt(model: Model, { route, status = 0, fault, outcome }: AttemptRecord): string {
+    return `${this.#formatRoute(model, route)} ${status >= 300 ? status : (fault ?? outcome)}`;
   }
 
-  #nameOf({ routes }: Model, id: string): string {
+  #formatRoute({ routes }: Model, id: string): string {
     if (this.#exposure === 'numbers') return String(routes.findIndex((route) => route.id === id) + 1);
-    // Replaces characters not allowed in a header, and the list separators.
+    // Replaces characters that a header does not allow, and the list separators.
     return id.replace(/[^\x21-\x7e]|[,;]/g, '?').slice(0, maxRouteLength);
   }
 }
 
-/** Returns the header of responses to requests that waited for a slot; see `Turn.headers`. */
+/** Returns the name of the header for requests that waited for a slot; see `SlotRequest.headers`. */
 export function queueHeaderName({ slug }: Pick<Service, 'slug'>): string {
   return `x-${slug}-queue`;
 }

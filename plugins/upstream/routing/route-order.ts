@@ -1,62 +1,62 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
- * Returns the routes of a model in the order in which a request tries them: by priority, then by weight. Requests of one session get the
- * same order without stored state, because upstreams cache prompts. Health is not considered.
+ * Returns the routes of a model in the order in which a request tries them: by priority, then by weight. Because upstreams cache prompts,
+ * requests of one session get the same order, without stored state. Health is not considered.
  */
 export function orderRoutes(routes: readonly Route[], session: string | undefined): Route[] {
   if (routes.length < 2) return [...routes];
-  const scored = routes.map((route) => ({ route, score: scoreOf(route.id, route.weight, session) }));
+  const scored = routes.map((route) => ({ route, score: computeScore(route.id, route.weight, session) }));
   return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
 }
 
 /** Routes that a request has not tried yet, in order. */
-export interface RoutesLeft {
+export interface RemainingRoutes {
   routes: Route[];
 }
 
 /** Moves the route with this id to the front. */
-export function firstOf(routes: Route[], id: string | undefined): Route[] {
+export function moveToFront(routes: Route[], id: string | undefined): Route[] {
   const first = id === undefined ? undefined : routes.find((route) => route.id === id);
   return first === undefined ? routes : [first, ...routes.filter((route) => route !== first)];
 }
 
-/** Moves unavailable routes to the end. */
-export function availableFirst(routes: Route[], isAvailable: (route: Route) => boolean): Route[] {
-  if (routes.length < 2 || routes.every(isAvailable)) return routes;
-  return [...routes.filter(isAvailable), ...routes.filter((route) => !isAvailable(route))];
+/** Moves the routes that do not match to the end. */
+export function moveMatchingFirst(routes: Route[], matches: (route: Route) => boolean): Route[] {
+  if (routes.length < 2 || routes.every(matches)) return routes;
+  return [...routes.filter(matches), ...routes.filter((route) => !matches(route))];
 }
 
 /**
- * Returns routes known to have a larger context window than this one, then those with an unknown window. If this route's window is unknown
- * too, no other is more likely to accept the prompt.
+ * Returns the routes with a larger context window than this route, then the routes with an unknown window. If this route's window is
+ * unknown as well, the result is empty, because no other route is more likely to accept the prompt.
  */
-export function widerThan(
+export function selectWider(
   { maxInputTokens = Infinity }: Pick<Route, 'maxInputTokens'>,
   routes: readonly Route[],
 ): Route[] {
-  const wider = routes.filter((route) => (route.maxInputTokens ?? 0) > maxInputTokens);
-  const unknown = maxInputTokens === Infinity ? [] : routes.filter((route) => route.maxInputTokens === undefined);
-  return [...wider, ...unknown];
+  const widerRoutes = routes.filter((route) => (route.maxInputTokens ?? 0) > maxInputTokens);
+  const unknownRoutes = maxInputTokens === Infinity ? [] : routes.filter((route) => route.maxInputTokens === undefined);
+  return [...widerRoutes, ...unknownRoutes];
 }
 
-/** Picks the candidate for a session; stays the same for most sessions when candidates are added or removed. */
+/** Picks the candidate for a session. Most sessions keep their candidate when candidates are added or removed. */
 export function pickBySession<T>(candidates: readonly T[], nameOf: (candidate: T) => string, session: string): T {
-  const scores = candidates.map((candidate) => drawOf(nameOf(candidate), session));
+  const scores = candidates.map((candidate) => hashToFraction(nameOf(candidate), session));
   return candidates[scores.indexOf(Math.max(...scores))] as T;
 }
 
-/** Weighted rendezvous hashing: each name draws a number, and the highest wins. Random without a session. */
-function scoreOf(name: string, weight: number, session: string | undefined): number {
+/** Computes the score of a name for weighted rendezvous hashing, where the highest score wins. Random without a session. */
+function computeScore(name: string, weight: number, session: string | undefined): number {
   if (weight <= 0) return Number.NEGATIVE_INFINITY;
-  return -weight / Math.log(session === undefined ? 1 - Math.random() : drawOf(name, session));
+  return -weight / Math.log(session === undefined ? 1 - Math.random() : hashToFraction(name, session));
 }
 
-/** Number in (0, 1), stable for the same name and session: FNV-1a with the finalizer of MurmurHash3. */
-function drawOf(name: string, session: string): number {
+/** Hashes name and session to a number in (0, 1): FNV-1a with the finalizer of MurmurHash3. */
+function hashToFraction(name: string, session: string): number {
   const text = `${session}\n${name}`;
   let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (((hash ^ (hash >>> 16)) >>> 0) + 1) / (2 ** 32 + 1);

@@ -1,7 +1,7 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
- * Vendors where the operator names deployments, and servers that answer with the name of a file or a tag: the name in the answer proves
+ * Vendors where the operator names deployments, and servers that report the name of a file or a tag. There, the reported name proves
  * nothing. Sources: Azure, "Deployment names"; llama.cpp server, `--alias`; vLLM, `--served-model-name`.
  */
 const vendorsWithCustomNames = new Set<string | undefined>([
@@ -23,10 +23,10 @@ const customName =
   /^arn:.*:(?:application-inference-profile|custom-model|imported-model|prompt-router|provisioned-model)|^ep-(?:m-)?\d{8}|(?:^|\/)\d+$/;
 
 /**
- * Documented aliases of a model, or of whichever model the vendor chooses. A string replaces the requested name. Dates, `-latest` and the
- * other parts that `readName` drops need no row.
+ * Documented aliases of one model or of any model that the vendor selects. A string replaces the requested name. Dates, `-latest` and other
+ * parts that `parseName` drops need no row.
  */
-const aliases: readonly (readonly [asked: RegExp, answered: string | RegExp])[] = [
+const aliases: readonly (readonly [requested: RegExp, reportedName: string | RegExp])[] = [
   // DeepSeek API docs, "Models & Pricing": both are modes of the newest model.
   [/^deepseek-(?:chat|reasoner)$/, /^deepseek-/],
   // Moonshot docs, "kimi-latest": selected by the length of the prompt.
@@ -39,7 +39,7 @@ const aliases: readonly (readonly [asked: RegExp, answered: string | RegExp])[] 
   [/^(grok-[\d.-]+-fast)(?:-latest)?$/, '$1-reasoning'],
   [/^grok-code-fast(?:-latest)?$/, 'grok-code-fast-1'],
   [/^(grok-\d[\w.-]*)-beta$/, '$1'],
-  // AI21 docs, "Jamba models": the name without a version is the newest one.
+  // AI21 docs, "Jamba models": the name without a version means the newest version.
   [/^jamba-(?:large|mini)$/, '$&-latest'],
   // OpenRouter docs, "Auto Router".
   [/^auto$/, /./],
@@ -59,14 +59,14 @@ const dates = [
   '0\\d\\d',
 ];
 const snapshot = new RegExp(`[-@](${dates.join('|')})(?=$|[-@])`);
-/** `-preview-05-20`, `-0905-preview`: vendors omit one or both parts. */
+/** Matches `-preview-05-20` and `-0905-preview`; vendors omit one or both parts. */
 const datedPreview = new RegExp(`-(?:preview|exp)${snapshot.source}|${snapshot.source}-preview`);
 
 /** Parsed model name. */
 interface ModelName {
   /** The name without additions of clouds and relays, and without a date. */
   readonly text: string;
-  /** Parts of the name, sorted: some vendors write `claude-4.5-sonnet`. */
+  /** Parts of the name, sorted because some vendors write `claude-4.5-sonnet`. */
   readonly words: readonly string[];
   /** Digits of the date. */
   readonly date: string | undefined;
@@ -74,88 +74,93 @@ interface ModelName {
   readonly isLatest: boolean;
 }
 
-/** The last name that each route answered with; almost always the next one too. */
-const lastAnswers = new WeakMap<
+/** Last reported name of each route, which is almost always the next reported name as well. */
+const lastComparisons = new WeakMap<
   Pick<Route, 'model' | 'upstream'>,
-  { readonly answered: string; readonly isSame: boolean }
+  { readonly reportedName: string; readonly isSame: boolean }
 >();
 
 /**
- * Returns true unless the answer names another model than the route requests. A dated snapshot of the requested model is the same model,
- * and so are names that the vendor documents for it. A model requested by date is not the same as another date of it.
+ * Returns true unless the reply reports a different model from the one that the route requests. A dated snapshot of the requested model is
+ * the same model, and so are names that the vendor documents for it. If the model is requested by date, a different date is a different
+ * model.
  *
- * @param answered the name in the answer
+ * @param reportedName model name in the reply
  */
-export function isSameModel(route: Pick<Route, 'model' | 'upstream'>, answered: string): boolean {
-  const last = lastAnswers.get(route);
-  if (last?.answered === answered) return last.isSame;
-  const isSame = compareNames(route, answered);
-  lastAnswers.set(route, { answered, isSame });
+export function isSameModel(route: Pick<Route, 'model' | 'upstream'>, reportedName: string): boolean {
+  const previous = lastComparisons.get(route);
+  if (previous?.reportedName === reportedName) return previous.isSame;
+  const isSame = matchesRequest(route, reportedName);
+  lastComparisons.set(route, { reportedName, isSame });
   return isSame;
 }
 
-function compareNames({ model, upstream }: Pick<Route, 'model' | 'upstream'>, answered: string): boolean {
-  if (model === answered || vendorsWithCustomNames.has(upstream.vendor) || customName.test(model)) return true;
-  const [asked, given] = [readName(model), readName(answered)];
-  if (given.text === '' || isVersionOf(asked, given)) return true;
-  return aliases.some(([name, other]) => {
-    if (!name.test(asked.text)) return false;
-    return typeof other === 'string'
-      ? isVersionOf(readName(asked.text.replace(name, other)), given)
-      : other.test(given.text);
+function matchesRequest({ model, upstream }: Pick<Route, 'model' | 'upstream'>, reportedName: string): boolean {
+  if (model === reportedName || vendorsWithCustomNames.has(upstream.vendor) || customName.test(model)) return true;
+  const [requested, reported] = [parseName(model), parseName(reportedName)];
+  if (reported.text === '' || isVersionOf(requested, reported)) return true;
+  return aliases.some(([name, alias]) => {
+    if (!name.test(requested.text)) return false;
+    return typeof alias === 'string'
+      ? isVersionOf(parseName(requested.text.replace(name, alias)), reported)
+      : alias.test(reported.text);
   });
 }
 
-function isVersionOf(asked: ModelName, given: ModelName): boolean {
-  if (asked.isLatest) return isLatestOf(asked, given);
-  const isLoose = asked.isDatedPreview || given.isDatedPreview;
-  const wordsOf = ({ words }: ModelName) => words.filter((word) => !isLoose || !/^(?:preview|exp)$/.test(word)).join();
-  if (wordsOf(asked) !== wordsOf(given)) return false;
+function isVersionOf(requested: ModelName, reported: ModelName): boolean {
+  if (requested.isLatest) return isLatestOf(requested, reported);
+  const ignoresPreview = requested.isDatedPreview || reported.isDatedPreview;
+  const joinWords = ({ words }: ModelName) =>
+    words.filter((word) => !ignoresPreview || !/^(?:preview|exp)$/.test(word)).join();
+  if (joinWords(requested) !== joinWords(reported)) return false;
   // A vendor may omit the date, or the year.
-  const [askedDate, givenDate] = [asked.date, given.date];
+  const [requestedDate, reportedDate] = [requested.date, reported.date];
   return (
-    askedDate === undefined || givenDate === undefined || askedDate.endsWith(givenDate) || givenDate.endsWith(askedDate)
+    requestedDate === undefined ||
+    reportedDate === undefined ||
+    requestedDate.endsWith(reportedDate) ||
+    reportedDate.endsWith(requestedDate)
   );
 }
 
-/** The latest model of a family may be any of its versions: `gemini-3-flash-preview` for `gemini-flash-latest`. */
-function isLatestOf(asked: ModelName, given: ModelName): boolean {
-  const extraWords = [...given.words];
-  for (const word of asked.words) {
-    const at = extraWords.indexOf(word);
-    if (at < 0) return false;
-    extraWords.splice(at, 1);
+/** Returns true for any version of the family: `gemini-flash-latest` may be `gemini-3-flash-preview`. */
+function isLatestOf(requested: ModelName, reported: ModelName): boolean {
+  const extraWords = [...reported.words];
+  for (const word of requested.words) {
+    const index = extraWords.indexOf(word);
+    if (index < 0) return false;
+    extraWords.splice(index, 1);
   }
   return extraWords.every((word) => /^(?:v?\d+|preview)$/.test(word));
 }
 
-function readName(name: string): ModelName {
-  const plain = withoutPlace(name.toLowerCase().trim());
-  const [, date] = snapshot.exec(plain) ?? [];
-  const text = plain.replace(snapshot, '');
+function parseName(name: string): ModelName {
+  const bareName = removeAffixes(name.toLowerCase().trim());
+  const [, date] = snapshot.exec(bareName) ?? [];
+  const text = bareName.replace(snapshot, '');
   const parts = text.replaceAll(/(?<![a-z\d])([a-z]{3,})(?=\d)/g, '$1-').split(/[-_.:@\s]+/);
-  const words = parts.filter((word, index) => !isWithoutMeaning(word, parts[index - 1], parts[0]));
+  const words = parts.filter((word, index) => !isMeaningless(word, parts[index - 1], parts[0]));
   return {
     text,
     words: words.toSorted(),
     date: date?.replaceAll('-', ''),
-    isDatedPreview: datedPreview.test(plain),
+    isDatedPreview: datedPreview.test(bareName),
     isLatest: parts.includes('latest'),
   };
 }
 
-/** Version 4-0 equals version 4. Open models are served as `-instruct`, while OpenAI has a separate model with that suffix. */
-function isWithoutMeaning(word: string, before: string | undefined, first: string | undefined): boolean {
-  if (word === '0') return before !== undefined && /^\d+$/.test(before);
+/** Returns true for words without meaning: 4-0 equals 4, and `-instruct` is meaningful only for OpenAI, as a model of its own. */
+function isMeaningless(word: string, previous: string | undefined, first: string | undefined): boolean {
+  if (word === '0') return previous !== undefined && /^\d+$/.test(previous);
   if (word === 'instruct') return first !== 'gpt';
   return word === '' || word === 'latest' || word === 'default';
 }
 
-/** Drops folders, deployments, regions, makers, tags other than sizes, and cloud versions. Fine-tuned models keep the whole name. */
-function withoutPlace(name: string): string {
+/** Removes folders, deployments, regions, makers, tags other than sizes, and cloud versions. Fine-tuned models keep their full name. */
+function removeAffixes(name: string): string {
   if (name.startsWith('ft:')) return name;
-  const last = name.split('#')[0]?.split('/').at(-1) ?? '';
-  return last
+  const lastPart = name.split('#')[0]?.split('/').at(-1) ?? '';
+  return lastPart
     .replace(/^(?:[a-z][a-z\d]*\.)+(?=[a-z])/, '')
     .replace(/^(?:(?:anthropic|databricks|meta|openai)-)+(?=[a-z])/, '')
     .replace(/(?:-v\d+)?:(?!\d+(?:\.\d+)?[bm]$)[\w.-]+$/, '');

@@ -2,32 +2,32 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { isJsonObject, parseObject } from '#core/platform/json.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 
-/** A session that moved away from its derived place, or back to it. Contains no name of a session, account or key. */
+/** Reports that a session moved away from its derived place or back to it. Contains no name of a session, account or key. */
 export interface SessionMove {
   /** Digest of the session. */
   readonly session: string;
   /** Route and digest of the key; undefined for the derived place. */
   readonly place: { readonly routeId: string; readonly key: string } | undefined;
-  /** Seconds that its prompt probably stays cached there. */
+  /** Seconds for which its prompt probably stays cached there. */
   readonly seconds: number;
 }
 
 const channel = 'upstream/sessions';
-const retriesMs = { first: 500, longest: 30_000 };
+const retryRangeMs = { first: 500, longest: 30_000 };
 
-type MovesHost = Pick<Host, 'instance' | 'shared' | 'log'>;
+type SessionMovesHost = Pick<Host, 'instance' | 'shared' | 'log'>;
 
 /**
- * Sends moves to the other instances, so that a conversation served by several instances moves only once. No request waits for it. A lost
- * message costs one turn without cache.
+ * Sends moves to the other instances, so that a conversation served by several instances moves only once. Requests do not wait for it. A
+ * lost message costs one turn without a cached prompt.
  */
 export class SessionMoves implements AsyncDisposable {
   onMove: (move: SessionMove) => void = () => undefined;
-  readonly #host: MovesHost;
+  readonly #host: SessionMovesHost;
   readonly #closing = new AbortController();
   readonly #subscription: Promise<(() => void) | undefined> | undefined;
 
-  constructor(host: MovesHost) {
+  constructor(host: SessionMovesHost) {
     this.#host = host;
     if (host.shared.kind === 'redis') this.#subscription = this.#subscribe();
   }
@@ -45,7 +45,7 @@ export class SessionMoves implements AsyncDisposable {
 
   #subscribe(): Promise<(() => void) | undefined> {
     const subscribe = () => this.#host.shared.events.subscribe(channel, (message) => this.#receive(message));
-    return retryUntilDone(subscribe, { range: retriesMs, signal: this.#closing.signal, onFailure: () => undefined });
+    return retryUntilDone(subscribe, { range: retryRangeMs, signal: this.#closing.signal, onFailure: () => undefined });
   }
 
   #receive(message: string): void {

@@ -1,11 +1,11 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
 import type { CapacityPool } from '../capacity/pool.ts';
-import type { Slot, Turn } from '../capacity/turn.ts';
+import type { Slot, SlotRequest } from '../capacity/slot-request.ts';
 import type { AdmittedRoute, RouteAdmission } from './admission.ts';
 import type { Allowance } from './allowance.ts';
-import { waitOf } from './final-error.ts';
-import type { RoutesLeft } from './route-order.ts';
+import { waitSeconds } from './final-error.ts';
+import type { RemainingRoutes } from './route-order.ts';
 
 interface FoundRoute {
   readonly route: Route;
@@ -15,125 +15,132 @@ interface FoundRoute {
 interface SearchRound {
   readonly found: FoundRoute | undefined;
   readonly isFull: boolean;
-  readonly retryIn: number; // ms until a throttled route may be tried
+  readonly retryIn: number; // ms until a throttled route may be tried; Infinity if there is none
 }
 
-/** Finds the next route if upstreams have a capacity: one with a slot, for which the request may wait. */
+/** Finds the next route with a slot if upstreams declare a capacity. The request may wait for the slot. */
 export class SlotSearch {
-  readonly #turn: Turn;
-  readonly #remaining: RoutesLeft;
+  readonly #slotRequest: SlotRequest;
+  readonly #remaining: RemainingRoutes;
   readonly #admission: RouteAdmission;
   readonly #allowance: Allowance;
 
-  constructor(turn: Turn, left: RoutesLeft, admission: RouteAdmission, allowance: Allowance) {
-    this.#turn = turn;
-    this.#remaining = left;
+  constructor(slotRequest: SlotRequest, remaining: RemainingRoutes, admission: RouteAdmission, allowance: Allowance) {
+    this.#slotRequest = slotRequest;
+    this.#remaining = remaining;
     this.#admission = admission;
     this.#allowance = allowance;
   }
 
-  /** True while the request may wait for a slot of the route's upstream. */
-  mayWaitFor(route: Route): boolean {
-    return this.#turn.poolOf(route) !== undefined && this.#turn.timeLeft > 0;
+  /** Returns true while the request may wait for a slot of the route's upstream. */
+  canWaitFor(route: Route): boolean {
+    return this.#slotRequest.findPool(route) !== undefined && this.#slotRequest.remainingMs > 0;
   }
 
   /**
-   * The first route with a free slot, among those with the same priority as the first, or among all if backups are preferred to waiting.
-   * Otherwise the request waits for the first slot that becomes free. After the wait, a backup with a free slot may serve.
+   * Returns the first route with a free slot, among those with the first route's priority, or among all if backups are preferred to
+   * waiting. If there is none, waits for the first slot that becomes free. After the wait, a backup with a free slot may serve.
    */
-  async next(calls: RouteCalls, mayWait: boolean): Promise<AdmittedRoute | undefined> {
-    const turn = this.#turn;
-    let waits = mayWait && turn.timeLeft > 0;
+  async takeNext(calls: RouteCalls, mayWait: boolean): Promise<AdmittedRoute | undefined> {
+    const slotRequest = this.#slotRequest;
+    let canQueue = mayWait && slotRequest.remainingMs > 0;
     let isFull = false;
-    while (this.#allowance.hasAttempts && !turn.isGone) {
-      const round = await this.#searchOnce(calls, waits);
+    while (this.#allowance.hasAttempts && !slotRequest.isGone) {
+      const round = await this.#searchOnce(calls, canQueue);
       let { found } = round;
       isFull ||= round.isFull;
-      if (found === undefined && waits && (turn.isQueued || round.retryIn !== Infinity)) {
-        this.#allowance.stopClock();
-        const end = await turn.wait(round.retryIn);
-        this.#allowance.startClock();
-        if (end === 'gone') break;
-        if (end === 'late') waits = false;
-        if (end === 'late' || end === 'again') continue;
-        found = this.#withPool(end.pool, calls, end.slot);
-        if (found === undefined) {
-          await end.slot.release(false);
-          continue;
-        }
+      if (found === undefined && canQueue && (slotRequest.isQueued || round.retryIn !== Infinity)) {
+        const result = await this.#waitForRoute(calls, round.retryIn);
+        if (result === 'gone') break;
+        if (result === 'late') canQueue = false;
+        if (typeof result === 'string') continue;
+        found = result;
       }
       if (found === undefined) {
-        if (!waits) break;
-        waits = false;
+        if (!canQueue) break;
+        canQueue = false;
         continue;
       }
-      const admitted = await this.#admitFound(found);
+      const admitted = await this.#admit(found);
       if (admitted === undefined) continue;
-      await turn.leave();
+      await slotRequest.leaveQueues();
       return admitted;
     }
-    await turn.leave();
-    if (isFull && mayWait && !turn.isGone) {
-      this.#admission.noteThrottling(turn.fault());
+    await slotRequest.leaveQueues();
+    if (isFull && mayWait && !slotRequest.isGone) {
+      this.#admission.noteThrottling(slotRequest.createFault());
       this.#remaining.routes = [];
     }
     return undefined;
   }
 
-  async #searchOnce(calls: RouteCalls, waits: boolean): Promise<SearchRound> {
-    const turn = this.#turn;
+  async #waitForRoute(calls: RouteCalls, retryIn: number): Promise<FoundRoute | 'again' | 'late' | 'gone'> {
+    this.#allowance.stopClock();
+    const result = await this.#slotRequest.waitForSlot(retryIn);
+    this.#allowance.startClock();
+    if (typeof result === 'string') return result;
+    const found = this.#findRoute(result.pool, calls, result.slot);
+    if (found === undefined) await result.slot.release(false);
+    return found ?? 'again';
+  }
+
+  async #searchOnce(calls: RouteCalls, canQueue: boolean): Promise<SearchRound> {
+    const slotRequest = this.#slotRequest;
     let isFull = false;
     let retryIn = Infinity;
-    let first: Route | undefined;
+    let firstRoute: Route | undefined;
     for (const route of this.#remaining.routes) {
-      if (waits && !turn.prefersBackup && route.priority !== (first ?? route).priority) break;
+      if (canQueue && !slotRequest.prefersBackup && route.priority !== (firstRoute ?? route).priority) break;
       if (!calls.canServe(route)) {
-        await this.#drop(route);
+        await this.#removeRoute(route);
         continue;
       }
-      const pool = turn.poolOf(route);
+      const pool = slotRequest.findPool(route);
       if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryIn };
-      const throttling = this.#admission.throttlingOf(route);
+      const throttling = this.#admission.findThrottling(route);
       if (throttling !== undefined) {
-        // Another route may serve now. Otherwise the request may wait until a key is available again.
-        const wait = waitOf(throttling) * 1000;
-        if (waits && wait < turn.timeLeft) retryIn = Math.min(retryIn, wait);
-        else if (waits || turn.timeLeft <= 0) {
-          await this.#drop(route);
+        // Another route may serve now. If none does, the request may wait until a key is available again.
+        const wait = waitSeconds(throttling) * 1000;
+        if (canQueue && wait < slotRequest.remainingMs) retryIn = Math.min(retryIn, wait);
+        else if (canQueue || slotRequest.remainingMs <= 0) {
+          await this.#removeRoute(route);
           this.#admission.noteThrottling(throttling);
         }
         continue;
       }
-      if (this.#admission.isShut(route)) {
-        await this.#drop(route);
-        this.#admission.skip(route);
+      if (this.#admission.isBreakerOpen(route)) {
+        await this.#removeRoute(route);
+        this.#admission.noteOpenBreaker(route);
         continue;
       }
-      first ??= route;
-      const slot = await turn.take(pool, waits);
+      firstRoute ??= route;
+      const slot = await slotRequest.takeSlot(pool, canQueue);
       if (slot !== undefined) return { found: { route, slot }, isFull, retryIn };
       isFull = true;
     }
     return { found: undefined, isFull, retryIn };
   }
 
-  /** Replaces the list, so that a running loop over the old one continues. The last route of a pool also leaves its queue. */
-  async #drop(route: Route): Promise<void> {
+  /** Removes a route from a copy of the list, so that a loop over the old list continues. Without routes of its pool, leaves the queue. */
+  async #removeRoute(route: Route): Promise<void> {
     this.#remaining.routes = this.#remaining.routes.filter((candidate) => candidate !== route);
-    const pool = this.#turn.poolOf(route);
-    if (pool !== undefined && !this.#remaining.routes.some((candidate) => this.#turn.poolOf(candidate) === pool))
-      await this.#turn.leave(pool);
+    const pool = this.#slotRequest.findPool(route);
+    if (
+      pool !== undefined &&
+      !this.#remaining.routes.some((candidate) => this.#slotRequest.findPool(candidate) === pool)
+    )
+      await this.#slotRequest.leaveQueues(pool);
   }
 
-  #withPool(pool: CapacityPool, calls: RouteCalls, slot: Slot): FoundRoute | undefined {
+  #findRoute(pool: CapacityPool, calls: RouteCalls, slot: Slot): FoundRoute | undefined {
     const route = this.#remaining.routes.find(
-      (candidate) => this.#turn.poolOf(candidate) === pool && calls.canServe(candidate),
+      (candidate) => this.#slotRequest.findPool(candidate) === pool && calls.canServe(candidate),
     );
     return route && { route, slot };
   }
 
-  async #admitFound({ route, slot }: FoundRoute): Promise<AdmittedRoute | undefined> {
-    await this.#drop(route);
+  async #admit({ route, slot }: FoundRoute): Promise<AdmittedRoute | undefined> {
+    await this.#removeRoute(route);
     const admitted = await this.#admission.admit(route);
     if (admitted !== undefined) return { ...admitted, slot };
     await slot?.release(false);

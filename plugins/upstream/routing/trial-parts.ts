@@ -4,41 +4,41 @@ import { FailureLog } from './failure-log.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { HealthReports, RelayParts } from './relay-parts.ts';
 
-/** Trials must not change the routing of customers' requests. */
+/** Ignores all results, because trials must not change the routing of customers' requests. */
 const unaffectedHealth: HealthReports = {
   admit: () => ({ isProbe: false }),
   isHealthy: () => true,
   isAvailable: () => true,
   noteContent: () => undefined,
-  served: () => undefined,
-  failed: () => undefined,
-  setBack: () => undefined,
-  lacksModel: () => undefined,
-  released: () => undefined,
-  waitFor: () => 0,
+  recordSuccess: () => undefined,
+  recordFailure: () => undefined,
+  recordSetback: () => undefined,
+  recordMissingModel: () => undefined,
+  release: () => undefined,
+  msUntilAdmission: () => 0,
 };
 
 /**
- * Creates the relay parts for a trial: it uses the real connections and credentials, but does not affect breakers, key cooldowns, the retry
- * budget or the failure log. Keys closed by their vendor are not used. Only its own result is reported.
+ * Creates the relay parts for a trial. A trial uses the real connections and credentials, but does not affect breakers, key cooldowns, the
+ * retry budget or the failure log. Keys closed by their vendor are not used. Only the trial's own result is reported.
  */
-export function trialParts(parts: RelayParts): RelayParts {
+export function createTrialParts(parts: RelayParts): RelayParts {
   const pools = new Map<Upstream, KeyPool>();
   return {
     ...parts,
     health: unaffectedHealth,
     demoted: new Set(),
     sessions: undefined,
-    limits: undefined,
+    limitSamples: undefined,
     traceSample: 0,
-    budget: new RetryBudget(0),
-    keys: (route) => {
+    retryBudget: new RetryBudget(0),
+    getKeyPool: (route) => {
       const { upstream } = route;
-      const pool = pools.get(upstream) ?? parts.keys(route).forTrial(upstream);
+      const pool = pools.get(upstream) ?? parts.getKeyPool(route).copyForTrial(upstream);
       pools.set(upstream, pool);
       return pool;
     },
     log: { info: () => undefined, warn: () => undefined, error: (...entry) => parts.log.error(...entry) },
-    failures: new FailureLog(parts.monotonic),
+    failureLog: new FailureLog(parts.monotonic),
   };
 }

@@ -2,10 +2,10 @@ import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
 import { claudeModels } from './origins.ts';
 
 /**
- * Claude at clouds: Anthropic's betas and hosted tools differ there, and are omitted. The review of tool calls for Claude Code is available
- * at all three (Claude Code 2.1.332 requests it from each; docs/clients.md).
+ * Claude on clouds. Anthropic's betas and hosted tools differ there and are omitted. All three clouds offer the review of tool calls for
+ * Claude Code, and Claude Code 2.1.332 requests it from each (docs/clients.md).
  */
-const claude = {
+const cloudClaude = {
   formats: ['messages'],
   capabilities: { audio: false, video: false },
   quirks: {
@@ -21,13 +21,13 @@ const claude = {
   },
 } as const satisfies Partial<Vendor>;
 
-/** Model names with a prefix, such as `anthropic.` or `us.anthropic.`. */
-const prefixed: readonly VendorModels[] = claudeModels.map((model) => ({ ...model, match: `*${model.match}` }));
+/** Claude models whose names have a prefix, such as `anthropic.` or `us.anthropic.`. */
+const prefixedClaudeModels: readonly VendorModels[] = claudeModels.map((model) => ({
+  ...model,
+  match: `*${model.match}`,
+}));
 
-/**
- * Claude, Gemini and other models at clouds, whose URLs contain a region or a resource. All accept keys, or `credentials` from which tokens
- * are created.
- */
+/** Clouds with Claude, Gemini and other models. URLs contain a region or a resource. All accept keys, or `credentials` for tokens. */
 export const cloudVendors: readonly Vendor[] = [
   {
     // Source: AWS, "Amazon Bedrock: Generate responses using OpenAI APIs". Also at bedrock-runtime.REGION.amazonaws.com.
@@ -44,8 +44,8 @@ export const cloudVendors: readonly Vendor[] = [
     title: 'Amazon Bedrock, Claude',
     baseUrlExample: 'https://bedrock-runtime.us-east-1.amazonaws.com/anthropic/v1',
     auth: 'bearer',
-    ...claude,
-    models: prefixed,
+    ...cloudClaude,
+    models: prefixedClaudeModels,
   },
   {
     // Source: Google Cloud, "Vertex AI: generateContent".
@@ -63,8 +63,8 @@ export const cloudVendors: readonly Vendor[] = [
     title: 'Google Vertex AI, Claude',
     baseUrlExample: 'https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/publishers/anthropic',
     auth: 'bearer',
-    ...claude,
-    quirks: { ...claude.quirks, vertex: true },
+    ...cloudClaude,
+    quirks: { ...cloudClaude.quirks, vertex: true },
     models: claudeModels,
   },
   {
@@ -73,8 +73,8 @@ export const cloudVendors: readonly Vendor[] = [
     title: 'Microsoft Foundry, Claude',
     baseUrlExample: 'https://NAME.services.ai.azure.com/anthropic/v1',
     auth: 'x-api-key',
-    ...claude,
-    quirks: { ...claude.quirks, count_tokens: true },
+    ...cloudClaude,
+    quirks: { ...cloudClaude.quirks, count_tokens: true },
     models: claudeModels,
   },
 ];

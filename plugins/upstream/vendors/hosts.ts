@@ -1,14 +1,14 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { routerMembers } from './origins.ts';
+import { routingMembers } from './origins.ts';
 
-const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
+const otherVendorsReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
 
-/** Rejected with 400. Models without reasoning reject `reasoning` too. Source: Groq docs, "OpenAI Compatibility". */
-const groqRefusals = [
-  ...foreignReasoning,
+/** Members rejected with 400. Models without reasoning also reject `reasoning`. Source: Groq docs, "OpenAI Compatibility". */
+const groqRejectedMembers = [
+  ...otherVendorsReasoning,
   'messages.reasoning',
   'messages.name',
-  // Null in answers, which OpenAI clients send back unchanged.
+  // Null in replies, which OpenAI clients send back unchanged.
   'messages.refusal',
   'messages.annotations',
   'messages.audio',
@@ -19,16 +19,22 @@ const groqRefusals = [
   'reasoning',
   'thinking',
   'enable_thinking',
-  ...routerMembers,
+  ...routingMembers,
 ];
 
-/** Rejected with 400. Source: Cerebras docs, "OpenAI Compatibility". */
-const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias', ...routerMembers];
+/** Members rejected with 400. Source: Cerebras docs, "OpenAI Compatibility". */
+const cerebrasRejectedMembers = [
+  ...otherVendorsReasoning,
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  ...routingMembers,
+];
 
-/** Kimi relies on its call ids in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
-export const kimiIds = { tool_call_ids: 'functions' } as const;
+/** Kimi relies on the form of call ids in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
+export const kimiCallIds = { tool_call_ids: 'functions' } as const;
 
-/** Vendors that host models of others. */
+/** Vendors that host models of other vendors. */
 export const hostVendors: readonly Vendor[] = [
   {
     name: 'openrouter',
@@ -41,12 +47,12 @@ export const hostVendors: readonly Vendor[] = [
       reasoning: 'openrouter',
       replay_as: 'reasoning',
       hosted_search: true,
-      // Each of these may name further models that serve the request; see `furtherModels`.
+      // Each of these may name further models to serve the request; see `furtherModels`.
       refuses: ['models', 'route', 'preset'],
-      // Source: OpenRouter API reference, "Create a message": both forms of thinking, and its own web search.
+      // Source: OpenRouter API reference, "Create a message": accepts both forms of thinking and has its own web search.
       by_format: { messages: { late_system: false, signed_thinking: false, schema_subset: 'any' } },
     },
-    // Only Claude verifies the signatures of its thinking.
+    // Only Claude verifies the signatures of thinking.
     models: [
       { match: '*embed*', kind: 'embedding' },
       { match: '*openai/*', quirks: { schema_subset: 'openai', tool_call_ids: 'unique' } },
@@ -58,7 +64,7 @@ export const hostVendors: readonly Vendor[] = [
           by_format: { messages: { signed_thinking: true } },
         },
       },
-      { match: '*kimi*', quirks: { by_format: { chat: kimiIds } } },
+      { match: '*kimi*', quirks: { by_format: { chat: kimiCallIds } } },
     ],
   },
   {
@@ -70,10 +76,10 @@ export const hostVendors: readonly Vendor[] = [
     models: [
       { match: 'whisper*', kind: 'transcription' },
       { match: '*-tts*', kind: 'speech' },
-      { match: '*kimi*', quirks: kimiIds },
-      // These models would read the tags as text.
+      { match: '*kimi*', quirks: kimiCallIds },
+      // These models would read thinking tags as text.
       { match: 'llama*', capabilities: { reasoning: false } },
-      // The only models that enforce a schema.
+      // Only these models enforce a schema.
       { match: '*gpt-oss*', quirks: { schema_subset: 'groq' } },
     ],
     capabilities: { files: false, audio: false, video: false },
@@ -83,7 +89,7 @@ export const hostVendors: readonly Vendor[] = [
       replay_as: 'think_tags',
       default_effort: true,
       strict_calls: true,
-      by_format: { chat: { refuses: groqRefusals }, responses: { refuses: routerMembers } },
+      by_format: { chat: { refuses: groqRejectedMembers }, responses: { refuses: routingMembers } },
     },
   },
   {
@@ -100,7 +106,7 @@ export const hostVendors: readonly Vendor[] = [
       replay_as: 'think_tags',
       schema_subset: 'cerebras',
       strict_calls: true,
-      refuses: cerebrasRefusals,
+      refuses: cerebrasRejectedMembers,
     },
     // Source: opencode#26763, by Cerebras.
     models: [{ match: 'gpt-oss*', quirks: { replay_as: 'text' } }],
@@ -116,7 +122,7 @@ export const hostVendors: readonly Vendor[] = [
       { match: '*stable-diffusion*', kind: 'image' },
       { match: '*embed*', kind: 'embedding' },
       { match: '*rerank*', kind: 'rerank' },
-      { match: '*Kimi*', quirks: kimiIds },
+      { match: '*Kimi*', quirks: kimiCallIds },
     ],
     capabilities: { files: false, audio: false },
     quirks: { late_system: true, strict_calls: true },

@@ -1,14 +1,14 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
-import { alwaysThinking, compatibleMessages } from './origins.ts';
+import { effortsWithoutNone, compatibleMessages } from './origins.ts';
 
-const grokPlain: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
+const grokWithoutReasoning: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
 
 /** Models before M3 accept no images. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
-const minimaxText: ProfileSettings = { capabilities: { images: false } };
+const minimaxTextOnly: ProfileSettings = { capabilities: { images: false } };
 
-/** Mistral rejects any other member with 422. Source: Mistral API reference, "Chat Completion". */
-const mistralMembers = [
+/** Members that Mistral accepts; it rejects all others with 422. Source: Mistral API reference, "Chat Completion". */
+const mistralAcceptedMembers = [
   'model',
   'messages',
   'temperature',
@@ -186,7 +186,7 @@ export const labVendors: readonly Vendor[] = [
       stop: 0,
       end_user: false,
     },
-    models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: { reasoning: 'none' } }],
+    models: [{ match: 'MiniMax-M2*', ...minimaxTextOnly, quirks: { reasoning: 'none' } }],
   },
   {
     name: 'minimax-anthropic',
@@ -198,7 +198,9 @@ export const labVendors: readonly Vendor[] = [
     capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
     // Models from M3 on accept both forms of thinking.
     quirks: { signed_thinking: false, strict_calls: true },
-    models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: { ...compatibleMessages, efforts: [...alwaysThinking] } }],
+    models: [
+      { match: 'MiniMax-M2*', ...minimaxTextOnly, quirks: { ...compatibleMessages, efforts: [...effortsWithoutNone] } },
+    ],
   },
   {
     name: 'xai',
@@ -218,10 +220,10 @@ export const labVendors: readonly Vendor[] = [
     },
     models: [
       { match: '*-image*', kind: 'image' },
-      { match: 'grok-2*', ...grokPlain },
-      { match: 'grok-3', ...grokPlain },
-      { match: 'grok-3-fast*', ...grokPlain },
-      { match: '*-non-reasoning*', ...grokPlain },
+      { match: 'grok-2*', ...grokWithoutReasoning },
+      { match: 'grok-3', ...grokWithoutReasoning },
+      { match: 'grok-3-fast*', ...grokWithoutReasoning },
+      { match: '*-non-reasoning*', ...grokWithoutReasoning },
     ],
   },
   {
@@ -242,7 +244,7 @@ export const labVendors: readonly Vendor[] = [
       seed_name: 'random_seed',
       stream_usage: false,
       end_user: false,
-      accepts: mistralMembers,
+      accepts: mistralAcceptedMembers,
       refuses: ['messages.content.cache_control', 'messages.content.prompt_cache_breakpoint'],
     },
   },

@@ -1,23 +1,23 @@
 import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
 
 /**
- * Other vendors' endpoints for Anthropic clients: they reject system messages inside the conversation (the default), accept thinking only
- * with a budget, and do not sign it.
+ * Other vendors' endpoints for Anthropic clients. They reject system messages inside the conversation (the default), accept thinking only
+ * with a budget and do not sign it.
  */
 export const compatibleMessages = { reasoning: 'budget', signed_thinking: false, strict_calls: true } as const;
 
-/** OpenAI's reasoning models: sampling is fixed; stop sequences and audio are rejected. */
-const openaiReasoning = {
+/** OpenAI's reasoning models, whose sampling is fixed and which reject stop sequences and audio. */
+const openaiReasoningModels = {
   capabilities: { audio: false },
   quirks: { sampling: false, stop: 0, system_role: 'developer' },
 } as const;
-/** Claude from 4.7 on: chooses its thinking budget; rejects budgets, sampling and prefilled answers. */
-const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
+/** Claude from 4.7 on, which selects its own thinking budget and rejects budgets, sampling and prefilled replies. */
+const adaptiveClaude = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
 /** Efforts of models whose thinking cannot be turned off. */
-export const alwaysThinking = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+export const effortsWithoutNone = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-/** "thinking.type.disabled is not supported for this model": opencode-anthropic-auth#159. */
-const claudeAlwaysThinking = { quirks: { ...claudeAdaptive.quirks, efforts: alwaysThinking } } as const;
+/** Source: "thinking.type.disabled is not supported for this model", opencode-anthropic-auth#159. */
+const alwaysThinkingClaude = { quirks: { ...adaptiveClaude.quirks, efforts: effortsWithoutNone } } as const;
 
 const openaiFormats = [
   'responses',
@@ -30,7 +30,7 @@ const openaiFormats = [
   'moderations',
 ];
 
-const openaiKinds = [
+const openaiModelKinds = [
   { match: 'gpt-image*', kind: 'image' },
   { match: 'chatgpt-image*', kind: 'image' },
   { match: 'dall-e*', kind: 'image' },
@@ -42,29 +42,29 @@ const openaiKinds = [
   { match: '*-moderation*', kind: 'moderation' },
 ] as const;
 
-/** Claude models by Anthropic's names. */
+/** Claude models under the names used by Anthropic. */
 export const claudeModels: readonly VendorModels[] = [
   { match: 'claude-3*', quirks: { max_output_tokens: 8_192, late_system: false } },
   { match: 'claude-3-7*', quirks: { max_output_tokens: 64_000 } },
   { match: 'claude-opus-4', quirks: { max_output_tokens: 32_000 } },
   { match: 'claude-*-4-6*', quirks: { reasoning: 'adaptive', prefill: false } },
-  { match: 'claude-*-4-7*', ...claudeAdaptive },
-  { match: 'claude-*-4-8*', ...claudeAdaptive },
-  { match: 'claude-*-5*', ...claudeAdaptive },
-  { match: 'claude-fable*', ...claudeAlwaysThinking },
-  { match: 'claude-mythos*', ...claudeAlwaysThinking },
-  // In the names of Claude 4.5 the 5 is a minor version.
+  { match: 'claude-*-4-7*', ...adaptiveClaude },
+  { match: 'claude-*-4-8*', ...adaptiveClaude },
+  { match: 'claude-*-5*', ...adaptiveClaude },
+  { match: 'claude-fable*', ...alwaysThinkingClaude },
+  { match: 'claude-mythos*', ...alwaysThinkingClaude },
+  // In the names of Claude 4.5, the 5 is a minor version.
   { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
 ];
 
-/** Members known only to OpenRouter and similar gateways: which provider serves, and how prompt and answer are transformed. */
-export const routerMembers = ['provider', 'plugins', 'models', 'fallbacks', 'route', 'preset', 'transforms'];
+/** Members that only OpenRouter and similar gateways support. They select the provider and transform prompt and reply. */
+export const routingMembers = ['provider', 'plugins', 'models', 'fallbacks', 'route', 'preset', 'transforms'];
 
-const openaiModels = {
+const openaiBase = {
   capabilities: { video: false },
   quirks: {
     max_tokens_name: 'max_completion_tokens',
-    // OpenAI's messages have no such member.
+    // OpenAI's messages have no member for reasoning.
     replay_reasoning: 'never',
     late_system: true,
     strict_tools: true,
@@ -75,15 +75,15 @@ const openaiModels = {
     betas: true,
     count_tokens: true,
     // "Unrecognized request argument supplied: provider".
-    refuses: routerMembers,
+    refuses: routingMembers,
   },
   models: [
-    ...openaiKinds,
-    { match: 'o1*', ...openaiReasoning },
-    { match: 'o3*', ...openaiReasoning },
-    { match: 'o4*', ...openaiReasoning },
-    { match: 'gpt-5*', ...openaiReasoning },
-    { match: 'gpt-6*', ...openaiReasoning },
+    ...openaiModelKinds,
+    { match: 'o1*', ...openaiReasoningModels },
+    { match: 'o3*', ...openaiReasoningModels },
+    { match: 'o4*', ...openaiReasoningModels },
+    { match: 'gpt-5*', ...openaiReasoningModels },
+    { match: 'gpt-6*', ...openaiReasoningModels },
     { match: 'gpt-5.4*', quirks: { responses_for_tools: true } },
     { match: 'gpt-5.5*', quirks: { responses_for_tools: true } },
     { match: 'gpt-5.6*', quirks: { responses_for_tools: true } },
@@ -93,23 +93,23 @@ const openaiModels = {
   ],
 } satisfies Partial<Vendor>;
 
-const bothRetentions: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['in_memory', '24h'] } };
-const longRetention: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['24h'] } };
+const bothCacheRetentions: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['in_memory', '24h'] } };
+const longCacheRetention: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['24h'] } };
 
-/** Source: OpenAI docs, "Prompt caching". Azure rejects it for some models: "prompt_cache_retention is not supported on this model". */
-const openaiRetention: readonly VendorModels[] = [
-  { match: 'gpt-4.1*', ...bothRetentions },
-  { match: 'gpt-5*', ...bothRetentions },
+/** Source: OpenAI docs, "Prompt caching". For some models, Azure responds with "prompt_cache_retention is not supported on this model". */
+const openaiCacheRetentions: readonly VendorModels[] = [
+  { match: 'gpt-4.1*', ...bothCacheRetentions },
+  { match: 'gpt-5*', ...bothCacheRetentions },
   { match: '*-mini*', quirks: { cache_retention: ['in_memory'] } },
   { match: '*-nano*', quirks: { cache_retention: ['in_memory'] } },
-  { match: 'gpt-5.1-codex-mini*', ...bothRetentions },
-  { match: 'gpt-5.5*', ...longRetention },
-  { match: 'gpt-5.6*', ...longRetention },
-  { match: 'gpt-6*', ...longRetention },
+  { match: 'gpt-5.1-codex-mini*', ...bothCacheRetentions },
+  { match: 'gpt-5.5*', ...longCacheRetention },
+  { match: 'gpt-5.6*', ...longCacheRetention },
+  { match: 'gpt-6*', ...longCacheRetention },
 ];
 
 /** Google rejects unknown members with 400: "Unknown name: Cannot find field". */
-const geminiRefusals = [
+const geminiRejectedMembers = [
   'store',
   'frequency_penalty',
   'presence_penalty',
@@ -123,7 +123,7 @@ const geminiRefusals = [
   'thinking',
   'enable_thinking',
   'verbosity',
-  ...routerMembers,
+  ...routingMembers,
 ];
 
 /** Vendors that defined a format, and vendors that serve the same models. */
@@ -134,9 +134,9 @@ export const originVendors: readonly Vendor[] = [
     formats: openaiFormats,
     baseUrl: 'https://api.openai.com/v1',
     auth: 'bearer',
-    ...openaiModels,
-    quirks: { ...openaiModels.quirks, cache_retention: ['in_memory'] },
-    models: [...openaiModels.models, ...openaiRetention],
+    ...openaiBase,
+    quirks: { ...openaiBase.quirks, cache_retention: ['in_memory'] },
+    models: [...openaiBase.models, ...openaiCacheRetentions],
   },
   {
     // Source: Microsoft Learn, "Azure OpenAI in Microsoft Foundry Models v1 API". Its URL begins with the resource's name.
@@ -145,7 +145,7 @@ export const originVendors: readonly Vendor[] = [
     formats: openaiFormats,
     auth: 'api-key',
     baseUrlExample: 'https://NAME.openai.azure.com/openai/v1',
-    ...openaiModels,
+    ...openaiBase,
   },
   {
     name: 'anthropic',
@@ -196,6 +196,6 @@ export const originVendors: readonly Vendor[] = [
     ],
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     auth: 'bearer',
-    quirks: { end_user: false, replay_reasoning: 'never', refuses: geminiRefusals },
+    quirks: { end_user: false, replay_reasoning: 'never', refuses: geminiRejectedMembers },
   },
 ];

@@ -1,19 +1,19 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { kimiIds } from './hosts.ts';
+import { kimiCallIds } from './hosts.ts';
 
 /**
- * Messages endpoints of servers that do not sign thinking. They accept the thinking of newer Claude models, adaptive and with an effort;
- * with a budget it is rejected, or the effort is ignored. They enforce other parts of a schema than Claude does.
+ * Messages endpoints of servers that do not sign thinking. They accept adaptive thinking with an effort, as in newer Claude models. With a
+ * budget, they reject thinking or ignore the effort. They enforce different parts of a schema than Claude.
  */
-const servedMessages = {
+const serverMessages = {
   reasoning: 'adaptive',
   signed_thinking: false,
   strict_calls: true,
   schema_subset: 'any',
 } as const;
 
-/** Members used by transformers serve 5.24.0. It ignores OpenAI's other members with 200, and rejects unknown ones with 422. */
-const transformersMembers = [
+/** Members used by transformers serve 5.24.0. It ignores OpenAI's other members and rejects unknown members with 422. */
+const transformersAcceptedMembers = [
   'model',
   'messages',
   'max_tokens',
@@ -30,7 +30,7 @@ const transformersMembers = [
   'chat_template_kwargs',
 ];
 
-/** Servers run by operators. Their behavior was observed on real servers, or read in their source: docs/upstreams.md. */
+/** Servers that operators run. Their behavior was observed on real servers or read in their source; see docs/upstreams.md. */
 export const serverVendors: readonly Vendor[] = [
   {
     // From the source of ollama/ollama 0.17.4 to 0.33.0-rc2; not run.
@@ -44,12 +44,12 @@ export const serverVendors: readonly Vendor[] = [
     quirks: {
       late_system: true,
       replay_as: 'reasoning',
-      // 0.17.4 rejects others.
+      // 0.17.4 rejects other efforts.
       efforts: ['none', 'low', 'medium', 'high'],
       // tool_choice is not supported in any format.
       forced_tools: false,
       no_tools: false,
-      by_format: { messages: { ...servedMessages, late_system: false } },
+      by_format: { messages: { ...serverMessages, late_system: false } },
     },
   },
   {
@@ -72,20 +72,20 @@ export const serverVendors: readonly Vendor[] = [
       { match: '*embed*', kind: 'embedding' },
       { match: '*rerank*', kind: 'rerank' },
       { match: '*whisper*', kind: 'transcription' },
-      { match: '*kimi*', quirks: kimiIds },
-      { match: '*Kimi*', quirks: kimiIds },
+      { match: '*kimi*', quirks: kimiCallIds },
+      { match: '*Kimi*', quirks: kimiCallIds },
     ],
-    // Chat templates differ: several fail on a system message that is not the first.
+    // Several chat templates fail on a system message that is not the first message.
     quirks: {
       single_system: true,
       strict_calls: true,
       cache_separator: 'cache_salt',
-      // From 0.23.0 on, its Messages endpoint accepts efforts, and moves late system messages if the template requires it.
-      by_format: { messages: { ...servedMessages, late_system: true, single_system: false, cache_separator: 'none' } },
+      // From 0.23.0 on, the Messages endpoint accepts efforts, and moves late system messages if the template requires it.
+      by_format: { messages: { ...serverMessages, late_system: true, single_system: false, cache_separator: 'none' } },
     },
   },
   {
-    // Observed: b11549. Its Responses endpoint rejects valid items and reports a truncated answer as completed; its Messages endpoint
+    // Observed: b11549. The Responses endpoint rejects valid items and reports a truncated reply as completed; the Messages endpoint
     // ignores tool_choice none.
     name: 'llama-cpp',
     title: 'llama.cpp',
@@ -113,11 +113,11 @@ export const serverVendors: readonly Vendor[] = [
       reasoning: 'none',
       forced_tools: false,
       no_tools: false,
-      // The answer would include the stop sequence.
+      // The reply would include the stop sequence.
       stop: 0,
       end_user: false,
       parallel_switch: false,
-      accepts: transformersMembers,
+      accepts: transformersAcceptedMembers,
     },
   },
   {

@@ -6,7 +6,7 @@ import { checksOf } from '../../../plugins/probes/probe-route.ts';
 import { runDueProbes } from '../../../plugins/probes/jobs.ts';
 import { readLastResults, readSpending } from '../../../plugins/probes/results.ts';
 import { probeGauges, probesCheck, probeState } from '../../../plugins/probes/state.ts';
-import { routeStatus } from '../../../plugins/upstream/routes.ts';
+import { readRouteStatuses } from '../../../plugins/upstream/routes.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { type Drift, openWorld, type ProbeWorld } from './fixture.ts';
 
@@ -259,7 +259,7 @@ it('failing probes leave breakers and keys as they are, and count no requests', 
     world.advance(1);
   }
   expect(world.upstream.requests.length).toBeGreaterThan(10);
-  expect(routeStatus(world.host)).toMatchObject([{ state: 'closed', keys_cooling_down: 0 }]);
+  expect(readRouteStatuses(world.host)).toMatchObject([{ state: 'closed', keys_cooling_down: 0 }]);
   expect(await database.query('select 1 from request_log')).toEqual([]);
 });
 

@@ -10,7 +10,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { ClientRequest } from '../../../plugins/format/request/client-request.ts';
 import { RequestContent } from '../../../plugins/format/request/request-content.ts';
 import { ModelCall } from '../../../plugins/format/routes/model-call.ts';
-import type { QueueParts } from '../../../plugins/upstream/capacity/turn.ts';
+import type { QueueParts } from '../../../plugins/upstream/capacity/slot-request.ts';
 import { Connections, type ConnectionsOptions } from '../../../plugins/upstream/connections/connections.ts';
 import { KeyPool } from '../../../plugins/upstream/routing/key-pool.ts';
 import type { RelayOptions } from '../../../plugins/upstream/routing/relay-parts.ts';
@@ -19,7 +19,7 @@ import { FailureLog } from '../../../plugins/upstream/routing/failure-log.ts';
 import { RetryBudget } from '../../../plugins/upstream/routing/allowance.ts';
 import { CallSessions } from '../../../plugins/upstream/routing/sessions.ts';
 import { type RouteExposure, RouteHeaders } from '../../../plugins/upstream/routing/route-headers.ts';
-import { type Requester, nobody } from '../../../plugins/upstream/health/requester.ts';
+import { type Requester, unknownRequester } from '../../../plugins/upstream/health/requester.ts';
 import type { RouteFailure } from '../../../plugins/upstream/health/evidence.ts';
 import { RouteHealth } from '../../../plugins/upstream/health/route-health.ts';
 import { createLogger } from '#core/platform/logger.ts';
@@ -55,7 +55,7 @@ export const cut: Handler = (_request, response) => response.reset();
 
 /** A failure that no request can cause. */
 export function refused(reason: string): RouteFailure {
-  return { reason, requester: nobody, mayBeCausedByRequest: false };
+  return { reason, requester: unknownRequester, mayBeCausedByRequest: false };
 }
 
 /** The one conversation of an account. */
@@ -176,10 +176,10 @@ export function createRelayFixture(
   options: Partial<RelayOptions> = {},
   log: (line: string) => void = () => undefined,
   exposure: RouteExposure = 'hidden',
-  { rest = 0 }: ConnectionsOptions = {},
+  { quarantineMs = 0 }: ConnectionsOptions = {},
   queue?: QueueParts,
 ): RelayFixture {
-  const connections = new Connections({ log: createLogger(log), rest });
+  const connections = new Connections({ log: createLogger(log), quarantineMs });
   onTestFinished(() => connections[Symbol.asyncDispose]());
   const pools = new Map<Upstream, KeyPool>();
   const keys = ({ upstream }: Route) => {
@@ -204,7 +204,7 @@ export function createRelayFixture(
     demoted: new Set(),
     secret: undefined,
     sessions: new CallSessions({ secret: () => fixture.secret, monotonic: () => fixture.now }),
-    settled: ({ url }) => connections.pool(url, options.connectTimeout ?? 1).close(),
+    settled: ({ url }) => connections.getPool(url, options.connectTimeout ?? 1).close(),
     now: Date.parse('2026-01-01T00:00:00Z'),
     step: 0,
     keys,
@@ -222,15 +222,15 @@ export function createRelayFixture(
           },
           connections,
           health,
-          budget,
+          retryBudget: budget,
           log: createLogger(log),
-          failures,
+          failureLog: failures,
           routeHeaders: new RouteHeaders({ slug: 'daypass' }, exposure),
           notesHeader: 'x-daypass-notes',
           demoted: fixture.demoted,
           sessions: fixture.sessions,
           queue,
-          keys,
+          getKeyPool: keys,
           now: () => fixture.now + fixture.step,
           monotonic: () => fixture.now,
         },

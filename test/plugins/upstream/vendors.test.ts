@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { glob } from '#core/config/catalog/glob.ts';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { formats } from '../../../plugins/format/formats/formats.ts';
-import { Connections, targetOf } from '../../../plugins/upstream/connections/connections.ts';
+import { Connections, getTarget } from '../../../plugins/upstream/connections/connections.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
 import { routeTo, upstreamAt } from './fixture.ts';
 
@@ -63,14 +63,14 @@ describe('the target of a route', () => {
     ['http://127.0.0.1:8000', 'http://127.0.0.1:8000', ''],
     ['https://a.example/x/v4', 'https://a.example', '/x/v4'],
   ])('%s is %s and the path %j', (baseUrl, origin, path) => {
-    expect(targetOf(routeTo(upstreamAt(baseUrl)))).toEqual({ origin, path });
+    expect(getTarget(routeTo(upstreamAt(baseUrl)))).toEqual({ origin, path });
   });
 });
 
 it('connections with the same origin and timeout share a pool', async () => {
   await using connections = new Connections();
-  const pool = connections.pool('http://127.0.0.1:1', 5);
-  expect(connections.pool('http://127.0.0.1:1', 5)).toBe(pool);
-  expect(connections.pool('http://127.0.0.1:1', 6)).not.toBe(pool);
-  expect(connections.pool('http://127.0.0.1:2', 5)).not.toBe(pool);
+  const pool = connections.getPool('http://127.0.0.1:1', 5);
+  expect(connections.getPool('http://127.0.0.1:1', 5)).toBe(pool);
+  expect(connections.getPool('http://127.0.0.1:1', 6)).not.toBe(pool);
+  expect(connections.getPool('http://127.0.0.1:2', 5)).not.toBe(pool);
 });

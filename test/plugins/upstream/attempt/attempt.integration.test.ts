@@ -20,7 +20,7 @@ const client = { id: 'req_test', dialect: 'openai' } as const;
 let connections: Connections;
 let events: string[];
 beforeEach(() => {
-  connections = new Connections({ rest: 0 });
+  connections = new Connections({ quarantineMs: 0 });
   events = [];
 });
 afterEach(() => connections[Symbol.asyncDispose]());
@@ -30,7 +30,7 @@ function attemptAt(
   url: string,
   isStream: boolean,
   {
-    agent = connections.pool(url, 1),
+    agent = connections.getPool(url, 1),
     firstByteTimeout = 10,
     deadline = 60,
     observer = chat.client.createObserver({}),
@@ -361,7 +361,7 @@ describe('an attempt that is given up', () => {
     attempt.end(fault);
     await expect(attempt.run()).rejects.toBe(fault);
     // Ends after everything that was sent has been answered.
-    await connections.pool(upstream.url, 1).close();
+    await connections.getPool(upstream.url, 1).close();
     expect(upstream.requests).toHaveLength(0);
   });
 
@@ -494,9 +494,9 @@ describe('a timeout', () => {
     stream.read();
     stream.read(0);
     vi.advanceTimersByTime(5_000);
-    const { wasHeldBack } = attempt.clock;
+    const { wasDelayedByClient } = attempt.clock;
     stream.on('error', () => undefined).destroy();
-    return wasHeldBack;
+    return wasDelayedByClient;
   }
 
   describe('that an answer waits for its client', () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { NameError } from '#core/platform/names/names.ts';
 import { createKeyRefusedError, createThrottledError } from '#core/gateway/model-call/upstream-error.ts';
 import {
-  answerFault,
-  connectionFault,
+  toResponseFault,
+  toConnectionFault,
   describeFault,
   Fault,
   faultEffects,
@@ -12,18 +12,18 @@ import {
 } from '../../../../plugins/upstream/attempt/fault.ts';
 
 /** @param socket what came over the connection; left out when there was none */
-const broken = (code: string, socket?: { requests: number; bytesRead: number; bytesBefore: number }) =>
+const broken = (code: string, socket?: { requests: number; bytesRead: number; bytesReadBefore: number }) =>
   Object.assign(new Error('10.0.0.7:443 said no'), { code, ...(socket !== undefined && { socket }) });
 
 it('a limit that is reported inside an answer is described with its wait, without secrets', () => {
-  const fault = answerFault(createThrottledError(6.2, 'Limit of sk-secret-1 reached.'), 200, ['sk-secret-1']);
+  const fault = toResponseFault(createThrottledError(6.2, 'Limit of sk-secret-1 reached.'), 200, ['sk-secret-1']);
   expect(describeFault(fault)).toMatch(/^throttled: 200 retry after 7 s \(Limit of .* reached\.\)$/);
   expect(describeFault(fault)).not.toContain('sk-secret-1');
   expect([fault.kind, fault.error.details.retryAfter]).toEqual(['throttled', 6.2]);
 });
 
 it('a rejected key is described by what the upstream said, without secrets', () => {
-  const fault = answerFault(createKeyRefusedError('Incorrect API key:\nsk-secret-1.'), 401, ['sk-secret-1']);
+  const fault = toResponseFault(createKeyRefusedError('Incorrect API key:\nsk-secret-1.'), 401, ['sk-secret-1']);
   expect(describeFault(fault)).toMatch(/^key: 401 Incorrect API key: [^\n]*\.$/);
   expect(describeFault(fault)).not.toContain('sk-secret-1');
 });
@@ -34,7 +34,7 @@ describe('a connection that the gateway could not open', () => {
   it.each(lacking)(
     'a connection that the gateway could not open is not the fault of its route after %s, and the client may try again',
     (code) => {
-      const { kind, error } = connectionFault(broken(code), false);
+      const { kind, error } = toConnectionFault(broken(code), false);
       expect([kind, faultEffects[kind].breaker, error.status(undefined), error.details.retryAfter]).toEqual([
         'local',
         'release',
@@ -46,31 +46,31 @@ describe('a connection that the gateway could not open', () => {
 
   it('a connection that the gateway could not open is not the fault of its route when none of its addresses could be tried', () => {
     const thrown = Object.assign(new AggregateError([broken('EMFILE'), broken('EMFILE')]), { code: 'EMFILE' });
-    expect(connectionFault(thrown, false).kind).toBe('local');
+    expect(toConnectionFault(thrown, false).kind).toBe('local');
   });
 
   it('a connection that the gateway could not open is a failure of its route when one of its addresses refused, on a machine without IPv6', () => {
     const thrown = Object.assign(new AggregateError([broken('EADDRNOTAVAIL'), broken('ECONNREFUSED')]), {
       code: 'EADDRNOTAVAIL',
     });
-    expect(connectionFault(thrown, false).kind).toBe('route');
+    expect(toConnectionFault(thrown, false).kind).toBe('route');
   });
 });
 
 describe('a broken connection', () => {
   it.each(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])('is a timeout after %s', (code) => {
-    expect(connectionFault(broken(code), false).error.code).toBe('upstream_timeout');
+    expect(toConnectionFault(broken(code), false).error.code).toBe('upstream_timeout');
   });
 
   it.each(['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'ECONNRESET', ''])(
     'a broken connection is a failure after %j',
     (code) => {
-      expect(connectionFault(broken(code), false).error.code).toBe('upstream_failed');
+      expect(toConnectionFault(broken(code), false).error.code).toBe('upstream_failed');
     },
   );
 
   it('a broken connection is described by the name that could not be resolved, where that is the reason', () => {
-    const fault = connectionFault(new NameError('vendor.example'), false);
+    const fault = toConnectionFault(new NameError('vendor.example'), false);
     expect([fault.kind, fault.error.code, fault.mayBeCausedByRequest]).toEqual(['route', 'upstream_failed', false]);
     expect(fault.error.message).toBe('The name of the upstream could not be resolved.');
     expect(describeFault(fault)).toBe(
@@ -81,7 +81,7 @@ describe('a broken connection', () => {
   it.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])(
     'is taken for a stale one when %s came before this answer, but after others',
     (code) => {
-      const fault = connectionFault(broken(code, { requests: 2, bytesRead: 500, bytesBefore: 500 }), false);
+      const fault = toConnectionFault(broken(code, { requests: 2, bytesRead: 500, bytesReadBefore: 500 }), false);
       expect(fault.isStaleConnection).toBe(true);
     },
   );
@@ -90,23 +90,23 @@ describe('a broken connection', () => {
     ['a new one', 1, 0],
     ['one that had brought others', 2, 500],
   ])('is no stale one when the answer had begun on %s, and the request may be the cause', (_name, requests, before) => {
-    const socket = { requests, bytesRead: 520, bytesBefore: before };
-    expect(connectionFault(broken('UND_ERR_SOCKET', socket), false)).toMatchObject({
+    const socket = { requests, bytesRead: 520, bytesReadBefore: before };
+    expect(toConnectionFault(broken('UND_ERR_SOCKET', socket), false)).toMatchObject({
       isStaleConnection: false,
       mayBeCausedByRequest: true,
     });
   });
 
   it('a broken connection is not stale on the first request, whatever the handshake had brought, and the request may be the cause', () => {
-    const socket = { requests: 1, bytesRead: 1_500, bytesBefore: 1_500 };
-    expect(connectionFault(broken('ECONNRESET', socket), false)).toMatchObject({
+    const socket = { requests: 1, bytesRead: 1_500, bytesReadBefore: 1_500 };
+    expect(toConnectionFault(broken('ECONNRESET', socket), false)).toMatchObject({
       isStaleConnection: false,
       mayBeCausedByRequest: true,
     });
   });
 
   it('a broken connection is not stale when it was reset before it was open, and no request is the cause', () => {
-    expect(connectionFault(broken('ECONNRESET'), false)).toMatchObject({
+    expect(toConnectionFault(broken('ECONNRESET'), false)).toMatchObject({
       isStaleConnection: false,
       mayBeCausedByRequest: false,
     });
@@ -114,28 +114,29 @@ describe('a broken connection', () => {
 
   it('a broken connection is not stale once the upstream has begun to respond', () => {
     expect(
-      connectionFault(broken('ECONNRESET', { requests: 2, bytesRead: 500, bytesBefore: 500 }), true).isStaleConnection,
+      toConnectionFault(broken('ECONNRESET', { requests: 2, bytesRead: 500, bytesReadBefore: 500 }), true)
+        .isStaleConnection,
     ).toBe(false);
   });
 
   it('a broken connection that was refused is not stale', () => {
-    expect(connectionFault(broken('ECONNREFUSED'), false).isStaleConnection).toBe(false);
+    expect(toConnectionFault(broken('ECONNREFUSED'), false).isStaleConnection).toBe(false);
   });
 
   it('a broken connection shows no address to the client, and keeps it for the log', () => {
     const cause = broken('ECONNREFUSED');
-    const { error } = connectionFault(cause, false);
+    const { error } = toConnectionFault(cause, false);
     expect(error.message).not.toContain('10.0.0.7');
     expect(error.cause).toBe(cause);
   });
 
   it('a connection broken by a fault of the gateway is reported as that fault', () => {
     const fault = routeFault('upstream_timeout', 'silent');
-    expect(connectionFault(fault, false)).toBe(fault);
+    expect(toConnectionFault(fault, false)).toBe(fault);
   });
 
   it.each([undefined, 'text', 5])('a connection broken by %j is a fault', (thrown) => {
-    expect(connectionFault(thrown, false)).toBeInstanceOf(Fault);
+    expect(toConnectionFault(thrown, false)).toBeInstanceOf(Fault);
   });
 });
 

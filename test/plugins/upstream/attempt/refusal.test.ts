@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { describeFault } from '../../../../plugins/upstream/attempt/fault.ts';
-import { readRetryAfter, refusalFault } from '../../../../plugins/upstream/attempt/refusal.ts';
+import { readRetryAfter, parseRefusal } from '../../../../plugins/upstream/attempt/refusal.ts';
 import { descriptors } from '../../../support/formats.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const refusal = (status: number, body: string | object = '', headers = {}) =>
-  refusalFault(status, headers, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), now);
+  parseRefusal(status, headers, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), now);
 
 describe('retry-after', () => {
   it.each([
@@ -544,7 +544,7 @@ describe('a server’s refusal of what it does not support', () => {
 });
 
 function closed(status: number, error: object, vendor: string) {
-  const { kind, closing } = refusalFault(status, {}, Buffer.from(JSON.stringify({ error })), now, [], vendor);
+  const { kind, closing } = parseRefusal(status, {}, Buffer.from(JSON.stringify({ error })), now, [], vendor);
   return [kind, closing?.vendor];
 }
 

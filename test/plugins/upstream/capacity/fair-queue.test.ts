@@ -155,14 +155,14 @@ describe('a fair queue', () => {
     queue.end('0', { isServed: false, refused: 1 }, limits, 10);
     // Sent before the first refusal, so it tells nothing new.
     queue.end('1', { isServed: false, refused: 1 }, limits, 11);
-    expect(queue.limit(limits, 11)).toBe(14);
+    expect(queue.currentLimit(limits, 11)).toBe(14);
     for (let index = 2; index < 20; index++) queue.end(`${index}`, { isServed: true, refused: 0 }, limits, 20);
     for (let round = 1; round < 200; round++) {
       for (let index = 0; index < 20; index++) ask(queue, `${round}-${index}`, round * 500);
       for (let index = 0; index < 20; index++)
         queue.end(`${round}-${index}`, { isServed: true, refused: 0 }, limits, round * 500 + 499);
     }
-    expect(queue.limit(limits, 100_000)).toBe(20);
+    expect(queue.currentLimit(limits, 100_000)).toBe(20);
   });
 
   it('starts no more than the headers of an upstream allow, until they expire', () => {

@@ -17,7 +17,7 @@ function open(store: SlotStore, key: string): CapacityPool {
 /** A place, and a promise of its slot, where it has to wait. */
 async function ask(pool: CapacityPool, account: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const place = await pool.enter({ account, weight: 1, mayWait: true }, 'model', resolve);
+  const place = await pool.requestSlot({ account, weight: 1, mayWait: true }, 'model', resolve);
   return { place, granted: promise };
 }
 
@@ -82,7 +82,7 @@ describe.skipIf(redisUrl === undefined)('a pool of slots in Redis', () => {
     const held = (await shared.slots.beat(key, limited)).held ?? new Map<string, boolean>();
     expect([...held.values()].toSorted()).toEqual([false, false, true]);
     // The slot is the one that was granted meanwhile: nobody else gets it.
-    expect((await other.enter({ account: 'd', weight: 1, mayWait: false }, 'model', () => undefined)).state).toBe(
+    expect((await other.requestSlot({ account: 'd', weight: 1, mayWait: false }, 'model', () => undefined)).state).toBe(
       'refused',
     );
     for (const { place } of [next, last, late]) await pool.end(place, served);

@@ -8,7 +8,7 @@ import { createUpstream, type FaultyUpstream } from '../../../support/faulty-ups
 let upstream: FaultyUpstream;
 let pool: ConnectionPool;
 const never = 1_000_000; // ms
-const openPool = (rest: number) => (pool = new ConnectionPool(upstream.url, { rest, longestAge: never }));
+const openPool = (quarantineMs: number) => (pool = new ConnectionPool(upstream.url, { quarantineMs, maxAgeMs: never }));
 
 beforeEach(async () => {
   upstream = await createUpstream((_request, response) => response.json(200, {}));
@@ -106,7 +106,7 @@ describe('a pool of connections', () => {
 
   it('a pool of connections keeps bytes that the system has not sent yet, and lets them be freed afterwards', async () => {
     await using slow = await listenSlowly();
-    pool = new ConnectionPool(slow.url, { rest: 0, longestAge: never });
+    pool = new ConnectionPool(slow.url, { quarantineMs: 0, maxAgeMs: never });
     const bytes = Buffer.allocUnsafeSlow(16_000_000);
     const sending = Promise.withResolvers<void>();
     const asked = ask(slow.url, [bytes], () => setImmediate(sending.resolve));

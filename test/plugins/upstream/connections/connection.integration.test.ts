@@ -18,7 +18,7 @@ let fixture: RelayFixture;
 let lines: string[];
 beforeEach(() => {
   lines = [];
-  fixture = createRelayFixture({}, (line) => lines.push(line), 'hidden', { rest: 20 });
+  fixture = createRelayFixture({}, (line) => lines.push(line), 'hidden', { quarantineMs: 20 });
 });
 
 const body = JSON.stringify(answer);

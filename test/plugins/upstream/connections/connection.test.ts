@@ -245,7 +245,7 @@ describe('an error of a connection', () => {
     socket.emit('close');
     receive(answer);
     expect(heard.slice(3)).toEqual(['read ECONNRESET']);
-    expect(error).toMatchObject({ socket: { requests: 2, bytesRead: answer.length, bytesBefore: answer.length } });
+    expect(error).toMatchObject({ socket: { requests: 2, bytesRead: answer.length, bytesReadBefore: answer.length } });
   });
 
   it('is no surplus', () => {

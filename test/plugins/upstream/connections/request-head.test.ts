@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestPieces } from '../../../../plugins/upstream/connections/request-head.ts';
+import { encodeRequest } from '../../../../plugins/upstream/connections/request-head.ts';
 
 const origin = 'https://vendor.example';
 
@@ -8,7 +8,7 @@ function sent(
   headers: Record<string, string> = {},
   { path = '/v1', body = '{}' as string | Buffer | readonly Buffer[], isReused = true } = {},
 ): readonly string[] {
-  const pieces = requestPieces({ origin, path, method: 'POST', headers, body }, 'vendor.example', isReused);
+  const pieces = encodeRequest({ origin, path, method: 'POST', headers, body }, 'vendor.example', isReused);
   return pieces.map((piece) => piece.toString('latin1'));
 }
 
@@ -41,7 +41,7 @@ describe('a request', () => {
 
   it('a request with a long body is sent in its pieces, which are not copied', () => {
     const body = [Buffer.alloc(20_000, 'a'), Buffer.alloc(20_000, 'b')];
-    const pieces = requestPieces({ origin, path: '/', method: 'POST', body }, 'vendor.example', true);
+    const pieces = encodeRequest({ origin, path: '/', method: 'POST', body }, 'vendor.example', true);
     expect(pieces.slice(1)).toEqual(body);
     expect(pieces[1]).toBe(body[0]);
     expect(pieces[0]?.toString()).toMatch(/content-length: 40000\r\n\r\n$/);

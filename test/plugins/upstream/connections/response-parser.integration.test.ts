@@ -45,11 +45,11 @@ function readByUs(bytes: Buffer): { status: number; body: string } | undefined {
   let body = '';
   let isComplete = false;
   const sink = {
-    head: (given: number) => (status = given),
-    data: (given: Buffer, start: number, end: number) => (body += given.toString('latin1', start, end)),
-    end: () => (isComplete = true),
+    onHead: (given: number) => (status = given),
+    onData: (given: Buffer, start: number, end: number) => (body += given.toString('latin1', start, end)),
+    onEnd: () => (isComplete = true),
   };
-  parser.begin(sink, true);
+  parser.start(sink, true);
   try {
     parser.execute(bytes);
     parser.close();

@@ -19,11 +19,11 @@ function parse(packets: readonly Buffer[], hasBody = true): Outcome {
   let status: number | undefined;
   let isComplete = false;
   const body: string[] = [];
-  parser.begin(
+  parser.start(
     {
-      head: (given) => (status = given),
-      data: (bytes, start, end) => body.push(bytes.toString('latin1', start, end)),
-      end: () => (isComplete = true),
+      onHead: (given) => (status = given),
+      onData: (bytes, start, end) => body.push(bytes.toString('latin1', start, end)),
+      onEnd: () => (isComplete = true),
     },
     hasBody,
   );

@@ -4,7 +4,7 @@ import { createServer, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import { ConnectionPool } from '../../../../plugins/upstream/connections/connection-pool.ts';
-import { targetOf } from '../../../../plugins/upstream/connections/connections.ts';
+import { getTarget } from '../../../../plugins/upstream/connections/connections.ts';
 import { testCertificate, testKey, trustTestCertificate } from '../../../support/tls-upstream.ts';
 import { createRelayFixture, exchangeFor, refusalOf, routeTo, upstreamAt } from '../fixture.ts';
 
@@ -54,7 +54,7 @@ async function echo(host = '127.0.0.1', maxVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLS
 const trust = () => stack.defer(trustTestCertificate());
 
 function open(origin: string, serverName?: string): ConnectionPool {
-  const pool = new ConnectionPool(origin, { rest: 0, longestAge: 60_000, connectTimeout: 5, serverName });
+  const pool = new ConnectionPool(origin, { quarantineMs: 0, maxAgeMs: 60_000, connectTimeout: 5, serverName });
   return stack.adopt(pool, (opened) => opened.destroy());
 }
 
@@ -161,7 +161,7 @@ describe('a configured host', () => {
     ['that is no host', { host: 'a b' }, undefined],
     ['that is not there', {}, undefined],
   ])('a configured host names the server for TLS: %s', (_name, headers, serverName) => {
-    expect(targetOf(routeTo(upstreamAt('https://10.0.0.7/v1', { headers }))).serverName).toBe(serverName);
+    expect(getTarget(routeTo(upstreamAt('https://10.0.0.7/v1', { headers }))).serverName).toBe(serverName);
   });
 
   it('a configured host is the name that the certificate must have', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CloudCredentials } from '#core/config/catalog/credentials.ts';
-import { tokenReader } from '../../../../plugins/upstream/credentials/read-token.ts';
+import { createTokenReader } from '../../../../plugins/upstream/credentials/read-token.ts';
 import { runAsNode } from '../../../support/as-node.ts';
 import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
 
@@ -57,13 +57,13 @@ describe.each([
   ['Entra', entra],
 ])('on a Node.js whose decoder of Brotli is not safe, a token of %s', (_cloud, credentials) => {
   it('is asked for without br, and read', async () => {
-    const { value } = await tokenReader(await credentials())();
+    const { value } = await createTokenReader(await credentials())();
     expect(value).toBe('token-1');
     expect(cloud.requests.at(-1)?.headers['accept-encoding'] ?? 'identity').toBe('identity');
   });
 
   it('is not decoded when it comes in br all the same', async () => {
     isBrotli = true;
-    await expect(tokenReader(await credentials())()).rejects.toThrow(Error);
+    await expect(createTokenReader(await credentials())()).rejects.toThrow(Error);
   });
 });

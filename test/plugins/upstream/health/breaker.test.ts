@@ -8,7 +8,7 @@ const options = {
   minimumCalls: 10,
   window: 60_000,
   cooldown: 1_000,
-  longestCooldown: 4_000,
+  maxCooldown: 4_000,
 };
 
 let breaker: Breaker;
@@ -23,7 +23,7 @@ const probeAt = (now: number, account = 'anybody'): Admission => {
   if (admission?.isProbe !== true) throw new Error('it is no probe');
   return admission;
 };
-const succeed = (now: number, by = old, account = 'anybody') => breaker.succeeded(now, by, account);
+const succeed = (now: number, by = old, account = 'anybody') => breaker.recordSuccess(now, by, account);
 
 /** A failure that no request can cause, or one of a conversation, by default of an account of its own. */
 const failure = (conversation?: string, account = `account of ${conversation}`, retryAfter = 0): RouteFailure => ({
@@ -33,10 +33,12 @@ const failure = (conversation?: string, account = `account of ${conversation}`, 
   retryAfter,
 });
 const fail = (times: number, now = 0, conversation?: string, account?: string) =>
-  Array.from({ length: times }, () => breaker.failed(now, failure(conversation, account), old)).at(-1);
+  Array.from({ length: times }, () => breaker.recordFailure(now, failure(conversation, account), old)).at(-1);
 /** Conversations of one account fail, one after the other. */
 const failAll = (conversations: readonly string[], account: string, now = 0) =>
-  conversations.map((conversation) => breaker.failed(now, failure(`${account}/${conversation}`, account), old)).at(-1);
+  conversations
+    .map((conversation) => breaker.recordFailure(now, failure(`${account}/${conversation}`, account), old))
+    .at(-1);
 const stateAt = (now: number) => breaker.status(now).state;
 
 describe('a closed breaker', () => {
@@ -57,7 +59,7 @@ describe('a closed breaker', () => {
   it('a closed breaker opens at a share of failures in the window', () => {
     for (let call = 0; call < 5; call++) succeed(call);
     for (let call = 0; call < 4; call++) {
-      breaker.failed(100, failure(), old);
+      breaker.recordFailure(100, failure(), old);
       succeed(100);
     }
     fail(2, 100);
@@ -158,7 +160,7 @@ describe('an open breaker', () => {
       const { opensFor } = breaker.status(now);
       pauses.push(opensFor);
       now += opensFor;
-      breaker.failed(now, failure(), probeAt(now));
+      breaker.recordFailure(now, failure(), probeAt(now));
     }
     expect(pauses).toEqual([1_000, 2_000, 4_000, 4_000]);
   });
@@ -169,7 +171,7 @@ describe('an open breaker', () => {
   });
 
   it('an open breaker gives the probe to another when its client has left', () => {
-    breaker.released(probeAt(1_000));
+    breaker.release(probeAt(1_000));
     expect(admits(1_001)).toBe(true);
   });
 
@@ -181,34 +183,34 @@ describe('an open breaker', () => {
   it('an open breaker learns nothing from a probe by a conversation that has failed before', () => {
     breaker.reset();
     for (const source of ['a', 'b', 'c']) fail(1, 0, source);
-    breaker.failed(1_000, failure('a'), probeAt(1_000));
+    breaker.recordFailure(1_000, failure('a'), probeAt(1_000));
     expect(stateAt(1_000)).toBe('half_open');
-    breaker.failed(1_000, failure('d'), probeAt(1_000));
+    breaker.recordFailure(1_000, failure('d'), probeAt(1_000));
     expect(stateAt(1_001)).toBe('open');
   });
 
   it('an open breaker is decided by its probe, not by a request that was sent before it opened', () => {
     const probe = probeAt(1_000);
-    expect(breaker.failed(1_100, failure(), old)).toBe(false);
+    expect(breaker.recordFailure(1_100, failure(), old)).toBe(false);
     expect(succeed(1_100)).toBe(false);
-    breaker.released(old);
+    breaker.release(old);
     expect([stateAt(1_100), admits(1_100)]).toEqual(['half_open', false]);
     expect(succeed(1_200, probe)).toBe(true);
   });
 
   it('an open breaker is not decided by a probe that was given up for another', () => {
     const first = probeAt(1_000);
-    breaker.released(first);
+    breaker.release(first);
     const second = probeAt(1_001);
-    expect(breaker.failed(1_100, failure(), first)).toBe(false);
-    breaker.released(first);
+    expect(breaker.recordFailure(1_100, failure(), first)).toBe(false);
+    breaker.release(first);
     expect([stateAt(1_100), admits(1_100)]).toEqual(['half_open', false]);
     expect(succeed(1_200, second)).toBe(true);
   });
 
   it('an open breaker is decided by a probe that retries, for example with another key', () => {
     const probe = probeAt(1_000);
-    breaker.released(probe);
+    breaker.release(probe);
     expect(succeed(1_100, probe)).toBe(true);
   });
 
@@ -272,20 +274,20 @@ describe('the probe of a breaker that accounts have opened', () => {
 
   it('is one of theirs if no other has come for a cooldown', () => {
     expect([admits(1_999, 'a'), admits(2_000, 'a')]).toEqual([false, true]);
-    expect(breaker.waitFor(0, 'a')).toBe(2_000);
-    expect(breaker.waitFor(0, 'c')).toBe(1_000);
+    expect(breaker.msUntilAdmission(0, 'a')).toBe(2_000);
+    expect(breaker.msUntilAdmission(0, 'c')).toBe(1_000);
   });
 
   it('makes the pause no longer if it fails for one of them, since others may be served', () => {
     for (let now = 2_000; now < 20_000; now += 2_000) {
-      expect(breaker.failed(now, failure(`again ${now}`, 'a'), probeAt(now, 'a'))).toBe(true);
-      expect([admits(now + 999, 'c'), breaker.waitFor(now, 'c')]).toEqual([false, 1_000]);
+      expect(breaker.recordFailure(now, failure(`again ${now}`, 'a'), probeAt(now, 'a'))).toBe(true);
+      expect([admits(now + 999, 'c'), breaker.msUntilAdmission(now, 'c')]).toEqual([false, 1_000]);
     }
     expect(breaker.status(18_000).openings).toBe(1);
   });
 
   it('makes the pause longer if it fails for another account, which then counts as one of them', () => {
-    expect(breaker.failed(1_000, failure('c/1', 'c'), probeAt(1_000, 'c'))).toBe(true);
+    expect(breaker.recordFailure(1_000, failure('c/1', 'c'), probeAt(1_000, 'c'))).toBe(true);
     expect([admits(3_000, 'c'), admits(3_000, 'd')]).toEqual([false, true]);
   });
 
@@ -298,12 +300,12 @@ describe('the probe of a breaker that accounts have opened', () => {
   it('decides after others were begun beside it, when it fails late', () => {
     const slow = probeAt(1_000, 'c');
     probeAt(2_000, 'd');
-    expect([breaker.failed(2_500, failure('c/1', 'c'), slow), stateAt(2_500)]).toEqual([true, 'open']);
+    expect([breaker.recordFailure(2_500, failure('c/1', 'c'), slow), stateAt(2_500)]).toEqual([true, 'open']);
   });
 
   it('decides in spite of an account that has opened the breaker and fails beside it', () => {
     const slow = probeAt(1_000, 'c');
-    breaker.failed(2_001, failure('again', 'a'), probeAt(2_000, 'a'));
+    breaker.recordFailure(2_001, failure('again', 'a'), probeAt(2_000, 'a'));
     expect([succeed(2_500, slow, 'c'), stateAt(2_500)]).toEqual([true, 'closed']);
   });
 
@@ -337,19 +339,23 @@ describe('the state of another instance', () => {
     const other = new Breaker(options);
     failAll(['1', '2'], 'a');
     failAll(['1'], 'b');
-    breaker.failed(0, failure('w', 'waits', 5_000), old);
+    breaker.recordFailure(0, failure('w', 'waits', 5_000), old);
     other.adopt(breaker.status(100), 0);
-    expect([other.waitFor(0, 'a'), other.waitFor(0, 'c'), other.waitFor(0, 'waits')]).toEqual([1_800, 900, 4_900]);
+    expect([
+      other.msUntilAdmission(0, 'a'),
+      other.msUntilAdmission(0, 'c'),
+      other.msUntilAdmission(0, 'waits'),
+    ]).toEqual([1_800, 900, 4_900]);
     succeed(1_000, probeAt(1_000, 'c'), 'c');
     other.close();
     other.adoptAccounts(breaker.status(1_000).accounts ?? [], 1_000);
     for (const account of ['a', 'b'])
-      for (const name of ['3', '4', '5']) other.failed(1_001, failure(`${account}/${name}`, account), old);
-    expect([other.isClosed, other.waitFor(1_000, 'waits')]).toEqual([true, 4_000]);
+      for (const name of ['3', '4', '5']) other.recordFailure(1_001, failure(`${account}/${name}`, account), old);
+    expect([other.isClosed, other.msUntilAdmission(1_000, 'waits')]).toEqual([true, 4_000]);
   });
 
   it('has a bounded number of accounts', () => {
-    for (let index = 0; index < 100; index++) breaker.failed(0, failure(`w${index}`, `w${index}`, 5_000), old);
+    for (let index = 0; index < 100; index++) breaker.recordFailure(0, failure(`w${index}`, `w${index}`, 5_000), old);
     expect(breaker.status(0).accounts?.length).toBeLessThanOrEqual(32);
   });
 });
@@ -357,7 +363,7 @@ describe('the state of another instance', () => {
 describe('an upstream that says when it will serve again', () => {
   const wait = 30_000;
   const refuse = (now: number, account: string, by = old) =>
-    breaker.failed(now, { ...failure(undefined, account), retryAfter: wait }, by);
+    breaker.recordFailure(now, { ...failure(undefined, account), retryAfter: wait }, by);
 
   it('is not asked before by the account that it has told', () => {
     expect(refuse(0, 'a')).toBe(true);
@@ -367,13 +373,13 @@ describe('an upstream that says when it will serve again', () => {
 
   it('is tried by another account after an ordinary cooldown, and serves all others if it serves that one', () => {
     refuse(0, 'a');
-    expect([admits(999, 'b'), breaker.waitFor(0, 'b')]).toEqual([false, 1_000]);
+    expect([admits(999, 'b'), breaker.msUntilAdmission(0, 'b')]).toEqual([false, 1_000]);
     succeed(1_000, probeAt(1_000, 'b'), 'b');
     expect([admits(1_000, 'b'), admits(1_000, 'c'), admits(wait - 1, 'a')]).toEqual([true, true, false]);
   });
 
   it('is left alone by all others for no longer than it has asked', () => {
-    breaker.failed(0, failure('c', 'a', 200), old);
+    breaker.recordFailure(0, failure('c', 'a', 200), old);
     expect([admits(199, 'b'), admits(200, 'a')]).toEqual([false, true]);
   });
 
@@ -391,9 +397,9 @@ describe('an upstream that says when it will serve again', () => {
   });
 
   it('tells each conversation anew', () => {
-    breaker.failed(0, failure('x', 'a', wait), old);
+    breaker.recordFailure(0, failure('x', 'a', wait), old);
     succeed(wait, probeAt(wait, 'a'), 'a');
-    expect(breaker.failed(wait + 1, failure('x', 'a', wait), old)).toBe(true);
+    expect(breaker.recordFailure(wait + 1, failure('x', 'a', wait), old)).toBe(true);
     expect(admits(2 * wait, 'a')).toBe(false);
   });
 

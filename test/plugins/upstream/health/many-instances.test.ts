@@ -51,7 +51,7 @@ beforeEach(async () => {
       monotonic: () => Date.now(),
     });
     Object.assign(health.options, { failures: 1, cooldown: 5_000 });
-    health.follow([route]);
+    health.addRoutes([route]);
     return health;
   });
   await pass(100);
@@ -63,7 +63,7 @@ afterEach(async () => {
 
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
 const states = () => new Set(instances.map((health) => health.status([route])[0]?.state));
-const failAll = () => instances.forEach((health) => health.failed(route, admission, refused('connection lost')));
+const failAll = () => instances.forEach((health) => health.recordFailure(route, admission, refused('connection lost')));
 
 it('an upstream that fails for all instances at once is reported by some of them, not by each to each', async () => {
   failAll();
@@ -92,12 +92,12 @@ it('a probe whose instance has adopted a report meanwhile does not keep the othe
   const [first, second] = instances as [RouteHealth, RouteHealth];
   const probe = (await first.admit(route)) as Admission;
   // The claim is free again before the report of its failure has arrived, so another instance probes as well.
-  first.failed(route, probe, refused('still failing'));
+  first.recordFailure(route, probe, refused('still failing'));
   await pass(0);
   const overlapping = (await second.admit(route)) as Admission;
   expect(overlapping).toMatchObject({ isProbe: true });
   await pass(100);
-  second.failed(route, overlapping, refused('still failing'));
+  second.recordFailure(route, overlapping, refused('still failing'));
   await pass(10_100);
   expect([...states()]).toEqual(['half_open']);
   expect(await instances[2]?.admit(route)).toMatchObject({ isProbe: true });

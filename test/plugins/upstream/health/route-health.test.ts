@@ -30,11 +30,16 @@ beforeEach(() => {
 afterEach(() => health[Symbol.asyncDispose]());
 
 const admission: Admission = { isProbe: false };
-const fail = (reason: string, by = admission) => health.failed(route, by, refused(reason));
+const fail = (reason: string, by = admission) => health.recordFailure(route, by, refused(reason));
 
 /** An answer of 60 tokens. @param took ms until its first content, and as long again to its end */
 const serve = (took: number, account: string, by = admission, conversation = account) =>
-  health.served(route, by, { firstContentAfter: took, duration: took * 2, tokens: 60 }, { account, conversation });
+  health.recordSuccess(
+    route,
+    by,
+    { firstContentMs: took, durationMs: took * 2, tokens: 60 },
+    { account, conversation },
+  );
 const state = () => health.status([route])[0]?.state;
 
 /** Two failures leave the route out, and its pause goes by. @returns the probe's pass */
@@ -54,7 +59,7 @@ describe('a shared store that is down at first', () => {
     await using other = new RouteHealth({ instance: 'other', shared, log, now: () => now, monotonic: () => now });
     await vi.waitFor(() => expect(shared.events.subscribe).toHaveBeenCalledTimes(3), { timeout: 20_000 });
     Object.assign(other.options, { failures: 1, cooldown: 5_000 });
-    other.failed(route, admission, refused('route: 503'));
+    other.recordFailure(route, admission, refused('route: 503'));
     await vi.waitFor(() => expect(late.admit(route)).toBeUndefined(), { timeout: 20_000 });
     expect(lines).toContain('cannot receive route states of other instances; retrying: away');
   });
@@ -129,13 +134,13 @@ describe('a wall clock that is set back by a day', () => {
     fail('route: 503');
     fail('route: 503');
     step = -86_400_000;
-    expect(health.waitFor([route])).toBe(5_000);
+    expect(health.msUntilAdmission([route])).toBe(5_000);
     now += 5_000;
     expect(await health.admit(route)).toMatchObject({ isProbe: true });
   });
 
   it('does not keep a route without the model behind the others for longer', () => {
-    health.lacksModel(route, admission, 'no_model: 404');
+    health.recordMissingModel(route, admission, 'no_model: 404');
     step = -86_400_000;
     now += 60_000;
     expect(health.isAvailable(route)).toBe(true);

@@ -42,7 +42,7 @@ async function start(url?: string, step = 0): Promise<Instance> {
   const clocks = { now: () => now + step, monotonic: () => now };
   const health = new RouteHealth({ instance: randomUUID(), shared, log: silentLog, ...clocks });
   Object.assign(health.options, { failures: 1, cooldown: 5_000 });
-  health.follow([route]);
+  health.addRoutes([route]);
   let isRunning = true;
   const stop = async () => {
     if (!isRunning) return;
@@ -65,7 +65,7 @@ async function startApart(): Promise<Instance & { readonly proxy: TcpProxy }> {
   return { ...(await start(proxy.url)), proxy };
 }
 
-const open = ({ health }: Instance, by = admission) => health.failed(route, by, refused('route: 503'));
+const open = ({ health }: Instance, by = admission) => health.recordFailure(route, by, refused('route: 503'));
 const probe = async ({ health }: Instance) => (await health.admit(route)) as Admission;
 const becomes = (state: string, ...instances: Instance[]) =>
   vi.waitFor(() => expect(instances.map((instance) => instance.state())).toEqual(instances.map(() => state)), soon);
@@ -111,12 +111,12 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     now += 10_000;
     expect(again.state()).toBe('half_open');
     open(again, await probe(again));
-    expect(again.health.waitFor([route])).toBe(20_000);
+    expect(again.health.msUntilAdmission([route])).toBe(20_000);
   });
 
   it('is that it does not have the model', async () => {
     const [first, second] = [await start(), await start()];
-    first.health.lacksModel(route, admission, 'no_model: 404');
+    first.health.recordMissingModel(route, admission, 'no_model: 404');
     await becomes('no_model', first, second, await start());
     first.health.noteContent(route, admission);
     await becomes('closed', first, second, await start());
@@ -124,18 +124,18 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
 
   it('reports how fast the route was, so that new instances can tell what is slow', async () => {
     const first = await start();
-    const timing = { firstContentAfter: 100, duration: 1_000, tokens: 100 };
-    for (let answer = 0; answer < 20; answer++) first.health.served(route, admission, timing);
-    const slow = { ...timing, duration: 60_000 };
-    for (const one of ['a', 'b']) first.health.served(route, admission, slow, requesterNamed(one));
+    const timing = { firstContentMs: 100, durationMs: 1_000, tokens: 100 };
+    for (let answer = 0; answer < 20; answer++) first.health.recordSuccess(route, admission, timing);
+    const slow = { ...timing, durationMs: 60_000 };
+    for (const one of ['a', 'b']) first.health.recordSuccess(route, admission, slow, requesterNamed(one));
     expect(first.state()).toBe('open');
     await isStored(first);
     const second = await start();
     await becomes('open', second);
     now += 5_000;
-    second.health.served(route, await probe(second), slow, requesterNamed('another'));
+    second.health.recordSuccess(route, await probe(second), slow, requesterNamed('another'));
     await becomes('open', first, second);
-    expect(second.health.waitFor([route])).toBe(10_000);
+    expect(second.health.msUntilAdmission([route])).toBe(10_000);
   });
 
   it('is shown by the probe of one of them, and then by that of another', async () => {
@@ -145,7 +145,7 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     now += 5_000;
     const ours = await probe(first);
     expect(await probe(second)).toBeUndefined();
-    first.health.released(route, ours);
+    first.health.release(route, ours);
     await first.shared.ping(); // Sent after the release, on the same connection.
     expect(await probe(second)).toBeUndefined();
     now += 1_000; // It asks the store once in that time.
@@ -156,7 +156,7 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     const [first, second] = [await start(), await start()];
     Object.assign(second.health.options, { failures: 2 });
     open(second);
-    first.health.lacksModel(route, admission, 'no_model: 404');
+    first.health.recordMissingModel(route, admission, 'no_model: 404');
     await becomes('no_model', second);
     open(second);
     expect(second.state()).toBe('open');
@@ -170,12 +170,12 @@ describe.skipIf(redisUrl === undefined)('an instance whose clock is a day from t
     const [first, second] = [await start(undefined, step), await start()];
     open(first);
     await becomes('open', second, await start(undefined, step));
-    expect(second.health.waitFor([route])).toBe(5_000);
+    expect(second.health.msUntilAdmission([route])).toBe(5_000);
   });
 
   it.each([day, -day])('reads a stored cooldown with the time left of it (%i ms)', async (step) => {
     const first = await start();
-    first.health.lacksModel(route, admission, 'no_model: 404');
+    first.health.recordMissingModel(route, admission, 'no_model: 404');
     await isStored(first);
     const second = await start(undefined, step);
     await becomes('no_model', second);
@@ -208,10 +208,10 @@ describe.skipIf(redisUrl === undefined)('an earlier version', () => {
     };
     await tell(now + 3_000);
     await becomes('open', first);
-    expect(first.health.waitFor([route])).toBe(3_000);
+    expect(first.health.msUntilAdmission([route])).toBe(3_000);
     now += 1;
     await tell(now + 86_400_000);
-    await vi.waitFor(() => expect(first.health.waitFor([route])).toBe(300_000), soon);
+    await vi.waitFor(() => expect(first.health.msUntilAdmission([route])).toBe(300_000), soon);
   });
 });
 

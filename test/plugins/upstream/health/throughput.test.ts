@@ -8,17 +8,21 @@ beforeEach(() => {
 
 /** Streams a text. @param seconds from the first content, which comes at once */
 const stream = (tokens: number, seconds: number) =>
-  throughput.observe({ firstContentAfter: 10, duration: 10 + seconds * 1000, tokens });
+  throughput.recordTiming({ firstContentMs: 10, durationMs: 10 + seconds * 1000, tokens });
 /** Answers whole: the first content is all of it. */
 const whole = (tokens: number, seconds: number) =>
-  throughput.observe({ firstContentAfter: seconds * 1000, duration: seconds * 1000, tokens });
+  throughput.recordTiming({ firstContentMs: seconds * 1000, durationMs: seconds * 1000, tokens });
 const often = (answer: () => unknown) => {
   for (let time = 0; time < 25; time++) answer();
 };
 
 /** An answer of 1,000 tokens. @param rate tokens a second */
 const observe = (to: Throughput, firstContentAfter: number, rate: number) =>
-  to.observe({ firstContentAfter, duration: firstContentAfter + 1_000_000 / rate, tokens: 1_000 });
+  to.recordTiming({
+    firstContentMs: firstContentAfter,
+    durationMs: firstContentAfter + 1_000_000 / rate,
+    tokens: 1_000,
+  });
 
 function learned(firstContent: number, rate: number): Throughput {
   for (let answer = 0; answer < 20; answer++) observe(throughput, firstContent, rate);

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Waiting } from '../../../../plugins/upstream/connections/connect-queue.ts';
+import type { ConnectingAttempt } from '../../../../plugins/upstream/connections/connect-queue.ts';
 import { HedgeTimer } from '../../../../plugins/upstream/routing/hedge-timer.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 /** A connection that is doubted after so many ms, unless it is open by then. */
-function connectionDoubtedAfter(ms: number): Waiting {
+function connectionDoubtedAfter(ms: number): ConnectingAttempt {
   const doubtAt = performance.now() + ms;
   let isOpen = false;
   return {
@@ -29,44 +29,44 @@ async function lateAfter(hedgeTimer: HedgeTimer, within = 10_000): Promise<numbe
 describe('the hedge timer', () => {
   it('the hedge timer never fires without hedge_after and a doubtful connection', async () => {
     const hedgeTimer = new HedgeTimer();
-    hedgeTimer.begin();
+    hedgeTimer.start();
     expect(await lateAfter(hedgeTimer)).toBeUndefined();
   });
 
   it('the hedge timer fires after the hedge_after of the model', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
-    hedgeTimer.begin();
+    hedgeTimer.start();
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
   it('the hedge timer fires when the connection of the route is doubtful', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
-    hedgeTimer.begin();
-    hedgeTimer.connecting(connectionDoubtedAfter(300));
+    hedgeTimer.start();
+    hedgeTimer.noteConnecting(connectionDoubtedAfter(300));
     expect(await lateAfter(hedgeTimer)).toBe(300);
   });
 
   it('the hedge timer counts from the start of the attempt, although its connection was doubtful meanwhile', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
-    hedgeTimer.begin();
+    hedgeTimer.start();
     const connection = connectionDoubtedAfter(300);
-    hedgeTimer.connecting(connection);
+    hedgeTimer.noteConnecting(connection);
     setTimeout(connection.leave, 200);
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
   it('the hedge timer fires once for each route', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
-    hedgeTimer.begin();
+    hedgeTimer.start();
     expect(await lateAfter(hedgeTimer)).toBe(500);
     expect(await lateAfter(hedgeTimer)).toBeUndefined();
-    hedgeTimer.begin();
+    hedgeTimer.start();
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
   it('the hedge timer does not fire when the route answers in time', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
-    hedgeTimer.begin();
+    hedgeTimer.start();
     expect(await hedgeTimer.race([Promise.resolve('answer')])).toBe('answer');
     expect(vi.getTimerCount()).toBe(0);
   });

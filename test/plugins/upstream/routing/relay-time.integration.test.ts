@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { delivery } from '#core/gateway/facts.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import { finishGrace } from '../../../../plugins/upstream/attempt/contract.ts';
+import { finishGraceMs } from '../../../../plugins/upstream/attempt/contract.ts';
 import {
   answer,
   attemptsOf,
@@ -378,9 +378,9 @@ describe('a whole answer that comes as a stream', () => {
     const answered = relayWhole(async (_request, response) => {
       response.sse(content('a'), finish);
       // In a chunk after that of the finish, and then silence for longer than the grace.
-      await pause(finishGrace / 20);
+      await pause(finishGraceMs / 20);
       await response.event(content('b'));
-      await pause(2 * finishGrace);
+      await pause(2 * finishGraceMs);
       await response.event(content('c'));
       await response.event('[DONE]');
       response.end();

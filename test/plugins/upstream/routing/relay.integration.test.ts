@@ -217,7 +217,7 @@ describe('failover', () => {
     fixture.health.options.failures = 1;
     await refusalOf(fixture.relay(exchangeFor([second])));
     fixture.health.options.failures = 1_000;
-    while (fixture.budget.spend());
+    while (fixture.budget.takeRetry());
     fixture.now += fixture.health.options.cooldown;
     await refusalOf(fixture.relay(exchangeFor([first, second])));
     expect(back.requests).toHaveLength(1);
@@ -332,7 +332,7 @@ describe('the error for the client when every route failed', () => {
     await using upstream = await createUpstream(refuse(401));
     const routes = ['one', 'two'].map((name) => routeTo(upstreamAt(upstream.url, { name })));
     const [first] = routes as [Route, Route];
-    for (let count = 0; count < 5; count++) fixture.health.failed(first, { isProbe: false }, refused('down'));
+    for (let count = 0; count < 5; count++) fixture.health.recordFailure(first, { isProbe: false }, refused('down'));
     const error = await refusalOf(fixture.relay(exchangeFor(routes)));
     expect([error.code, error.details.retryAfter]).toEqual(['unavailable', 5]);
   });

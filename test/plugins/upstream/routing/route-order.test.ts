@@ -45,13 +45,13 @@ describe('routes', () => {
 describe('the budget of retries', () => {
   it('has a reserve for a quiet gateway, and no more than that', () => {
     const budget = new RetryBudget(0.1);
-    expect(Array.from({ length: 25 }, () => budget.spend()).filter(Boolean)).toHaveLength(20);
+    expect(Array.from({ length: 25 }, () => budget.takeRetry()).filter(Boolean)).toHaveLength(20);
   });
 
   it('grows by a share of every request', () => {
     const budget = new RetryBudget(0.1);
-    while (budget.spend());
-    for (let request = 0; request < 101; request++) budget.earn();
-    expect(Array.from({ length: 25 }, () => budget.spend()).filter(Boolean)).toHaveLength(10);
+    while (budget.takeRetry());
+    for (let request = 0; request < 101; request++) budget.creditRequest();
+    expect(Array.from({ length: 25 }, () => budget.takeRetry()).filter(Boolean)).toHaveLength(10);
   });
 });

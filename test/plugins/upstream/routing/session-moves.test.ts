@@ -3,7 +3,7 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { SessionMoves } from '../../../../plugins/upstream/routing/session-moves.ts';
-import { CallSessions, SessionSeat } from '../../../../plugins/upstream/routing/sessions.ts';
+import { CallSessions, SessionLease } from '../../../../plugins/upstream/routing/sessions.ts';
 import { routeTo, upstreamAt } from '../fixture.ts';
 
 const session = 'account-7/session of ada@example.com';
@@ -31,8 +31,8 @@ beforeEach(async () => {
 });
 
 /** The next turn of the conversation at an instance. */
-function seatAt(sessions: CallSessions): SessionSeat {
-  return new SessionSeat(sessions, `m\n${session}`, session, { id: 'm', routes } as unknown as Model);
+function seatAt(sessions: CallSessions): SessionLease {
+  return new SessionLease(sessions, `m\n${session}`, session, { id: 'm', routes } as unknown as Model);
 }
 
 /** A route that the conversation does not go to by its name. */
@@ -42,25 +42,25 @@ function backup(): Route {
 
 it('a conversation that one instance has moved goes to the same route and key at the others', () => {
   const moved = backup();
-  seatAt(one).serve(moved, moved.upstream.apiKeys[1] as string, answer);
+  seatAt(one).recordPlace(moved, moved.upstream.apiKeys[1] as string, answer);
   expect(seatAt(other).place).toEqual({ routeId: moved.id, key: moved.upstream.apiKeys[1] });
   expect(seatAt(other).place).toEqual(seatAt(one).place);
 });
 
 it('one with another secret cannot tell which conversation has moved', () => {
   const moved = backup();
-  seatAt(one).serve(moved, moved.upstream.apiKeys[0] as string, answer);
-  expect([foreign.moved, seatAt(foreign).place]).toEqual([1, undefined]);
+  seatAt(one).recordPlace(moved, moved.upstream.apiKeys[0] as string, answer);
+  expect([foreign.movedCount, seatAt(foreign).place]).toEqual([1, undefined]);
 });
 
 it('it goes back at all of them once one has served it where its name says, and when its prompt is forgotten', () => {
   const moved = backup();
-  seatAt(one).serve(moved, moved.upstream.apiKeys[0] as string, answer);
+  seatAt(one).recordPlace(moved, moved.upstream.apiKeys[0] as string, answer);
   const [usual] = seatAt(other).order as [Route];
-  for (const key of usual.upstream.apiKeys) seatAt(other).serve(usual, key, answer);
+  for (const key of usual.upstream.apiKeys) seatAt(other).recordPlace(usual, key, answer);
   const places = [seatAt(one).place?.routeId, seatAt(other).place?.routeId];
   expect(places.filter((id) => id === moved.id)).toEqual([]);
-  seatAt(one).serve(moved, moved.upstream.apiKeys[0] as string, answer);
+  seatAt(one).recordPlace(moved, moved.upstream.apiKeys[0] as string, answer);
   now += 301_000;
   expect([seatAt(one).place, seatAt(other).place]).toEqual([undefined, undefined]);
 });
@@ -68,14 +68,14 @@ it('it goes back at all of them once one has served it where its name says, and 
 it('each turn keeps it where it is, and few of them are told', () => {
   const moved = backup();
   for (let turn = 0; turn < 60; turn++, now += 20_000)
-    seatAt(turn % 2 === 0 ? one : other).serve(moved, moved.upstream.apiKeys[0] as string, answer);
+    seatAt(turn % 2 === 0 ? one : other).recordPlace(moved, moved.upstream.apiKeys[0] as string, answer);
   expect(seatAt(one).place?.routeId).toBe(moved.id);
   expect(messages.length).toBeLessThan(60 / 4);
 });
 
 it('messages name no account, session or key, and others than these are not followed', () => {
   const moved = backup();
-  seatAt(one).serve(moved, moved.upstream.apiKeys[0] as string, answer);
+  seatAt(one).recordPlace(moved, moved.upstream.apiKeys[0] as string, answer);
   expect(messages).toHaveLength(1);
   expect(messages[0]).not.toMatch(/account|ada|key-1/);
   expect(Object.keys(JSON.parse(String(messages[0])) as object).toSorted()).toEqual([

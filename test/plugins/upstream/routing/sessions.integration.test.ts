@@ -150,10 +150,10 @@ it('a thousand conversations of one account spread over routes by their weight',
   const total = 1_000;
   for (let index = 0; index < total; index++) {
     const exchange = exchangeFor(routes, { account: 'one', prompt: `conversation ${index}` });
-    const seat = fixture.sessions.find(exchange);
+    const seat = fixture.sessions.createLease(exchange);
     const [route] = seat?.order ?? [];
     if (seat === undefined || route === undefined) throw new Error('it has no session');
-    for (const name of [route.upstream.name, fixture.keys(route).pick(0, route.model, seat.session)])
+    for (const name of [route.upstream.name, fixture.keys(route).pickKey(0, route.model, seat.session)])
       counts.set(name, (counts.get(name) ?? 0) + 1 / total);
   }
   for (const [index, weight] of weights.entries()) {
@@ -191,7 +191,7 @@ describe('a conversation whose route fails', () => {
     fixture.now += 300_001;
     for (let turn = 3; turn < 5; turn++) await ask(routes, turn);
     expect([first.requests.length, second.requests.length]).toEqual([3, 3]);
-    expect(fixture.sessions.moved).toBe(0);
+    expect(fixture.sessions.movedCount).toBe(0);
   });
 
   it('goes on to another key when its own is throttled, and stays with that', async () => {
@@ -301,11 +301,11 @@ describe('requests of one session that run at the same time', () => {
 describe('a request that is no turn of a conversation', () => {
   it('has no session, nor has one where there is nothing to choose', () => {
     const upstream = upstreamAt('http://u', { apiKeys: ['a'] });
-    expect(fixture.sessions.find(exchangeFor([routeTo(upstream)]))).toBeUndefined();
+    expect(fixture.sessions.createLease(exchangeFor([routeTo(upstream)]))).toBeUndefined();
     const both = [routeTo(upstream), routeTo(upstreamAt('http://v', { name: 'v' }))];
-    expect(fixture.sessions.find(exchangeFor(both))).toBeDefined();
+    expect(fixture.sessions.createLease(exchangeFor(both))).toBeDefined();
     fixture.secret = undefined;
-    expect(fixture.sessions.find(exchangeFor(both))).toBeUndefined();
-    expect(fixture.sessions.find(exchangeFor(both, { headers: { 'session-id': 's' } }))?.session).toBe('/s');
+    expect(fixture.sessions.createLease(exchangeFor(both))).toBeUndefined();
+    expect(fixture.sessions.createLease(exchangeFor(both, { headers: { 'session-id': 's' } }))?.session).toBe('/s');
   });
 });

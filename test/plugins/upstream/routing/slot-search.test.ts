@@ -5,7 +5,7 @@ import { createLogger } from '#core/platform/logger.ts';
 import { unused } from '#core/platform/shared/slots.ts';
 import type { CapacityPool, Place } from '../../../../plugins/upstream/capacity/pool.ts';
 import { SlotPools } from '../../../../plugins/upstream/capacity/slot-pools.ts';
-import { Turn } from '../../../../plugins/upstream/capacity/turn.ts';
+import { SlotRequest } from '../../../../plugins/upstream/capacity/slot-request.ts';
 import type { RouteAdmission } from '../../../../plugins/upstream/routing/admission.ts';
 import type { Allowance } from '../../../../plugins/upstream/routing/allowance.ts';
 import { SlotSearch } from '../../../../plugins/upstream/routing/slot-search.ts';
@@ -23,35 +23,35 @@ function openSearch(names: readonly string[], admission: Partial<Record<keyof Ro
   const pools = new SlotPools({ log, store: undefined, monotonic: () => performance.now() });
   onTestFinished(() => pools[Symbol.asyncDispose]());
   const left = { routes: names.map(routeOf) };
-  const parts = { pools, options, Turn, header: 'x-daypass-queue', now: () => 0 };
+  const parts = { pools, options, SlotRequest, header: 'x-daypass-queue', now: () => 0 };
   const exchange: Exchange = createExchange();
-  const turn = new Turn(parts, exchange, {} as never, 'model');
+  const turn = new SlotRequest(parts, exchange, {} as never, 'model');
   const said = {
-    throttlingOf: () => undefined,
-    isShut: () => false,
-    skip: () => undefined,
+    findThrottling: () => undefined,
+    isBreakerOpen: () => false,
+    noteOpenBreaker: () => undefined,
     noteThrottling: () => undefined,
     admit: (route: Route) => ({ route }),
     ...admission,
   };
   const allowance = { hasAttempts: true, stopClock: () => undefined, startClock: () => undefined };
   const search = new SlotSearch(turn, left, said as unknown as RouteAdmission, allowance as unknown as Allowance);
-  const poolOf = (name: string) => pools.of(routeOf(name).upstream, options) as CapacityPool;
+  const poolOf = (name: string) => pools.getOrCreate(routeOf(name).upstream, options) as CapacityPool;
   return {
     search,
     pool: poolOf,
     states: (name: string) => [...poolOf(name).places].map(({ state }) => state),
     /** Takes the slot of an upstream for another request. */
     occupy: (name: string): Promise<Place> =>
-      poolOf(name).enter({ account: 'other', weight: 1, mayWait: false }, 'model', () => undefined),
+      poolOf(name).requestSlot({ account: 'other', weight: 1, mayWait: false }, 'model', () => undefined),
   };
 }
 
 it('a request leaves the line of an upstream whose breaker opens while it waits', async () => {
   let looks = 0;
   const { search, pool, states, occupy } = openSearch(['throttled', 'busy'], {
-    throttlingOf: ({ upstream }: Route) => (upstream.name === 'throttled' && ++looks < 3 ? again : undefined),
-    isShut({ upstream }: Route) {
+    findThrottling: ({ upstream }: Route) => (upstream.name === 'throttled' && ++looks < 3 ? again : undefined),
+    isBreakerOpen({ upstream }: Route) {
       if (upstream.name !== 'busy' || looks < 2) return false;
       // The line goes on before the request waits again.
       void pool('busy').end(holder, unused);
@@ -59,7 +59,7 @@ it('a request leaves the line of an upstream whose breaker opens while it waits'
     },
   });
   const holder = await occupy('busy');
-  const served = await search.next({ canServe: () => true } as never, true);
+  const served = await search.takeNext({ canServe: () => true } as never, true);
   expect(served?.route.upstream.name).toBe('throttled');
   expect(states('busy')).toEqual([]);
 });
@@ -69,7 +69,7 @@ it('a granted slot without a route is freed, and the request keeps its other pla
   const holders = { gone: await occupy('gone'), busy: await occupy('busy') };
   let isGone = false;
   const canServe = ({ upstream }: Route) => !(isGone && upstream.name === 'gone');
-  const waiting = search.next({ canServe } as never, true);
+  const waiting = search.takeNext({ canServe } as never, true);
   while (states('busy').length < 2) await new Promise((resolve) => setImmediate(resolve));
   const before = [...pool('busy').places].at(-1);
   isGone = true;
@@ -88,7 +88,7 @@ it('a request keeps its places when the route of a granted slot is refused', asy
     admit: (route: Route) => (route.upstream.name === 'refused' ? undefined : { route }),
   });
   const holders = { refused: await occupy('refused'), busy: await occupy('busy') };
-  const waiting = search.next({ canServe: () => true } as never, true);
+  const waiting = search.takeNext({ canServe: () => true } as never, true);
   while (states('busy').length < 2) await new Promise((resolve) => setImmediate(resolve));
   const before = [...pool('busy').places].at(-1);
   await pool('refused').end(holders.refused, unused);

@@ -7,9 +7,9 @@ import { getLimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import type { Infer } from '#core/platform/schema.ts';
 import { Connections } from './connections/connections.ts';
-import { breakerOptions, hasCapacity, longestWait, relayOptions, type upstreamSchema } from './options.ts';
-import { healthOf, keysOf, resetKeys, tokensOf } from './routes.ts';
-import { withEarlyHead } from './routing/deferred-reply.ts';
+import { toBreakerOptions, hasCapacity, maxRequestSeconds, toRelayOptions, type upstreamSchema } from './options.ts';
+import { getRouteHealth, getKeyPool, resetKeys, getTokenSource } from './routes.ts';
+import { sendHeadersEarly } from './routing/deferred-reply.ts';
 import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
@@ -17,35 +17,35 @@ import { RetryBudget } from './routing/allowance.ts';
 import { SessionSecret } from './routing/session-secret.ts';
 import { CallSessions } from './routing/sessions.ts';
 import { SessionMoves } from './routing/session-moves.ts';
-import { trialParts } from './routing/trial-parts.ts';
+import { createTrialParts } from './routing/trial-parts.ts';
 import { queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
 
-/** Creates the stage `upstream` of one pipeline. Not loaded by commands, which serve no requests. */
-export async function createRelaying(options: Infer<typeof upstreamSchema>, host: Host): Promise<Stage> {
-  const health = healthOf(host);
+/** Creates the stage `upstream` of one pipeline. Commands do not load this module, because they serve no requests. */
+export async function createUpstreamStage(options: Infer<typeof upstreamSchema>, host: Host): Promise<Stage> {
+  const health = getRouteHealth(host);
   const telemetry = host.section(telemetrySection);
-  // A failing variant must not use up everyone's retry budget.
-  const budget =
+  // A variant has a budget of its own, because a failing variant must not use up the shared budget.
+  const retryBudget =
     host.variant === undefined
       ? host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share))
       : new RetryBudget(options.retry_share);
-  // Loaded only if an upstream declares a capacity; otherwise requests need no slots.
+  // Loaded only if an upstream declares a capacity, because requests need no slots otherwise.
   const queue = hasCapacity(host.catalog)
-    ? (await import('./capacity/turn.ts')).queueOf(host, options.queue, queueHeaderName(host.service))
+    ? (await import('./capacity/slot-request.ts')).createQueueParts(host, options.queue, queueHeaderName(host.service))
     : undefined;
   const secret = host.keep('upstream/session-secret', () => new SessionSecret(host));
-  await secret.ready();
+  await secret.waitUntilRead();
   const parts: RelayParts = {
-    options: relayOptions(options),
+    options: toRelayOptions(options),
     connections: host.keep('upstream/connections', () => new Connections({ log: host.log })),
     health,
     demoted: demotedRoutes(host),
-    budget,
-    keys: ({ upstream }) => keysOf(upstream, host),
-    tokens: ({ upstream }) => tokensOf(upstream, host),
+    retryBudget,
+    getKeyPool: ({ upstream }) => getKeyPool(upstream, host),
+    getTokenSource: ({ upstream }) => getTokenSource(upstream, host),
     log: host.log,
-    limits: getLimitSamples(host),
-    failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
+    limitSamples: getLimitSamples(host),
+    failureLog: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
     routeHeaders: new RouteHeaders(host.service, options.route_headers),
     sessions: host.keep(
       'upstream/sessions',
@@ -63,21 +63,21 @@ export async function createRelaying(options: Infer<typeof upstreamSchema>, host
     monotonic: () => host.monotonic(),
   };
   return {
-    timeout: longestWait(options, host.catalog),
+    timeout: maxRequestSeconds(options, host.catalog),
     activate() {
       queue?.pools.configure(host.catalog, options.queue);
-      Object.assign(health.options, breakerOptions(options));
-      health.follow(host.catalog.models.flatMap(({ routes }) => routes));
+      Object.assign(health.options, toBreakerOptions(options));
+      health.addRoutes(host.catalog.models.flatMap(({ routes }) => routes));
       health.onReset = (id) => resetKeys(id, host);
-      budget.share = options.retry_share;
+      retryBudget.retriesPerRequest = options.retry_share;
     },
     enter(exchange) {
       const { isStream } = exchange.find(adapter) ?? {};
       if (isStream === undefined) return;
-      const relay = new Relay(exchange.find(trialModel) === undefined ? parts : trialParts(parts), exchange);
+      const relay = new Relay(exchange.find(trialModel) === undefined ? parts : createTrialParts(parts), exchange);
       return () =>
         isStream
-          ? withEarlyHead(relay.run(), options.keep_alive_after, exchange, () => relay.queueHeaders)
+          ? sendHeadersEarly(relay.run(), options.keep_alive_after, exchange, () => relay.queueHeaders)
           : relay.run();
     },
   };

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isEventStream, jsonType, looksLikeEvents } from '../../../../plugins/upstream/attempt/answer-kind.ts';
+import {
+  isEventStream,
+  clientContentType,
+  looksLikeEvents,
+} from '../../../../plugins/upstream/attempt/content-type.ts';
 
 describe('a content type', () => {
   it.each([
@@ -28,7 +32,7 @@ describe('a content type', () => {
     ['text/plain; charset=utf-8', 'application/json'],
     ['application/problem+json; charset=utf-8', 'application/problem+json; charset=utf-8'],
   ])('%j of an answer that is JSON becomes %j', (type, expected) => {
-    expect(jsonType(type)).toBe(expected);
+    expect(clientContentType(type)).toBe(expected);
   });
 });
 

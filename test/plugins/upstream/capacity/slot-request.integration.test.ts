@@ -5,7 +5,7 @@ import { delivery, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { type QueueOptions, SlotPools } from '../../../../plugins/upstream/capacity/slot-pools.ts';
-import { Turn } from '../../../../plugins/upstream/capacity/turn.ts';
+import { SlotRequest } from '../../../../plugins/upstream/capacity/slot-request.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,
@@ -34,10 +34,10 @@ function openQueue({ url }: FaultyUpstream, options: Partial<QueueOptions> = {},
   onTestFinished(() => pools[Symbol.asyncDispose]());
   const queue = { wait: 10, per_account: 10, total: 100, prefer_backup: false, ...options };
   pools.configure({ upstreams: all } as never, queue);
-  const parts = { pools, options: queue, Turn, header: 'x-daypass-queue', now: () => Date.now() };
+  const parts = { pools, options: queue, SlotRequest: SlotRequest, header: 'x-daypass-queue', now: () => Date.now() };
   const fixture = createRelayFixture({}, undefined, undefined, undefined, parts);
   const routes = all.map((upstream) => routeTo(upstream));
-  const pool = pools.of(limited);
+  const pool = pools.find(limited);
   const states = () => [...(pool?.places ?? [])].map(({ state }) => state);
   return {
     exchange(account: string): Exchange {

@@ -1,0 +1,38 @@
+/** Content types that do not identify the body, or are missing. */
+const ambiguousTypes = new Set(['', 'text/plain', 'application/octet-stream']);
+
+const streamTypes = new Set(['text/event-stream', 'application/x-ndjson']);
+
+const eventPrefixes = ['data:', 'event:', 'id:', 'retry:', ':'];
+
+const maxInspectedBytes = 1024;
+
+const brace = 0x7b;
+
+/** Returns true if the content type is that of an event stream. If it is not, the bytes decide: some servers label streams as JSON. */
+export function isEventStream(contentType: string): boolean {
+  return streamTypes.has(mediaType(contentType));
+}
+
+/** Returns true if the bytes start an event stream; undefined if more bytes are needed to decide. */
+export function looksLikeEvents(bytes: Buffer): boolean | undefined {
+  if (bytes[0] === brace) return false;
+  const text = bytes
+    .toString('utf8', 0, maxInspectedBytes)
+    .replace(/^\u{FEFF}/u, '')
+    .trimStart();
+  if (eventPrefixes.some((prefix) => text.startsWith(prefix))) return true;
+  const needsMoreBytes = bytes.length < maxInspectedBytes && eventPrefixes.some((prefix) => prefix.startsWith(text));
+  return needsMoreBytes ? undefined : false;
+}
+
+/** Returns the content type of a complete reply as sent to the client. A body with a vague type was parsed as JSON. */
+export function clientContentType(contentType: string): string {
+  return ambiguousTypes.has(mediaType(contentType)) ? 'application/json' : contentType;
+}
+
+/** Returns the media type in lower case, without parameters (RFC 9110 §8.3.1). */
+function mediaType(contentType: string): string {
+  const end = contentType.indexOf(';');
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}

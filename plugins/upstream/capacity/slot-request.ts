@@ -1,0 +1,205 @@
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { type Delivery, entitlement, principal } from '#core/gateway/facts.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
+import { unused } from '#core/platform/shared/slots.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { Fault } from '../attempt/fault.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { type SlotPools, getSlotPools, type QueueOptions } from './slot-pools.ts';
+import type { CapacityPool, Place } from './pool.ts';
+import { readRateHeaders } from './rate-headers.ts';
+
+/** Shared parts of the stage for waiting on slots; missing if no upstream declares a capacity. */
+export interface QueueParts {
+  readonly pools: SlotPools;
+  readonly options: QueueOptions;
+  /** Passed as a value so that the class is loaded only with these parts. */
+  readonly SlotRequest: typeof SlotRequest;
+  /** Name of the header with position and wait: `x-daypass-queue`. */
+  readonly header: string;
+  now(): number; // epoch ms
+}
+
+/** A slot of an upstream, in use until the response ends. */
+export class Slot {
+  readonly #pool: CapacityPool;
+  readonly #place: Place;
+  readonly #now: () => number;
+  #throttledShare = 0;
+  #remainingRequests: ReturnType<typeof readRateHeaders>;
+
+  constructor(pool: CapacityPool, place: Place, now: () => number) {
+    this.#pool = pool;
+    this.#place = place;
+    this.#now = now;
+  }
+
+  /**
+   * Notes the limits that the upstream reported in an attempt.
+   *
+   * @param keyCount number of keys of the upstream; limits apply per key
+   */
+  observe(
+    fault: Fault | undefined,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    keyCount: number,
+  ): void {
+    if (fault?.kind === 'throttled') this.#throttledShare = 1 / keyCount;
+    if (keyCount === 1) this.#remainingRequests = readRateHeaders(headers, this.#now()) ?? this.#remainingRequests;
+  }
+
+  /**
+   * Frees the slot. Safe to call more than once.
+   *
+   * @param isServed false if the duration is not representative of other requests
+   */
+  async release(isServed: boolean): Promise<void> {
+    await this.#pool.end(this.#place, { isServed, refused: this.#throttledShare, left: this.#remainingRequests });
+  }
+}
+
+type WaitEnd = CapacityPool | 'again' | 'late' | 'gone';
+
+/** A request that may have to wait for slots, with its places in the queues and its remaining wait. */
+export class SlotRequest {
+  readonly #parts: QueueParts;
+  readonly #exchange: Exchange;
+  readonly #delivery: Delivery;
+  readonly #model: string;
+  readonly #places = new Map<CapacityPool, Place>();
+  #wake: ((end: WaitEnd) => void) | undefined;
+  #waitedMs = 0;
+  #waitingSince: number | undefined; // ms after the start of the exchange
+  /** Position and expected wait, or those that the request would get if it were repeated. */
+  #forecast: { readonly position: number; readonly expected: number } | undefined;
+  #isQueueFull = false;
+
+  constructor(parts: QueueParts, exchange: Exchange, delivery: Delivery, model: string) {
+    this.#parts = parts;
+    this.#exchange = exchange;
+    this.#delivery = delivery;
+    this.#model = model;
+    exchange.onAbort(() => this.#wake?.('gone'));
+  }
+
+  get prefersBackup(): boolean {
+    return this.#parts.options.prefer_backup;
+  }
+
+  /** Ms for which the request may still wait. */
+  get remainingMs(): number {
+    return this.#parts.options.wait * 1000 - this.#waitedMs;
+  }
+
+  get isGone(): boolean {
+    return this.#exchange.isAborted;
+  }
+
+  /** True while the request waits in any queue. */
+  get isQueued(): boolean {
+    return this.#places.size > 0;
+  }
+
+  findPool({ upstream }: Route): CapacityPool | undefined {
+    return this.#parts.pools.getOrCreate(upstream, this.#parts.options);
+  }
+
+  /**
+   * Takes a free slot, or else a place in the queue.
+   *
+   * @returns undefined if no slot was free
+   */
+  async takeSlot(pool: CapacityPool, mayWait: boolean): Promise<Slot | undefined> {
+    if (this.#places.has(pool)) return undefined;
+    const { accountId: account = this.#exchange.id, limits } = this.#exchange.find(principal) ?? {};
+    const weight = limits?.weight ?? this.#exchange.find(entitlement)?.limits?.weight ?? 1;
+    const place = await pool.requestSlot({ account, weight, mayWait }, this.#model, () => this.#wake?.(pool));
+    if (place.state === 'running') return new Slot(pool, place, this.#parts.now);
+    if (place.state === 'waiting') this.#places.set(pool, place);
+    else if (mayWait) this.#isQueueFull = true;
+    if (this.#forecast === undefined || place.expected < this.#forecast.expected) this.#forecast = place;
+    return undefined;
+  }
+
+  /**
+   * Waits for a slot in any of its queues.
+   *
+   * @param retryIn ms after which the wait ends with `again` so that the caller can check all routes
+   */
+  async waitForSlot(
+    retryIn: number,
+  ): Promise<{ readonly pool: CapacityPool; readonly slot: Slot } | 'again' | 'late' | 'gone'> {
+    const { promise, resolve } = Promise.withResolvers<WaitEnd>();
+    this.#wake = resolve;
+    this.#waitingSince = this.#exchange.elapsed;
+    for (const [pool, { state }] of this.#places) if (state === 'running') resolve(pool);
+    if (this.isGone) resolve('gone');
+    const remainingMs = this.remainingMs;
+    const ending = await firstOrTimeout([promise], Math.min(retryIn, remainingMs));
+    this.#wake = undefined;
+    this.#waitedMs += this.#exchange.elapsed - this.#waitingSince;
+    this.#waitingSince = undefined;
+    this.#delivery.queuedFor = this.#waitedMs;
+    if (ending === timedOut) return retryIn < remainingMs ? 'again' : this.#leaveLate();
+    if (typeof ending === 'string') return ending;
+    const place = this.#places.get(ending) as Place;
+    this.#places.delete(ending);
+    return { pool: ending, slot: new Slot(ending, place, this.#parts.now) };
+  }
+
+  /** Leaves all queues, or only one. When it resolves, the places have the position and wait that a repeated request would get. */
+  async leaveQueues(queue?: CapacityPool): Promise<void> {
+    const places = [...this.#places].filter(([pool]) => pool === (queue ?? pool));
+    for (const [pool] of places) this.#places.delete(pool);
+    await Promise.all(places.map(([pool, place]) => pool.end(place, unused)));
+  }
+
+  async #leaveLate(): Promise<'late'> {
+    await this.leaveQueues();
+    return 'late';
+  }
+
+  /** Creates the fault of a request that got no slot. */
+  createFault(): Fault {
+    const { wait, per_account } = this.#parts.options;
+    const retryAfter = Math.min(
+      maxRetryDelaySeconds,
+      Math.max(1, Math.ceil((this.#forecast?.expected ?? 1_000) / 1000)),
+    );
+    const message = upstreamReason(`upstream.reason.${this.#isQueueFull ? 'crowded' : 'full'}`, {
+      most: per_account,
+      wait,
+      seconds: retryAfter,
+    });
+    const headers = this.headers;
+    return new Fault(
+      'throttled',
+      new GatewayError('rate_limited', message, { retryAfter, meaning: 'throttled', headers }),
+    );
+  }
+
+  /**
+   * Header about the queue, an RFC 9651 dictionary such as `position=12, expected=4.2, waited=2.1` with times in seconds. Position and
+   * expected wait are omitted once the request was served. Empty if the request did not have to wait.
+   */
+  get headers(): Record<string, string> {
+    if (this.#forecast === undefined) return {};
+    const currentWaitMs = this.#waitingSince === undefined ? 0 : this.#exchange.elapsed - this.#waitingSince;
+    const waitedMs = this.#waitedMs + currentWaitMs;
+    const { position, expected } = this.#forecast;
+    const fields = [`position=${position}`, `expected=${toSeconds(expected)}`, `waited=${toSeconds(waitedMs)}`];
+    return { [this.#parts.header]: (this.#delivery.servedBy === undefined ? fields : fields.slice(2)).join(', ') };
+  }
+}
+
+function toSeconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(1);
+}
+
+/** Creates the queue parts for a configuration that declares a capacity. */
+export function createQueueParts(host: Host, options: QueueOptions, header: string): QueueParts {
+  return { pools: getSlotPools(host), options, SlotRequest, header, now: () => host.now() };
+}

@@ -21,9 +21,7 @@ import { messages } from './messages/descriptor.ts';
 import { ollama } from './ollama/descriptor.ts';
 import { responses } from './responses/descriptor.ts';
 
-/**
- * All formats, the most expressive first. A translation uses the first format in this list that the upstream supports.
- */
+/** All formats, the most expressive first. A translation uses the first format in this list that the upstream supports. */
 export const formats: readonly FormatDescriptor[] = [
   responses,
   messages,
@@ -64,13 +62,11 @@ export function listEndpoints(kind: ModelKind, dialect: Dialect, formatNames?: r
   const isServed = ({ name }: ClientFormat): boolean => formatNames?.includes(name) ?? name !== completions.name;
   const servingFormats = formats.filter(isClientFormat).filter((format) => format.kind === kind && isServed(format));
   const dialectFormats = servingFormats.filter((format) => format.dialect === dialect);
-  const paths = (dialectFormats.length > 0 ? dialectFormats : servingFormats).flatMap(({ client }) =>
-    client.endpoints.flatMap(listPath),
-  );
-  return [...new Set(paths)];
+  const listedFormats = dialectFormats.length > 0 ? dialectFormats : servingFormats;
+  return [...new Set(listedFormats.flatMap(({ client }) => client.endpoints.flatMap(listPath)))];
 }
 
-/** Omits Google's paths under `/v1`: its own clients use another API version. */
+/** Omits Google's paths under `/v1`, because its own clients use another API version. */
 function listPath({ path, purpose, method }: ModelEndpoint): string[] {
   const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
   return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];

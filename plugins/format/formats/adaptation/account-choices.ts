@@ -3,12 +3,11 @@ import type { CustomerChoice } from '#core/config/catalog/customer-choices.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { mapObjects } from './adapt-media.ts';
-import { isSet, omitMembers } from './adapt-members.ts';
+import { isSet, mapObjects, omitMembers } from './adapt-members.ts';
 
 interface AccountField {
   readonly choice: CustomerChoice;
-  /** True for values that cost no more than omitting the field. */
+  /** Returns true for values that cost no more than omitting the field. */
   isFree?(value: JsonValue): boolean;
   /** True if a reply without the field would break a promise, so the request is rejected instead. */
   readonly isBinding?: boolean;
@@ -72,7 +71,7 @@ export function removeAccountChoices(
 }
 
 /**
- * Rejects choices that must not be dropped, before a translation: no other format has them.
+ * Rejects choices that must not be dropped. Called before a translation, because no other format has such choices.
  *
  * @throws GatewayError `unsupported_content` for such a choice
  */

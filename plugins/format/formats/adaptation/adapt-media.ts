@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
 import { type Adaptation, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
-import { mapListMember } from './adapt-members.ts';
 import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 
 type Medium = 'images' | 'files' | 'audio' | 'video';
@@ -68,21 +67,14 @@ function mediumOf(part: JsonObject): Medium | undefined {
   return mimeType.startsWith('audio/') ? 'audio' : 'files';
 }
 
-/** Replaces an image that the model cannot see. */
+/** Text in place of an image that the model does not accept. */
 export const omittedImage = '[image omitted: this model takes no images]';
 
-type ObjectMapper = (value: JsonObject) => JsonObject;
-
 /** Creates a function that replaces image parts of a type by a text. */
-export function createImageReplacer(type: string, textType: string): ObjectMapper {
+export function createImageReplacer(type: string, textType: string): (part: JsonObject) => JsonObject {
   return (part) => {
     if (part['type'] !== type) return part;
     const { cache_control } = part;
     return { type: textType, text: omittedImage, ...(cache_control !== undefined && { cache_control }) };
   };
-}
-
-/** Changes the objects in a list. Returns the same body if no object changes. */
-export function mapObjects(body: JsonObject, name: string, change: ObjectMapper): JsonObject {
-  return mapListMember(body, name, (entry) => (isJsonObject(entry) ? change(entry) : entry));
 }

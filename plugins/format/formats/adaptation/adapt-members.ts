@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 
 /** Returns true for the value of a member that is present and not null. */
@@ -87,4 +87,9 @@ export function mapListMember<T extends Readonly<JsonObject>>(
 ): T {
   const list = body[name];
   return Array.isArray(list) ? withMember(body, name, mapEntries(list, change)) : body;
+}
+
+/** Changes the objects in a member that is a list. Returns the same body if no object changes or the member is not a list. */
+export function mapObjects(body: JsonObject, name: string, change: (entry: JsonObject) => JsonObject): JsonObject {
+  return mapListMember(body, name, (entry) => (isJsonObject(entry) ? change(entry) : entry));
 }

@@ -4,7 +4,7 @@ import type { Notes } from '../../canonical/notes.ts';
 import { canOmit, mapEntries, omitMembers } from './adapt-members.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
-/** Members of OpenRouter and LiteLLM that name further models. They are removed: the plan and the record cover only the requested model. */
+/** Members of OpenRouter and LiteLLM that name further models, which neither the account's plan nor the record covers. */
 export const fallbackModelMembers = ['models', 'fallbacks'];
 
 /**

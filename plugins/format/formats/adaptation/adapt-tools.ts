@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Notes } from '../../canonical/notes.ts';
 import { member, sameOr, scalarText } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
-import { isSet, mapEntries, mapMembers, withMember, omitMembers } from './adapt-members.ts';
+import { isSet, mapMembers, mapObjects, omitMembers, withMember } from './adapt-members.ts';
 
 /**
  * Removes tools if the model does not support them.
@@ -60,12 +60,8 @@ export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, 
  * @param relax returns a tool without `strict`; the same object if it has no `strict`
  */
 export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => JsonObject): Adaptation {
-  return (body, { profile, notes }) => {
-    const { tools } = body;
-    if (profile.quirks.strict_tools || !Array.isArray(tools)) return body;
-    const relaxed = mapEntries(tools, (tool) => (isJsonObject(tool) ? relax(tool, notes) : tool));
-    return relaxed === tools ? body : { ...body, tools: relaxed };
-  };
+  return (body, { profile, notes }) =>
+    profile.quirks.strict_tools ? body : mapObjects(body, 'tools', (tool) => relax(tool, notes));
 }
 
 /** Removes `strict` from an object. Returns the same object if it has no `strict`. */

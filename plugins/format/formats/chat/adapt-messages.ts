@@ -5,7 +5,7 @@ import { Notes } from '../../canonical/notes.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { asList, asText, member } from '../../wire/members.ts';
 import { Placed } from '../../wire/read.ts';
-import { mapEntries, omitMembers } from '../adaptation/adapt-members.ts';
+import { mapEntries, omitMembers, withMember } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { readKeptCall, readReasoning, reasoningSeparator } from './request/read-reasoning.ts';
 import {
@@ -32,15 +32,15 @@ export const adaptMessages: Adaptation = (body, target) => {
     if (!isJsonObject(message)) return message;
     return changes.reduce<ChatMessage>((changed, change) => change(changed, `messages[${index}]`), message);
   });
-  return adapted === messages ? body : { ...body, messages: adapted };
+  return withMember(body, 'messages', adapted);
 };
 
 function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[]): MessageChange[] {
   const { profile } = target;
   const changes: MessageChange[] = [];
   if (restoresReasoning(profile, true)) {
-    const storedReasoning = new StoredReasoning(messages, target);
-    changes.push((message, path) => restoreReasoning(message, path, profile, storedReasoning));
+    const store = new StoredReasoning(messages, target);
+    changes.push((message, path) => restoreReasoning(message, path, profile, store));
   }
   if (profile.quirks.text_content) changes.push(joinTextParts);
   return changes;
@@ -51,31 +51,25 @@ function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[])
  * it, gets it restored only if it is required.
  */
 function restoresReasoning(profile: Profile, hasCalls: boolean): boolean {
-  const isReasoningContent = selectReasoningPlace(profile) === 'reasoning_content';
-  return isReasoningContent ? wantsReasoning(profile, hasCalls) : acceptsReasoning(profile, hasCalls);
+  const isMember = selectReasoningPlace(profile) === 'reasoning_content';
+  return isMember ? wantsReasoning(profile, hasCalls) : acceptsReasoning(profile, hasCalls);
 }
 
 /**
  * Puts reasoning where the vendor expects it. Takes it from the store if the client did not return it. Lost reasoning becomes an empty
  * string if the vendor rejects a message without the member.
  */
-function restoreReasoning(
-  message: ChatMessage,
-  path: string,
-  profile: Profile,
-  storedReasoning: StoredReasoning,
-): ChatMessage {
-  const { role, reasoning_content: receivedReasoning, tool_calls: calls } = message;
+function restoreReasoning(message: ChatMessage, path: string, profile: Profile, store: StoredReasoning): ChatMessage {
+  const { role, reasoning_content: received, tool_calls: calls } = message;
   if (role !== 'assistant' || !restoresReasoning(profile, asList(calls).length > 0)) return message;
   const place = selectReasoningPlace(profile);
-  const isReasoningContent = place === 'reasoning_content';
-  if (asText(message[place as 'reasoning']) !== '' || (!isReasoningContent && hasReasoningInContent(message)))
-    return message;
+  const isMember = place === 'reasoning_content';
+  if (asText(message[place as 'reasoning']) !== '' || (!isMember && hasReasoningInContent(message))) return message;
   const returnedTexts = nonEmptyTexts(readReasoning(new Placed(message, path), new Notes()));
-  const texts = returnedTexts.length > 0 ? returnedTexts : storedReasoning.readTextsBefore(calls);
-  if (texts.length === 0 && (!isReasoningContent || receivedReasoning === '')) return message;
-  const withoutReasoning = isReasoningContent ? message : omitMembers(message, ['reasoning_content', 'reasoning']);
-  return placeReasoning(withoutReasoning, texts.join(reasoningSeparator), profile);
+  const texts = returnedTexts.length > 0 ? returnedTexts : store.readTextsBefore(calls);
+  if (texts.length === 0 && (!isMember || received === '')) return message;
+  const bareMessage = isMember ? message : omitMembers(message, ['reasoning_content', 'reasoning']);
+  return placeReasoning(bareMessage, texts.join(reasoningSeparator), profile);
 }
 
 /** Finds the stored reasoning that precedes the calls of a message. */

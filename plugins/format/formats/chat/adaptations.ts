@@ -6,8 +6,8 @@ import { plainNames } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
-import { adaptMedia, mapObjects } from '../adaptation/adapt-media.ts';
-import { isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
+import { adaptMedia } from '../adaptation/adapt-media.ts';
+import { isSet, mapObjects, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
   anyJsonObject,
@@ -145,8 +145,8 @@ const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
   if (profile.quirks.named_tools || !Array.isArray(tools)) return body;
   const name = member(member(choice, 'function'), 'name');
   if (typeof name !== 'string') return body;
-  const named = tools.filter((tool) => member(member<ChatTool>(tool, 'function'), 'name') === name);
-  return named.length === 0 ? body : { ...body, tools: named, tool_choice: 'required' };
+  const namedTools = tools.filter((tool) => member(member<ChatTool>(tool, 'function'), 'name') === name);
+  return namedTools.length === 0 ? body : { ...body, tools: namedTools, tool_choice: 'required' };
 };
 
 function relaxChoice(name: string, value: JsonValue): JsonValue {
@@ -217,12 +217,12 @@ function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatReques
 
 function rewriteReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
   const requested = Object.fromEntries(reasoningMembers.map((name) => [name, body[name]]));
-  const written: ChatRequest = reencodeMembers(memberCodec, requested, target);
-  const { thinking } = written;
-  const writtenNames = reasoningMembers.filter((name) => name !== 'thinking' && isSet(written[name]));
+  const encoded: ChatRequest = reencodeMembers(memberCodec, requested, target);
+  const { thinking } = encoded;
+  const names = reasoningMembers.filter((name) => name !== 'thinking' && isSet(encoded[name]));
   const adapted = {
     ...omitMembers(body, reasoningMembers),
-    ...Object.fromEntries(writtenNames.map((name) => [name, written[name]])),
+    ...Object.fromEntries(names.map((name) => [name, encoded[name]])),
   };
   if (!isJsonObject(thinking)) return adapted;
   return { ...adapted, thinking: { ...(isJsonObject(body.thinking) && body.thinking), ...thinking } };

@@ -1,7 +1,8 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { count, hasToolOfType, member, textsOf } from '../../wire/members.ts';
-import { createImageReplacer, mapObjects } from '../adaptation/adapt-media.ts';
+import { createImageReplacer } from '../adaptation/adapt-media.ts';
+import { mapObjects } from '../adaptation/adapt-members.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
@@ -10,7 +11,7 @@ import { adaptChat } from './adaptations.ts';
 import { chatCodec } from './codec.ts';
 import { ChatReplyRepair } from './repair/reply-repair.ts';
 import { separatorBefore } from './reply/message-deltas.ts';
-import { usesDeprecatedCalls } from './reply/reply-object.ts';
+import { readCallForm } from './reply/reply-object.ts';
 import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
@@ -44,7 +45,7 @@ export const chat: ClientTextFormat = {
       isSingleAnswer,
       describeContentForm: (request) => ({
         separator: separatorBefore,
-        ...(usesDeprecatedCalls(request) && { mostCalls: 1 }),
+        ...(readCallForm(request) === 'function_call' && { mostCalls: 1 }),
       }),
       findHistoryCalls,
       hasBrokenCalls,

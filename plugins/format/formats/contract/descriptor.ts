@@ -17,10 +17,7 @@ import type { ReplyListeners } from './fragment-observer.ts';
 import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
-/**
- * Describes all differences between wire formats: one object per format, in the format's folder.
- * formats.ts lists them.
- */
+/** Describes a wire format in all that it differs from others. Each format has one descriptor in its folder; formats.ts lists them. */
 export interface FormatDescriptor extends WireFormat {
   /**
    * Path after an upstream's base URL.
@@ -40,9 +37,10 @@ export interface FormatDescriptor extends WireFormat {
   readonly text?: TextSide;
 }
 
-/** The purpose of a request: an answer, or a count of the request's tokens. */
+/** The purpose of a request: a reply, or a count of the request's tokens. */
 export type Purpose = 'answer' | 'count';
 
+/** An endpoint that calls a model. */
 export interface ModelEndpoint extends Endpoint {
   /** The upstream's path after the base URL; missing if the format has only one path. */
   readonly upstreamPath?: string;
@@ -63,16 +61,8 @@ export function defineModelEndpoint(
   options: Partial<ModelEndpoint> = {},
 ): ModelEndpoint {
   const { purpose = 'answer' } = options;
-  return {
-    name,
-    method: 'POST',
-    path,
-    isMetered: purpose === 'answer',
-    isAliased: true,
-    purpose,
-    required,
-    ...options,
-  };
+  const isMetered = purpose === 'answer';
+  return { name, method: 'POST', path, isMetered, isAliased: true, purpose, required, ...options };
 }
 
 /** The client side of a format. */

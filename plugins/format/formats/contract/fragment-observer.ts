@@ -166,9 +166,8 @@ export class FragmentObserver implements ReplyObserver {
 
   get #endedCount(): number {
     const ownCount = this.#hasEnded ? 1 : 0;
-    return this.#otherChoices === undefined
-      ? ownCount
-      : ownCount + [...this.#otherChoices.values()].filter(Boolean).length;
+    if (this.#otherChoices === undefined) return ownCount;
+    return ownCount + [...this.#otherChoices.values()].filter(Boolean).length;
   }
 
   #endStream(): void {

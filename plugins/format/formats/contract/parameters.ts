@@ -66,7 +66,7 @@ export interface ParameterRules {
   readonly body: Member;
   /** Documented names of the top-level members, by each of their spellings. Includes the model. */
   readonly documentedNames: ReadonlyMap<string, string>;
-  /** The case-folded spellings of `documented`. */
+  /** The case-folded spellings of `documentedNames`. */
   readonly foldedNames: ReadonlySet<string>;
   /** Parameters that `writeSettings` writes. */
   readonly writtenParameters: readonly Parameter[];
@@ -138,11 +138,10 @@ function buildMemberTree(parameters: readonly Parameter[], options: ParameterOpt
     for (const spelling of spellingsOf(name)) members.set(spelling, member);
     return ensureMember(inner, member);
   };
-  for (const parameter of parameters)
-    Object.assign(ensureMember(parameter.path), {
-      parameter,
-      isUnchecked: Object.hasOwn(translationOnly, parameter.name),
-    });
+  for (const parameter of parameters) {
+    const isUnchecked = Object.hasOwn(translationOnly, parameter.name);
+    Object.assign(ensureMember(parameter.path), { parameter, isUnchecked });
+  }
   for (const name of unmappedMembers) ensureMember(name.split('.'));
   for (const [name, isLost] of Object.entries(closedObjects)) ensureMember([name]).isLost = isLost;
   return body;

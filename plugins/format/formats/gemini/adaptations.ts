@@ -35,12 +35,11 @@ const adaptSchemas: Adaptation = (body, { profile, notes }) =>
   profile.quirks.tool_schema === 'subset' ? translateSchemas(body, notes) : body;
 
 function translateSchemas(object: JsonObject, notes: Notes): JsonObject {
-  const changed = mapMembers(object, (name, value) =>
+  const translated = mapMembers(object, (name, value) =>
     schemaHolders.has(camelName(name)) ? translateInside(value, notes) : value,
   );
-  const names = Object.keys(changed).filter((name) => subsetMembers.has(camelName(name)));
-  if (names.length === 0) return changed;
-  const members = Object.entries(changed).flatMap(([name, value]) => {
+  if (!Object.keys(translated).some((name) => subsetMembers.has(camelName(name)))) return translated;
+  const members = Object.entries(translated).flatMap(([name, value]) => {
     const subset = subsetMembers.get(camelName(name));
     if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
     const schema: GeminiSchema = cleanSchema(value, notes);

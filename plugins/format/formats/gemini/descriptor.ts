@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { fieldsOf } from '../../wire/gemini-fields.ts';
 import { asList, count, scalarText, textsOf } from '../../wire/members.ts';
-import { omittedImage, mapObjects } from '../adaptation/adapt-media.ts';
+import { omittedImage } from '../adaptation/adapt-media.ts';
+import { mapObjects } from '../adaptation/adapt-members.ts';
 import type { ClientTextFormat, ModelEndpoint, Purpose } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
@@ -130,11 +131,11 @@ function joinContents(body: GeminiRequest, original: GeminiRequest): GeminiReque
 
 /** Joins two contents. Returns undefined if their roles differ or they have no list of parts. */
 function joinSameRole(last: JsonValue | undefined, next: JsonValue): GeminiContent | undefined {
-  if (!isJsonObject(last) || !isJsonObject(next)) return undefined;
-  const first: GeminiContent = last;
-  const second: GeminiContent = next;
-  if (first.role !== second.role || !Array.isArray(first.parts) || !Array.isArray(second.parts)) return undefined;
-  return { ...first, parts: [...first.parts, ...second.parts] };
+  if (!isJsonObject(last) || !isJsonObject(next) || last['role'] !== next['role']) return undefined;
+  const { parts: lastParts }: GeminiContent = last;
+  const { parts: nextParts }: GeminiContent = next;
+  if (!Array.isArray(lastParts) || !Array.isArray(nextParts)) return undefined;
+  return { ...last, parts: [...lastParts, ...nextParts] };
 }
 
 function omitResultImages(body: JsonObject): JsonObject {

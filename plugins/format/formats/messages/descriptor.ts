@@ -1,7 +1,8 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { member, textsOf } from '../../wire/members.ts';
-import { createImageReplacer, mapObjects } from '../adaptation/adapt-media.ts';
+import { createImageReplacer } from '../adaptation/adapt-media.ts';
+import { mapObjects } from '../adaptation/adapt-members.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
 import { type ClientTextFormat, defineModelEndpoint, type Purpose } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';

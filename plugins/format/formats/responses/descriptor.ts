@@ -1,7 +1,8 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { hasToolOfType, member, scalarText } from '../../wire/members.ts';
-import { createImageReplacer, mapObjects } from '../adaptation/adapt-media.ts';
+import { createImageReplacer } from '../adaptation/adapt-media.ts';
+import { mapObjects } from '../adaptation/adapt-members.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';

@@ -2,7 +2,7 @@ import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
 import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
 import { readFinish } from '../reply/finish.ts';
-import { writeFinish } from '../reply/reply-object.ts';
+import { type CallForm, writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
@@ -15,8 +15,7 @@ interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   readonly id: string;
   readonly index: number;
   readonly isWhole: boolean;
-  /** True if the client sent `functions` and supports only the deprecated form of calls. */
-  readonly usesDeprecatedCalls: boolean;
+  readonly callForm: CallForm;
 }
 
 /** Repairs one choice of a reply, as a stream of deltas or as a whole message. */
@@ -24,18 +23,18 @@ export class ChoiceRepair {
   readonly #tracker: ChoiceTracker;
   readonly #calls: CallRepair;
   readonly #index: number;
-  readonly #isOld: boolean;
+  readonly #callForm: CallForm;
   readonly #isWhole: boolean;
   #hasRole = false;
   #reportedFinish: FinishReason | undefined;
   /** The finish reason that the client has received. */
   #sentReason: string | undefined;
 
-  constructor({ id, index, isWhole, usesDeprecatedCalls, ...options }: ChoiceRepairOptions) {
+  constructor({ id, index, isWhole, callForm, ...options }: ChoiceRepairOptions) {
     this.#tracker = new ChoiceTracker(options);
     this.#calls = new CallRepair(index === 0 ? id : `${id}_${index}`, isWhole);
     this.#index = index;
-    this.#isOld = usesDeprecatedCalls;
+    this.#callForm = callForm;
     this.#isWhole = isWhole;
   }
 
@@ -114,8 +113,8 @@ export class ChoiceRepair {
    */
   createLast(isComplete: boolean): ChatChoice {
     const delta = this.#repair({}, this.#joinUpdates([], true), true);
-    const word = isComplete ? this.#chooseFinishReason(undefined, this.#reportedFinish ?? 'stop') : undefined;
-    return { index: this.#index, delta, finish_reason: word ?? null };
+    const reason = isComplete ? this.#chooseFinishReason(undefined, this.#reportedFinish ?? 'stop') : undefined;
+    return { index: this.#index, delta, finish_reason: reason ?? null };
   }
 
   #readFinish(choice: ChatChoice): FinishReason | undefined {
@@ -140,7 +139,7 @@ export class ChoiceRepair {
     const needsRole = !this.#hasRole && asText(received.role) === '';
     this.#hasRole = true;
     return repairMessage(received, update, {
-      entries: this.#isOld ? undefined : this.#calls.repairPieces(update.calls, isLast),
+      entries: this.#callForm === 'function_call' ? undefined : this.#calls.repairPieces(update.calls, isLast),
       needsRole,
       isWhole: this.#isWhole,
     });
@@ -151,8 +150,9 @@ export class ChoiceRepair {
     const openValue = typeof received === 'string' ? null : received;
     this.#reportedFinish ??= finish;
     if (this.#reportedFinish === undefined) return openValue;
-    const hasCalls = this.#isOld ? this.#tracker.calls.calls.length > 0 : this.#calls.hasCalls;
-    const reason = writeFinish(resolveFinish(this.#reportedFinish, hasCalls), this.#isOld);
+    const isDeprecated = this.#callForm === 'function_call';
+    const hasCalls = isDeprecated ? this.#tracker.calls.calls.length > 0 : this.#calls.hasCalls;
+    const reason = writeFinish(resolveFinish(this.#reportedFinish, hasCalls), this.#callForm);
     if (reason === this.#sentReason) return openValue;
     this.#sentReason = reason;
     return reason;
@@ -187,14 +187,10 @@ function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: Mess
   return { ...members, ...changes, ...(entries.length > 0 && { tool_calls: [...entries] }) };
 }
 
-const removedIfEmpty = ['function_call', 'audio'] as const;
-
 /** Removes an empty call and an empty audio, because clients treat the mere presence of the member as a call or audio. */
 function removeEmptyMembers(message: ChatMessage): ChatMessage {
-  return omitMembers(
-    message,
-    removedIfEmpty.filter((name) => isEmptyObject(message[name])),
-  );
+  const emptyNames = (['function_call', 'audio'] as const).filter((name) => isEmptyObject(message[name]));
+  return omitMembers(message, emptyNames);
 }
 
 function isEmptyObject(value: JsonValue | undefined): boolean {

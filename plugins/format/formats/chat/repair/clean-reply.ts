@@ -70,7 +70,7 @@ export class CleanChunks {
     const text = findString(chunk, 'text', '"content":"', deltaOffset);
     const [reasoning, otherReasoning] = reasoningNames
       .map((name) => findString(chunk, 'reasoning', name, deltaOffset))
-      .map((place) => (place !== undefined && place.end > place.start ? place : undefined));
+      .map((span) => (span !== undefined && span.end > span.start ? span : undefined));
     if (reasoning === undefined) {
       if (otherReasoning !== undefined) return undefined;
       // Without reasoning as plain text, the details may be cumulative.
@@ -84,9 +84,9 @@ export class CleanChunks {
     return !this.#keepsTiers && namesOtherTier(chunk);
   }
 
-  #learnShape(chunk: string, place: StringSpan | undefined): CleanDelta | undefined {
-    if (place === undefined) return undefined;
-    const { kind, start, end } = place;
+  #learnShape(chunk: string, span: StringSpan | undefined): CleanDelta | undefined {
+    if (span === undefined) return undefined;
+    const { kind, start, end } = span;
     // The list of choices ends after the list of calls.
     const searchStart = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
     const choicesEnd = chunk.indexOf('}]', searchStart) + 2;
@@ -97,7 +97,7 @@ export class CleanChunks {
       const shape: ChunkShape = { kind, before: chunk.slice(0, start), after, remainder };
       this.#shapes = [shape, ...this.#shapes].slice(0, maxShapes);
     }
-    return createDelta(kind, readString(chunk, place), false);
+    return createDelta(kind, readString(chunk, span), false);
   }
 }
 
@@ -126,7 +126,7 @@ function findInput(chunk: string, offset: number): StringSpan | undefined {
   return inputEndPattern.test(chunk) ? { kind: Number(match[1]), start, end } : undefined;
 }
 
-/** Finds the string that follows `beginning`; undefined if `beginning` is not found. */
+/** Finds the string that follows `opening`; undefined if `opening` is not found. */
 function findString(chunk: string, kind: ChunkShape['kind'], opening: string, offset: number): StringSpan | undefined {
   const openingOffset = chunk.indexOf(opening, offset);
   if (openingOffset === -1) return undefined;

@@ -12,7 +12,7 @@ import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../cont
 import { classifyMissingFinish, missingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
 import { answerRefusedPrompt } from '../reply/prompt-filter.ts';
 import { choicesOf } from '../reply/read-reply.ts';
-import { usesDeprecatedCalls } from '../reply/reply-object.ts';
+import { readCallForm } from '../reply/reply-object.ts';
 import { isSingleAnswer } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
 import { readCleanChoice, hasRequiredMembers } from '../reply/clean-reply.ts';
@@ -140,7 +140,7 @@ export class ChatReplyRepair implements ReplyRepair {
       id: `call_${this.#context.id}`,
       index,
       isWhole,
-      usesDeprecatedCalls: usesDeprecatedCalls(this.#request),
+      callForm: readCallForm(this.#request),
       inlineThinking: this.#inlineThinking,
     });
     this.#choices.set(index, choice);

@@ -13,7 +13,7 @@ export interface CallPiece {
   readonly isWhole: boolean;
   /** True for a new call whose index differs from an earlier index in the same list, which rules out a repetition. */
   readonly isSeparate: boolean;
-  /** The id, with the piece that brings it; undefined before and after. */
+  /** The id, in the piece that brings it; undefined in all other pieces. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly input: string;
@@ -67,15 +67,15 @@ export class CallTracker {
    * @param callsInChunk calls of earlier pieces in the same chunk
    */
   #takePiece(piece: CallEntry, fromEnd: number, callsInChunk: Set<TrackedCall>): CallPiece[] {
-    const existing = this.#find(piece, isAnonymous(piece) ? fromEnd : 1, callsInChunk);
+    const existing = this.#findCall(piece, isAnonymous(piece) ? fromEnd : 1, callsInChunk);
     const isNew = existing === undefined;
     const isRepeated = !isNew && isRepetition(piece, existing, callsInChunk);
-    const twin = isNew ? this.#calls.find((call) => mayRepeat(piece, call, callsInChunk)) : undefined;
-    const call = existing ?? this.#open(piece);
-    call.suspectedOriginal ??= twin;
+    const original = isNew ? this.#calls.find((call) => mayRepeat(piece, call, callsInChunk)) : undefined;
+    const call = existing ?? this.#openCall(piece);
+    call.suspectedOriginal ??= original;
     callsInChunk.add(call);
     const input = isRepeated ? '' : call.takeInput(piece.input);
-    const next = { ...this.#learn(call, piece), isFirst: isNew, isWhole: false, isSeparate: false, input };
+    const next = { ...this.#learnMembers(call, piece), isFirst: isNew, isWhole: false, isSeparate: false, input };
     if (call.isRepetition) return [];
     if (call.suspectedOriginal === undefined) return [next];
     return call.holdBack(piece.entry, input) ? this.#release(call) : [];
@@ -92,14 +92,14 @@ export class CallTracker {
   #takeWhole(whole: CallEntry, position: number, callsInList: Set<TrackedCall>): CallPiece {
     const existing = this.#findRepeated(whole, position, callsInList);
     const isNew = existing === undefined;
-    const call = existing ?? this.#open(whole);
+    const call = existing ?? this.#openCall(whole);
     const isSeparate = isNew && [...callsInList].some((other) => hasDifferentIndex(whole, other));
     callsInList.add(call);
-    const learned = this.#learn(call, whole);
+    const learned = this.#learnMembers(call, whole);
     return { ...learned, isFirst: isNew, isWhole: true, isSeparate, input: call.completeInput(whole.input) };
   }
 
-  #find(piece: CallEntry, fromEnd: number, callsInChunk: ReadonlySet<TrackedCall>): TrackedCall | undefined {
+  #findCall(piece: CallEntry, fromEnd: number, callsInChunk: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const candidate = this.#findCandidate(piece, fromEnd);
     if (candidate !== undefined && !startsNewCall(piece, candidate)) return candidate;
     return this.#calls.find((call) => isRepetition(piece, call, callsInChunk));
@@ -129,14 +129,14 @@ export class CallTracker {
     return atPosition?.name === name ? atPosition : undefined;
   }
 
-  #open(piece: CallEntry): TrackedCall {
+  #openCall(piece: CallEntry): TrackedCall {
     const call = new TrackedCall(this.#calls.length, piece);
     this.#calls.push(call);
     if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
     return call;
   }
 
-  #learn(
+  #learnMembers(
     call: TrackedCall,
     { id, name, entry, isCustom }: CallEntry,
   ): Pick<CallPiece, 'call' | 'entry' | 'isCustom' | 'id' | 'name'> {

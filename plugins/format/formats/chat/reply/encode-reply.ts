@@ -5,7 +5,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { CompleteReply, Logprob, ReplyEvent } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
 import { type BlockEvent, MessageDeltas, writeMessage } from './message-deltas.ts';
-import { usesDeprecatedCalls, writeFinish, writeUsage } from './reply-object.ts';
+import { type CallForm, readCallForm, writeFinish, writeUsage } from './reply-object.ts';
 import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../
  */
 export class ChatEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  readonly #isOld: boolean;
+  readonly #callForm: CallForm;
   readonly #wantsUsage: boolean;
   readonly #deltas: MessageDeltas;
   #hasStarted = false;
@@ -25,9 +25,9 @@ export class ChatEncoder implements ReplyEncoder {
     const { request } = context;
     const { stream_options }: ChatRequest = request;
     this.#context = context;
-    this.#isOld = usesDeprecatedCalls(request);
+    this.#callForm = readCallForm(request);
     this.#wantsUsage = member<ChatStreamOptions>(stream_options, 'include_usage') === true;
-    this.#deltas = new MessageDeltas(this.#isOld);
+    this.#deltas = new MessageDeltas(this.#callForm);
     const [before = '', after = ''] = this.#writeChunk({}, null).split('"delta":{}');
     this.#plainFrame = [`${before}"delta":`, after];
   }
@@ -55,8 +55,8 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   whole(reply: CompleteReply): ChatReply {
-    const message = writeMessage(reply, this.#isOld);
-    const finish_reason = writeFinish(reply.finish, this.#isOld);
+    const message = writeMessage(reply, this.#callForm);
+    const finish_reason = writeFinish(reply.finish, this.#callForm);
     const tokens = reply.blocks.flatMap((block) => (block.type === 'text' ? (block.logprobs ?? []) : []));
     return {
       ...this.#writeHead('chat.completion'),
@@ -75,7 +75,7 @@ export class ChatEncoder implements ReplyEncoder {
     // A reply with only reasoning gets an empty text.
     const delta = this.#hasStarted && this.#deltas.isEmpty ? { content: '' } : {};
     const states = this.#deltas.takeStates().map((state) => this.#writeChunk(state, null));
-    const last = this.#writeChunk(delta, writeFinish(reply.finish, this.#isOld), writeTier(reply));
+    const last = this.#writeChunk(delta, writeFinish(reply.finish, this.#callForm), writeTier(reply));
     const usage = {
       ...this.#writeHead('chat.completion.chunk'),
       choices: [],

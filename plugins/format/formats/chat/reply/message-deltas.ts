@@ -11,7 +11,7 @@ import {
 } from '../../../canonical/reply.ts';
 import type { SaidBefore } from '../../../content/sent-content.ts';
 import { reasoningSeparator } from '../request/read-reasoning.ts';
-import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
+import { type CallForm, writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatReasoningDetail } from '../../../wire/chat.ts';
 import { asList } from '../../../wire/members.ts';
 
@@ -23,7 +23,7 @@ export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
  * indexes 0, 1, 2…
  */
 export class MessageDeltas {
-  readonly #isOld: boolean;
+  readonly #callForm: CallForm;
   #textLength = 0;
   #reasoningLength = 0;
   #refusalLength = 0;
@@ -34,9 +34,8 @@ export class MessageDeltas {
   #textBefore = 0;
   #separator = '';
 
-  /** @param isOld true if the client supports only `function_call`, at most one per message */
-  constructor(isOld: boolean) {
-    this.#isOld = isOld;
+  constructor(callForm: CallForm) {
+    this.#callForm = callForm;
   }
 
   /** True while there is no text, refusal or call. */
@@ -73,7 +72,7 @@ export class MessageDeltas {
     if (head.type !== 'tool_call') return [];
     const index = this.#callCount++;
     const call = writeCall(head, '');
-    if (!this.#isOld) return [{ tool_calls: [{ index, ...call }] }];
+    if (this.#callForm === 'tool_calls') return [{ tool_calls: [{ index, ...call }] }];
     return index === 0 ? [{ function_call: call.function }] : [];
   }
 
@@ -107,7 +106,7 @@ export class MessageDeltas {
 
   #continueCall(isFreeform: boolean, text: string): ChatMessage[] {
     const index = this.#callCount - 1;
-    if (this.#isOld) return index === 0 ? [{ function_call: { arguments: text } }] : [];
+    if (this.#callForm === 'function_call') return index === 0 ? [{ function_call: { arguments: text } }] : [];
     const piece: ChatCall = isFreeform ? { custom: { input: text } } : { function: { arguments: text } };
     return [{ tool_calls: [{ index, ...piece }] }];
   }
@@ -122,8 +121,8 @@ export function separatorBefore(head: BlockHead, before: Omit<SaidBefore, 'last'
 }
 
 /** Writes the message of a non-streaming reply as the sum of its deltas, so that both forms always have the same content. */
-export function writeMessage({ blocks }: CompleteReply, isOld: boolean): ChatMessage {
-  const deltas = new MessageDeltas(isOld);
+export function writeMessage({ blocks }: CompleteReply, callForm: CallForm): ChatMessage {
+  const deltas = new MessageDeltas(callForm);
   const message = { role: 'assistant', content: null, refusal: null } satisfies ChatMessage as JsonObject;
   for (const [index, block] of blocks.entries()) {
     for (const delta of writeBlock(deltas, index, block)) addDelta(message, delta);

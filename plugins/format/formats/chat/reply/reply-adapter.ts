@@ -29,17 +29,17 @@ export class ChatReplyAdapter implements ReplyAdapter {
     this.#owesUsage = this.#wantsUsage;
   }
 
-  adaptEvent(event: StreamEvent, counted?: Usage): string {
+  adaptEvent(event: StreamEvent, reportedUsage?: Usage): string {
     const { text, data } = event;
     if (!event.isPlain && isUsageChunk(event)) {
-      if (hasTokenCounts(counted)) this.#owesUsage = false;
+      if (hasTokenCounts(reportedUsage)) this.#owesUsage = false;
       // The gateway requested this chunk, not the client.
       if (!this.#wantsUsage && /"choices"\s*:\s*\[\s*\]/.test(text)) return '';
       const chunk: ChatReply = event.parse() ?? {};
-      const adapted = addCachedTokens(chunk, counted);
+      const adapted = addCachedTokens(chunk, reportedUsage);
       return adapted === chunk ? text : replaceDataInText(text, adapted);
     }
-    if (data?.startsWith('[DONE]') === true) return this.renderEnd(counted) + text;
+    if (data?.startsWith('[DONE]') === true) return this.renderEnd(reportedUsage) + text;
     if (data !== undefined) {
       this.meter.delta(event);
       this.#lastChunk = event;
@@ -47,10 +47,10 @@ export class ChatReplyAdapter implements ReplyAdapter {
     return text;
   }
 
-  adaptReply(text: string, body: ChatReply, counted?: Usage): string {
-    if (hasTokenCounts(counted)) {
-      const placed = addCachedTokens(body, counted);
-      return placed === body ? text : JSON.stringify(placed);
+  adaptReply(text: string, body: ChatReply, reportedUsage?: Usage): string {
+    if (hasTokenCounts(reportedUsage)) {
+      const adapted = addCachedTokens(body, reportedUsage);
+      return adapted === body ? text : JSON.stringify(adapted);
     }
     this.meter.whole(body);
     return JSON.stringify({ ...body, usage: completeUsage(body.usage, this.#completeUsage(counted)) });

@@ -4,24 +4,22 @@ import type { ChatAnnotation, ChatCall, ChatReasoningDetail, ChatRequest, ChatUs
 
 type ReasoningBlock = Extract<Block, { type: 'reasoning' }>;
 
+/** The form of calls that a client supports: `tool_calls`, or the deprecated `function_call`, which a message has at most once. */
+export type CallForm = 'tool_calls' | 'function_call';
+
 /** Maps a pause for the vendor's own tools to `length`, the only reason of this format for an unfinished reply. */
-const finishReasons: Readonly<Record<FinishReason, string>> = {
+const finishReasons: Readonly<Record<Exclude<FinishReason, 'tool_calls'>, string>> = {
   stop: 'stop',
   stop_sequence: 'stop',
   pause: 'length',
   length: 'length',
   context_length: 'length',
-  tool_calls: 'tool_calls',
   content_filter: 'content_filter',
 };
 
-/**
- * Encodes a finish reason.
- *
- * @param isOld true if the client sent `functions` and supports only the deprecated reason
- */
-export function writeFinish(finish: FinishReason, isOld: boolean): string {
-  return isOld && finish === 'tool_calls' ? 'function_call' : finishReasons[finish];
+/** Encodes a finish reason. The reasons for calls have the names of their forms. */
+export function writeFinish(finish: FinishReason, callForm: CallForm): string {
+  return finish === 'tool_calls' ? callForm : finishReasons[finish];
 }
 
 /** Encodes usage. Source: OpenAI API reference, "The chat completion object", `usage`. */
@@ -68,7 +66,7 @@ export function writeReasoningState({ state, text }: ReasoningBlock, index: numb
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
 }
 
-/** Returns true if the client sent the deprecated `functions` and supports only `function_call`. */
-export function usesDeprecatedCalls(request: ChatRequest): boolean {
-  return Array.isArray(request.functions) && !Array.isArray(request.tools);
+/** Reads the form of calls that the client supports, which is deprecated if it sent only the deprecated `functions`. */
+export function readCallForm({ functions, tools }: ChatRequest): CallForm {
+  return Array.isArray(functions) && !Array.isArray(tools) ? 'function_call' : 'tool_calls';
 }

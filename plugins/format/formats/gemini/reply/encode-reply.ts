@@ -106,7 +106,7 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
     : writer.writeDelta(block, block.text);
 }
 
-/** True if the client requested thoughts; other clients would treat thoughts as part of the answer. */
+/** Returns true if the client requested thoughts. Other clients would treat thoughts as part of the text. */
 export function wantsThoughts(request: JsonObject): boolean {
   const { generationConfig } = fieldsOf<GeminiRequest>(request);
   const { thinkingConfig } = fieldsOf<GeminiGeneration>(generationConfig);

@@ -8,11 +8,12 @@ import {
   replaceDataInText,
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
-import { member } from '../../../wire/members.ts';
+import { asList, member } from '../../../wire/members.ts';
 import { tagSignatures } from '../request/thought-signature.ts';
 import { writeUsage } from './finish.ts';
 import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
 
+/** Tags signatures with their origin, and adds usage that the upstream did not report. */
 export class GeminiReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #origin: string;
@@ -22,29 +23,29 @@ export class GeminiReplyAdapter implements ReplyAdapter {
     this.#origin = origin;
   }
 
-  adaptEvent(event: StreamEvent, counted?: Usage): string {
+  adaptEvent(event: StreamEvent, reportedUsage?: Usage): string {
     const { text } = event;
     if (text.includes('"candidates"')) this.meter.delta(event);
-    const chunk = !hasTokenCounts(counted) && text.includes('"finishReason"') ? event.parse() : undefined;
+    const lacksUsage = !hasTokenCounts(reportedUsage) && text.includes('"finishReason"');
+    const chunk = lacksUsage ? event.parse() : undefined;
     const isLast = chunk !== undefined && hasFinished(chunk);
-    return tagSignatures(isLast ? replaceDataInText(text, this.#withUsage(chunk, counted)) : text, this.#origin);
+    return tagSignatures(isLast ? replaceDataInText(text, this.#withUsage(chunk, reportedUsage)) : text, this.#origin);
   }
 
-  adaptReply(text: string, body: GeminiReply, counted?: Usage): string {
-    if (hasTokenCounts(counted)) return tagSignatures(text, this.#origin);
+  adaptReply(text: string, body: GeminiReply, reportedUsage?: Usage): string {
+    if (hasTokenCounts(reportedUsage)) return tagSignatures(text, this.#origin);
     this.meter.whole(body);
-    return tagSignatures(JSON.stringify(this.#withUsage(body, counted)), this.#origin);
+    return tagSignatures(JSON.stringify(this.#withUsage(body, reportedUsage)), this.#origin);
   }
 
-  #withUsage(body: GeminiReply, counted: Usage | undefined): GeminiReply {
-    const usage = writeUsage(this.meter.complete(counted, true));
+  #withUsage(body: GeminiReply, reportedUsage: Usage | undefined): GeminiReply {
+    const usage = writeUsage(this.meter.complete(reportedUsage, true));
     return { ...body, usageMetadata: { ...asObject(body.usageMetadata), ...usage } };
   }
 }
 
 function hasFinished({ candidates }: GeminiReply): boolean {
-  return (
-    Array.isArray(candidates) &&
-    candidates.some((one) => typeof member<GeminiCandidate>(one, 'finishReason') === 'string')
+  return asList(candidates).some(
+    (candidate) => typeof member<GeminiCandidate>(candidate, 'finishReason') === 'string',
   );
 }

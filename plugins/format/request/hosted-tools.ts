@@ -39,7 +39,7 @@ export function answerUnavailableTools(
   if (!isClaudeCode(exchange)) return undefined;
   if (refusal.code !== 'not_supported' || refusal.details.param !== 'tools' || !isClientTextFormat(format))
     return undefined;
-  const answer = format.client.text.answerUnavailableTool?.(request.body, replyContext(exchange, request), isStream);
+  const answer = format.client.text.replyToUnavailableTool?.(request.body, replyContext(exchange, request), isStream);
   if (answer === undefined) return undefined;
   const type = isStream ? 'text/event-stream' : 'application/json';
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body: answer };

@@ -194,7 +194,7 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
   if (purpose !== 'answer' || text === undefined) return false;
   const { freeform_tools, tool_result_images, strict_calls } = profileIn(format.name, profile).quirks;
   if (!freeform_tools && text.hasFreeformTools?.(outline) === true) return true;
-  if (strict_calls && text.isSingleAnswer(outline) && text.hasBrokenCalls?.(outline) === true) return true;
+  if (strict_calls && text.isSingleChoice(outline) && text.hasBrokenCalls?.(outline) === true) return true;
   return !tool_result_images && text.omitResultImages(outline) !== outline;
 }
 

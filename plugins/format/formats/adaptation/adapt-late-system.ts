@@ -138,7 +138,8 @@ function joinMessages(first: JsonObject, second: JsonObject, textType: string): 
   return { ...first, content: [first, second].flatMap(({ content }) => toParts(content, textType)) };
 }
 
-function toParts(content: JsonValue | undefined, type: string): JsonValue[] {
+/** Returns content as a list of parts: a string becomes a text part of the given type. */
+export function toParts(content: JsonValue | undefined, type: string): JsonValue[] {
   if (Array.isArray(content)) return content;
   return typeof content === 'string' && content !== '' ? [{ type, text: content }] : [];
 }
@@ -160,7 +161,8 @@ function splitResults(message: JsonValue): [results: JsonObject | undefined, oth
   return [{ ...message, content: results }, others.length === 0 ? undefined : { ...message, content: others }];
 }
 
-function isSystem(message: JsonValue | undefined): message is JsonObject {
+/** Returns true for a message with the role `system` or `developer`. */
+export function isSystem(message: JsonValue | undefined): message is JsonObject {
   return isJsonObject(message) && (message['role'] === 'system' || message['role'] === 'developer');
 }
 

@@ -58,25 +58,25 @@ export function undefinedIfEmpty(object: JsonObject): JsonObject | undefined {
 
 /** Changes the values of members. Returns the same body if no value changes. */
 export function mapMembers(body: JsonObject, change: (name: string, value: JsonValue) => JsonValue): JsonObject {
-  let changed = body;
+  let mapped = body;
   for (const [name, value] of Object.entries(body)) {
     if (!isSet(value)) continue;
-    const next = change(name, value);
-    if (next !== value) changed = { ...changed, [name]: next };
+    const newValue = change(name, value);
+    if (newValue !== value) mapped = { ...mapped, [name]: newValue };
   }
-  return changed;
+  return mapped;
 }
 
 /** Changes the entries of a list. Returns the same list if no entry changes. */
 export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: number) => JsonValue): JsonValue[] {
-  let changed: JsonValue[] | undefined;
+  let mapped: JsonValue[] | undefined;
   for (let index = 0; index < list.length; index++) {
     const entry = list[index] as JsonValue;
-    const next = change(entry, index);
-    if (next !== entry) changed ??= list.slice(0, index);
-    changed?.push(next);
+    const newEntry = change(entry, index);
+    if (newEntry !== entry) mapped ??= list.slice(0, index);
+    mapped?.push(newEntry);
   }
-  return changed ?? list;
+  return mapped ?? list;
 }
 
 /** Changes the entries of a member that is a list. Returns the same body if no entry changes or the member is not a list. */

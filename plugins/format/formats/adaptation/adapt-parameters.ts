@@ -79,14 +79,14 @@ function fitReasoningBudget(
 /**
  * Sends no more stop sequences than the route supports. The gateway itself applies the others to the reply.
  *
- * @param isSingleAnswer returns false for a request for several choices, which the gateway cannot cut
+ * @param isSingleChoice returns false for a request for several choices, which the gateway cannot cut
  */
-export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => boolean = () => true): Adaptation {
+export function adaptStops(name: string, isSingleChoice: (body: JsonObject) => boolean = () => true): Adaptation {
   return (body, { profile, notes }) => {
     const maxSequences = profile.quirks.stop;
     const sequences = textsOf(body[name]);
     if (sequences.length <= maxSequences) return body;
-    if (isSingleAnswer(body)) noteCutting(notes);
+    if (isSingleChoice(body)) noteCutting(notes);
     else notes.drop(name);
     // The member keeps its position, because some caches compare bodies byte by byte.
     return withMember(body, name, maxSequences === 0 ? undefined : sequences.slice(0, maxSequences));

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { AdaptationTarget } from '../contract/adaptation.ts';
+import { isSystem } from './adapt-late-system.ts';
 import { isSet } from './adapt-members.ts';
 
 type Target = Pick<AdaptationTarget, 'profile' | 'notes'>;
@@ -47,7 +48,7 @@ function markMetadata(body: JsonObject, mark: string): JsonObject {
 function markMessages(body: JsonObject, text: string, { profile }: Target): JsonObject {
   const messages = Array.isArray(body['messages']) ? body['messages'] : [];
   const [first, ...others] = messages;
-  if (isJsonObject(first) && (first['role'] === 'system' || first['role'] === 'developer'))
+  if (isSystem(first))
     return { ...body, messages: [{ ...first, content: prependText(text, first['content']) }, ...others] };
   return { ...body, messages: [{ role: profile.quirks.system_role, content: text }, ...messages] };
 }
@@ -57,8 +58,8 @@ function markFirstTool(body: JsonObject, text: string): JsonObject {
   const { tools } = body;
   if (!Array.isArray(tools)) return body;
   for (const [index, tool] of tools.entries()) {
-    const marked = markDescription(tool, text);
-    if (marked !== undefined) return { ...body, tools: tools.with(index, marked) };
+    const markedTool = markDescription(tool, text);
+    if (markedTool !== undefined) return { ...body, tools: tools.with(index, markedTool) };
   }
   return body;
 }

@@ -13,7 +13,7 @@ import {
   selectReasoningPlace,
   placeReasoning,
   acceptsReasoning,
-} from './request/place-thoughts.ts';
+} from './request/place-reasoning.ts';
 import type { ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
 
 type MessageChange = (message: ChatMessage, path: string) => ChatMessage;

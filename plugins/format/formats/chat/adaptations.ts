@@ -5,7 +5,7 @@ import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
-import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
+import { adaptLateSystem, isSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { isSet, mapObjects, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import {
@@ -41,7 +41,7 @@ import {
 import { adaptMessages } from './adapt-messages.ts';
 import { maxCallIdLength, writeCallIds } from './request/call-ids.ts';
 import { chatCodec } from './codec.ts';
-import { isSingleAnswer } from './request/parameters.ts';
+import { isSingleChoice } from './request/parameters.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
 import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../../wire/chat.ts';
 
@@ -77,9 +77,10 @@ const adaptSeedName: Adaptation = (body: ChatRequest, { profile }) => {
 
 /** Renames the role `developer`, which newer OpenAI models use for `system`, for vendors that do not support it. */
 const adaptSystemRole: Adaptation = (body: ChatRequest, { profile }) => {
-  const { messages } = body;
-  if (profile.quirks.system_role !== 'system' || !Array.isArray(messages)) return body;
-  return mapObjects(body, 'messages', (message) => (isDeveloper(message) ? { ...message, role: 'system' } : message));
+  if (profile.quirks.system_role !== 'system') return body;
+  return mapObjects(body, 'messages', (message: ChatMessage) =>
+    message.role === 'developer' ? { ...message, role: 'system' } : message,
+  );
 };
 
 /** Re-encodes messages with generated images, which only OpenRouter accepts as members of messages. */
@@ -94,7 +95,7 @@ const adaptGeneratedImages: Adaptation = (body: ChatRequest, target) => {
 const joinLeadingInstructions: Adaptation = (body: ChatRequest, { profile }) => {
   if (!profile.quirks.single_system) return body;
   const messages = asList(body.messages);
-  const firstOther = messages.findIndex((message) => !isInstruction(message));
+  const firstOther = messages.findIndex((message) => !isSystem(message));
   const count = firstOther === -1 ? messages.length : firstOther;
   if (count < 2) return body;
   const instructions = messages.slice(0, count) as ChatMessage[];
@@ -108,11 +109,6 @@ function joinInstructions(first: ChatMessage, { content }: ChatMessage): ChatMes
   const firstParts =
     typeof first.content === 'string' ? [{ type: 'text', text: first.content }] : asList(first.content);
   return { ...first, content: [...firstParts, ...content] };
-}
-
-function isInstruction(message: JsonValue): message is ChatMessage {
-  const role = member<ChatMessage>(message, 'role');
-  return role === 'system' || role === 'developer';
 }
 
 function removeToolStrict(tool: ChatTool, notes: Notes): ChatTool {
@@ -132,10 +128,6 @@ const adaptHostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) =>
   notes.drop('web_search');
   return omitMembers(body, ['web_search_options']);
 };
-
-function isDeveloper(message: JsonValue): boolean {
-  return member<ChatMessage>(message, 'role') === 'developer';
-}
 
 const toolMembers = ['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls'];
 
@@ -166,8 +158,8 @@ const outputEditor: OutputFormatEditor = {
 /** Adds an instruction after the existing instructions, so that the start of the prompt is unchanged. */
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
   const [first, ...others] = messages;
-  if (first === undefined || !isInstruction(first)) return [{ role, content: text }, ...messages];
-  return [{ ...first, content: appendInstruction(first.content, text) }, ...others];
+  if (!isSystem(first)) return [{ role, content: text }, ...messages];
+  return [{ ...first, content: appendInstruction(first['content'], text) }, ...others];
 }
 
 /** Adapts a Chat request to the capabilities and quirks of a route. */
@@ -176,7 +168,7 @@ export const adaptChat = chainAdaptations(
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
   adaptEndUser(openaiEndUser),
   adaptLimitName,
-  adaptStops('stop', isSingleAnswer),
+  adaptStops('stop', isSingleChoice),
   adaptStreamUsage,
   adaptSeedName,
   adaptSystemRole,

@@ -10,12 +10,12 @@ import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptChat } from './adaptations.ts';
 import { chatCodec } from './codec.ts';
 import { ChatReplyRepair } from './repair/reply-repair.ts';
-import { separatorBefore } from './reply/message-deltas.ts';
+import { selectSeparator } from './reply/message-deltas.ts';
 import { readCallForm } from './reply/reply-object.ts';
 import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
-import { chatParameters, isSingleAnswer } from './request/parameters.ts';
+import { chatParameters, isSingleChoice } from './request/parameters.ts';
 import { findHistoryCalls } from './request/read-reasoning.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 
@@ -42,9 +42,9 @@ export const chat: ClientTextFormat = {
       ...chatCodec,
       omitResultImages,
       hasLogprobs: true,
-      isSingleAnswer,
+      isSingleChoice,
       describeContentForm: (request) => ({
-        separator: separatorBefore,
+        separator: selectSeparator,
         ...(readCallForm(request) === 'function_call' && { mostCalls: 1 }),
       }),
       findHistoryCalls,

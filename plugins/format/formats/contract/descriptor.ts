@@ -53,7 +53,7 @@ export interface ModelEndpoint extends Endpoint {
   readonly isStream?: boolean;
 }
 
-/** Defines an endpoint whose body names the model. */
+/** Defines an endpoint that calls a model, which its body names by default. */
 export function defineModelEndpoint(
   name: string,
   path: string,
@@ -138,7 +138,7 @@ interface ClientTextSide extends ClientCodec {
    */
   describeContentForm?(request: JsonObject): ContentForm;
   /** The images that replies can hold; any by default. */
-  readonly answerImages?: ShownImages;
+  readonly replyImages?: ShownImages;
   /** The ids that clients accept for calls; any by default. */
   readonly callIds?: IdForm;
   /** True if replies can hold log probabilities. */
@@ -157,13 +157,13 @@ interface ClientTextSide extends ClientCodec {
    *
    * @returns a body or the events of a stream; undefined if the format cannot express such a reply
    */
-  answerUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
+  replyToUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
   /** Returns true if a request has tools that take raw text; missing if the format has no such tools. */
   hasFreeformTools?(body: JsonObject): boolean;
   /** Returns true if a call in the history lacks its input or result, or a result its call; missing if vendors accept that. */
   hasBrokenCalls?(body: JsonObject): boolean;
   /** Returns true if a request asks for a single choice: several choices cannot be decoded and re-encoded. */
-  isSingleAnswer(body: JsonObject): boolean;
+  isSingleChoice(body: JsonObject): boolean;
 }
 
 /** The upstream side of a format for conversations. */

@@ -164,8 +164,8 @@ export function caseVariants(name: string): readonly string[] {
  */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   requireParameters(body, rules, required);
-  const first = findFirstMistake(body, rules.body);
-  if (first !== undefined) throw first.error;
+  const mistake = findFirstMistake(body, rules.body);
+  if (mistake !== undefined) throw mistake.error;
 }
 
 interface Mistake {
@@ -176,10 +176,10 @@ interface Mistake {
 /**
  * Finds the mistake against the first broken rule.
  *
- * @param firstSoFar first mistake in the members that were checked before
+ * @param earlierMistake first mistake in the members that were checked before
  */
-function findFirstMistake(object: JsonObject, { members }: Member, firstSoFar?: Mistake): Mistake | undefined {
-  let first = firstSoFar;
+function findFirstMistake(object: JsonObject, { members }: Member, earlierMistake?: Mistake): Mistake | undefined {
+  let firstMistake = earlierMistake;
   for (const name of Object.keys(object)) {
     const value = object[name];
     const member = members?.get(name);
@@ -187,10 +187,12 @@ function findFirstMistake(object: JsonObject, { members }: Member, firstSoFar?: 
     // Another spelling, which takes precedence, is also present.
     if (name !== member.name && Object.hasOwn(object, member.name)) continue;
     const mistake = member.parameter && findMistake(value, member.parameter);
-    if (mistake !== undefined && (first === undefined || mistake.order <= first.order)) first = mistake;
-    if (member.members !== undefined && isJsonObject(value)) first = findFirstMistake(value, member, first);
+    if (mistake !== undefined && (firstMistake === undefined || mistake.order <= firstMistake.order))
+      firstMistake = mistake;
+    if (member.members !== undefined && isJsonObject(value))
+      firstMistake = findFirstMistake(value, member, firstMistake);
   }
-  return first;
+  return firstMistake;
 }
 
 /** Checks a value against the rule of its parameter; undefined if it is valid. */

@@ -37,19 +37,13 @@ function findUsage(body: string) {
   return tokens === undefined ? undefined : { prompt_tokens: scalarNumber(tokens) };
 }
 
-function defineEndpoints(root: string): ModelEndpoint[] {
-  const defineEndpoint = (name: string, method: string, required: string): ModelEndpoint => ({
-    name,
-    method: 'POST',
-    path: `${root}/models/{id*}:${method}`,
-    isMetered: true,
-    purpose: 'answer',
-    required: [required],
-    isStream: false,
-  });
+/** Defines the endpoints of an API version of Google. */
+function defineEndpoints(version: string): ModelEndpoint[] {
+  const model = `${version}/models/{id*}`;
+  const options = { isAliased: false, isStream: false };
   return [
-    defineEndpoint('embed_content', 'embedContent', 'content'),
-    defineEndpoint('batch_embed_contents', 'batchEmbedContents', 'requests'),
+    defineModelEndpoint('embed_content', `${model}:embedContent`, ['content'], options),
+    defineModelEndpoint('batch_embed_contents', `${model}:batchEmbedContents`, ['requests'], options),
   ];
 }
 

@@ -3,14 +3,19 @@ import { fieldsOf } from '../../wire/gemini-fields.ts';
 import { asList, count, scalarText, textsOf } from '../../wire/members.ts';
 import { omittedImage } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
-import type { ClientTextFormat, ModelEndpoint, Purpose } from '../contract/descriptor.ts';
+import {
+  type ClientTextFormat,
+  defineModelEndpoint,
+  type ModelEndpoint,
+  type Purpose,
+} from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { asObject } from '../contract/pass-through.ts';
 import { adaptGemini } from './adaptations.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
 import { wantsThoughts } from './reply/encode-reply.ts';
-import { readArguments, separatorBefore } from './reply/write-output.ts';
+import { readArguments, selectSeparator } from './reply/write-output.ts';
 import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
 import { GeminiReplyRepair } from './reply/reply-repair.ts';
 import { geminiReplyText } from './reply/reply-text.ts';
@@ -25,20 +30,14 @@ import type {
 } from '../../wire/gemini.ts';
 
 /** Defines the endpoints of an API version: Google's own clients use `/v1beta`, some other clients `/v1`. */
-function defineEndpoints(root: string): ModelEndpoint[] {
-  const defineEndpoint = (name: string, method: string, purpose: Purpose, isStream: boolean): ModelEndpoint => ({
-    name,
-    method: 'POST',
-    path: `${root}/models/{id*}:${method}`,
-    isMetered: purpose === 'answer',
-    purpose,
-    required: purpose === 'answer' ? ['contents'] : [],
-    isStream,
-  });
+function defineEndpoints(version: string): ModelEndpoint[] {
+  const model = `${version}/models/{id*}`;
+  const nonStreaming = { isAliased: false, isStream: false };
+  const streaming = { isAliased: false, isStream: true };
   return [
-    defineEndpoint('generate_content', 'generateContent', 'answer', false),
-    defineEndpoint('stream_generate_content', 'streamGenerateContent', 'answer', true),
-    defineEndpoint('gemini_count_tokens', 'countTokens', 'count', false),
+    defineModelEndpoint('generate_content', `${model}:generateContent`, ['contents'], nonStreaming),
+    defineModelEndpoint('stream_generate_content', `${model}:streamGenerateContent`, ['contents'], streaming),
+    defineModelEndpoint('gemini_count_tokens', `${model}:countTokens`, [], { ...nonStreaming, purpose: 'count' }),
   ];
 }
 
@@ -83,9 +82,9 @@ export const gemini: ClientTextFormat = {
     text: {
       ...geminiCodec,
       omitResultImages,
-      isSingleAnswer: () => true,
+      isSingleChoice: () => true,
       describeContentForm: (request) => ({
-        separator: separatorBefore,
+        separator: selectSeparator,
         argumentsOf: (call) => JSON.stringify(readArguments(call)),
         hasWholeCalls: true,
         hidesReasoning: !wantsThoughts(request),

@@ -15,7 +15,7 @@ import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
 import { MessagesReplyRepair } from './reply/reply-repair.ts';
 import { messagesReplyText } from './reply/reply-text.ts';
 import { writeArguments } from './reply/write-output.ts';
-import { answerUnavailableTool } from './reply/unavailable-tool.ts';
+import { answerUnavailableTool as replyToUnavailableTool } from './reply/unavailable-tool.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
 import { callsInHistory as findHistoryCalls, hidesReasoning } from './request/history-calls.ts';
 import { messagesParameters } from './request/parameters.ts';
@@ -58,16 +58,16 @@ export const messages: ClientTextFormat = {
       endsWithAnswer: true,
       hidesReasoning,
       findHistoryCalls,
-      answerImages: 'none',
+      replyImages: 'none',
       callIds: plainIds,
       hasPauses: true,
-      isSingleAnswer: () => true,
+      isSingleChoice: () => true,
       describeContentForm: () => ({
         separator: (head, { last }) => separatorBetween(last, head),
         argumentsOf: writeArguments,
         holdsInput: ({ form }, begin) => form === 'freeform' || !begin.startsWith('{'),
       }),
-      answerUnavailableTool,
+      replyToUnavailableTool,
       hasBrokenCalls,
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },

@@ -63,17 +63,17 @@ function writeInstructions(conversation: Conversation, instruction: string | und
 
 /** Requests reasoning. Returns undefined to leave it to the model's default, if the client requests none. */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
-  const wanted = requestedEffort(reasoning);
-  if (wanted === undefined) return undefined;
+  const wantedEffort = requestedEffort(reasoning);
+  if (wantedEffort === undefined) return undefined;
   const { capabilities, quirks } = profile;
   if (!capabilities.reasoning || quirks.reasoning === 'none') {
-    if (wanted !== 'none') notes.drop('reasoning');
+    if (wantedEffort !== 'none') notes.drop('reasoning');
     return undefined;
   }
-  if (wanted === 'none' || quirks.reasoning === 'enable_thinking') return wanted !== 'none';
+  if (wantedEffort === 'none' || quirks.reasoning === 'enable_thinking') return wantedEffort !== 'none';
   const routeLevels = quirks.efforts.filter((effort) => reasoningLevels.has(effort));
-  const level = clampEffort(wanted, routeLevels);
-  if (level !== wanted) notes.approximate(`reasoning effort as ${level}`);
+  const level = clampEffort(wantedEffort, routeLevels);
+  if (level !== wantedEffort) notes.approximate(`reasoning effort as ${level}`);
   return level;
 }
 

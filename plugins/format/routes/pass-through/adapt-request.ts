@@ -108,7 +108,7 @@ function write(
 }
 
 function localStopsOf({ format }: ClientRequest, requested: JsonObject, sent: JsonObject) {
-  if (!isClientTextFormat(format) || !format.client.text.isSingleAnswer(requested)) return {};
+  if (!isClientTextFormat(format) || !format.client.text.isSingleChoice(requested)) return {};
   const reported = format.text.readStopSequences(sent);
   const localStops = format.text.readStopSequences(requested).filter((sequence) => !reported.includes(sequence));
   return localStops.length === 0 ? {} : { localStops };

@@ -221,7 +221,7 @@ export function guardOf(
     inputTokens: () => promptTokens(client.body),
     endsWithAnswer: client.format.client.text?.endsWithAnswer,
     hidesReasoning: isTranslated && client.format.client.text?.hidesReasoning?.(client.outline),
-    images: client.format.client.text?.answerImages,
+    images: client.format.client.text?.replyImages,
     callIds: client.format.client.text?.callIds,
     hasLogprobs: client.format.client.text?.hasLogprobs,
     hasPauses: client.format.client.text?.hasPauses,

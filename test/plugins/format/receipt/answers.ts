@@ -62,7 +62,7 @@ function readerBetween(upstream: ClientFormatName, client: ClientFormatName): Tr
     id: 'x1',
     inputTokens: () => 25,
     endsWithAnswer: text.endsWithAnswer,
-    images: text.answerImages,
+    images: text.replyImages,
     hasLogprobs: text.hasLogprobs,
   });
   const reply = { decoder: conversational[upstream].text.createDecoder(), framer: new SseFramer() };

@@ -80,7 +80,7 @@ export class CallRepair {
   #repairPiece(piece: CallPiece): CallEntry[] {
     const { call } = piece;
     const sent = this.#sent.get(call);
-    if (sent !== undefined) return this.#repairNext(piece, sent).map((entry) => [call, entry]);
+    if (sent !== undefined) return this.#repairLater(piece, sent).map((entry) => [call, entry]);
     if (call.name !== undefined) return [[call, this.#repairFirst(piece, call.name)]];
     this.#held.set(call, this.#joinHeld(piece));
     return [];
@@ -110,12 +110,12 @@ export class CallRepair {
       body[inputName] === input &&
       !hasEmptyOtherBody(entry, bodyName);
     if (isClean) return entry;
-    const { name: _name, arguments: _arguments, ...members } = removeEmptyOtherBody(entry, bodyName);
+    const { name: _name, arguments: _arguments, ...members } = dropEmptyOther(entry, bodyName);
     const repaired = { ...body, name, [inputName]: input };
     return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repaired };
   }
 
-  #repairNext(piece: CallPiece, { index, id, type }: SentCall): ChatCall[] {
+  #repairLater(piece: CallPiece, { index, id, type }: SentCall): ChatCall[] {
     const { entry, input, isWhole } = piece;
     if (isWhole && input === '') return [];
     const [bodyName, inputName] = kindOf(piece);
@@ -129,13 +129,7 @@ export class CallRepair {
       [undefined, input].includes(body[inputName] as string) &&
       !hasEmptyOtherBody(entry, bodyName);
     if (isClean) return [entry];
-    const {
-      id: _id,
-      type: _type,
-      name: _name,
-      arguments: _arguments,
-      ...members
-    } = removeEmptyOtherBody(entry, bodyName);
+    const { id: _id, type: _type, name: _name, arguments: _arguments, ...members } = dropEmptyOther(entry, bodyName);
     const { name: _repeated, ...bodyMembers } = body ?? {};
     return [{ ...members, index, [bodyName]: { ...bodyMembers, [inputName]: input } }];
   }
@@ -152,7 +146,7 @@ function hasEmptyOtherBody(entry: ChatCall, name: CallKind[0]): boolean {
   return other !== undefined && !isFilled(other as JsonObject);
 }
 
-function removeEmptyOtherBody(entry: ChatCall, name: CallKind[0]): ChatCall {
+function dropEmptyOther(entry: ChatCall, name: CallKind[0]): ChatCall {
   if (!hasEmptyOtherBody(entry, name)) return entry;
   const { [otherKind[name]]: _, ...members } = entry;
   return members;

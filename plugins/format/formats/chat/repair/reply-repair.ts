@@ -10,13 +10,13 @@ import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { asList, asText, parseBody, sameOr } from '../../../wire/members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
 import { classifyMissingFinish, missingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
-import { answerRefusedPrompt } from '../reply/prompt-filter.ts';
-import { choicesOf } from '../reply/read-reply.ts';
+import { addRefusedChoice } from '../reply/prompt-filter.ts';
+import { readChoices } from '../reply/read-reply.ts';
 import { readCallForm } from '../reply/reply-object.ts';
-import { isSingleAnswer } from '../request/parameters.ts';
+import { isSingleChoice } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
 import { readCleanChoice, hasRequiredMembers } from '../reply/clean-reply.ts';
-import { CleanChunks } from './clean-reply.ts';
+import { CleanChunks } from './clean-chunks.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /** Maximum number of repaired choices per reply; further choices pass unchanged. OpenAI allows 128. */
@@ -53,7 +53,7 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#keepsTiers = profile.quirks.betas;
     this.#cleanChunks = new CleanChunks(this.#keepsTiers);
     this.#request = context.outline ?? context.request;
-    this.#isSingleChoice = isSingleAnswer(this.#request);
+    this.#isSingleChoice = isSingleChoice(this.#request);
   }
 
   get notes(): readonly string[] {
@@ -73,7 +73,7 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
     this.#lastChunk = event;
-    const repaired = this.#repairChunk(answerRefusedPrompt(removeEmptyError(chunk), 'delta'));
+    const repaired = this.#repairChunk(addRefusedChoice(removeEmptyError(chunk), 'delta'));
     this.#learn(data, chunk, repaired);
     return [repaired === chunk ? event : replaceEventData(event, repaired)];
   }
@@ -85,7 +85,7 @@ export class ChatReplyRepair implements ReplyRepair {
     // Numbers in inputs that are objects must keep all digits.
     const exact = mayContainLongNumbers(text) ? (parseBody(text) ?? body) : body;
     if (isFailure(exact)) return body;
-    const reply = answerRefusedPrompt(removeEmptyError(exact), 'message');
+    const reply = addRefusedChoice(removeEmptyError(exact), 'message');
     const { choices } = reply;
     if (!Array.isArray(choices)) return body;
     const repairedChoices = choices.map((choice, position) => {
@@ -116,7 +116,7 @@ export class ChatReplyRepair implements ReplyRepair {
   /** Learns the id of a first chunk that has all required members: later chunks with this id need not be parsed. */
   #learn(data: string, chunk: ChatReply, repaired: ChatReply): void {
     if (this.#cleanId !== undefined || !this.#isSingleChoice || !isChunk(chunk)) return;
-    if (choicesOf(repaired)[0] === undefined || choicesOf(chunk)[0]?.index !== 0) return;
+    if (readChoices(repaired)[0] === undefined || readChoices(chunk)[0]?.index !== 0) return;
     const id = `"id":${JSON.stringify(chunk.id)}`;
     if (data.includes(id)) this.#cleanId = id;
   }
@@ -171,23 +171,23 @@ export class ChatReplyRepair implements ReplyRepair {
 
   /** Returns the chunks to add before [DONE] if the upstream left out finish reasons. */
   #endStream(): readonly StreamEvent[] {
-    const all = [...this.#choices.values()];
-    const open = all.filter((choice) => !choice.isFinished);
-    if (open.length === 0 || !all.some(({ hasContent }) => hasContent)) return [];
-    if (open.some(({ isTruncated }) => isTruncated)) {
+    const repairs = [...this.#choices.values()];
+    const openRepairs = repairs.filter((choice) => !choice.isFinished);
+    if (openRepairs.length === 0 || !repairs.some(({ hasContent }) => hasContent)) return [];
+    if (openRepairs.some(({ isTruncated }) => isTruncated)) {
       this.failure = truncatedCall();
       return [];
     }
     const ending = classifyMissingFinish(this.#profile);
     if (ending === 'cut') this.failure = missingFinishError();
     if (ending === 'unknown') this.#notes.miss('finish reason');
-    const last = this.#lastChunk;
-    if (last === undefined || ending === 'cut') return [];
-    const choices = open.map((choice) => choice.createLast(ending === 'whole'));
+    const lastChunk = this.#lastChunk;
+    if (lastChunk === undefined || ending === 'cut') return [];
+    const choices = openRepairs.map((choice) => choice.createLast(ending === 'whole'));
     if (ending === 'unknown' && choices.every(isEmptyChoice)) return [];
-    const { usage, ...members } = parseBody(last.data ?? '') ?? {};
+    const { usage, ...members } = parseBody(lastChunk.data ?? '') ?? {};
     const lastMembers = usage === null ? { ...members, usage } : members;
-    return [replaceEventData(last, this.#addHead({ ...lastMembers, choices }, choices, 'chat.completion.chunk'))];
+    return [replaceEventData(lastChunk, this.#addHead({ ...lastMembers, choices }, choices, 'chat.completion.chunk'))];
   }
 }
 
@@ -197,7 +197,7 @@ function isEmptyChoice({ delta }: ChatChoice): boolean {
 
 /** Returns true if the vendor reports a failure of the reply or of one of its choices. */
 function isFailure(body: ChatReply): boolean {
-  return readFailure(body) !== undefined || choicesOf(body).some((choice) => readAbort(choice) !== undefined);
+  return readFailure(body) !== undefined || readChoices(body).some((choice) => readAbort(choice) !== undefined);
 }
 
 function readIndex({ index }: ChatChoice): number | undefined {

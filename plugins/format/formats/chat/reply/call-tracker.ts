@@ -75,9 +75,9 @@ export class CallTracker {
     call.suspectedOriginal ??= original;
     callsInChunk.add(call);
     const input = isRepeated ? '' : call.takeInput(piece.input);
-    const next = { ...this.#learnMembers(call, piece), isFirst: isNew, isWhole: false, isSeparate: false, input };
+    const newPiece = { ...this.#learnMembers(call, piece), isFirst: isNew, isWhole: false, isSeparate: false, input };
     if (call.isRepetition) return [];
-    if (call.suspectedOriginal === undefined) return [next];
+    if (call.suspectedOriginal === undefined) return [newPiece];
     return call.holdBack(piece.entry, input) ? this.#release(call) : [];
   }
 
@@ -106,7 +106,7 @@ export class CallTracker {
   }
 
   #findCandidate({ index, id, isDeprecated }: CallEntry, fromEnd: number): TrackedCall | undefined {
-    if (isDeprecated) return this.#calls.findLast((call) => call.isOld);
+    if (isDeprecated) return this.#calls.findLast((call) => call.isDeprecated);
     const withId = this.#calls.findLast((call) => id !== undefined && call.id === id);
     if (index === undefined) return withId ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
     return this.#byIndex.get(index) ?? (withId?.index === undefined ? withId : undefined);
@@ -119,9 +119,9 @@ export class CallTracker {
   #findRepeated(whole: CallEntry, position: number, callsInList: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const { id, name, input } = whole;
     const withId = this.#calls.filter((call) => id !== undefined && call.id === id);
-    const named = withId.filter((call) => call.name === undefined || name === undefined || call.name === name);
-    const compatible = named.filter((call) => !callsInList.has(call) || !hasDifferentIndex(whole, call));
-    const unlisted = named.filter((call) => !callsInList.has(call));
+    const withName = withId.filter((call) => call.name === undefined || name === undefined || call.name === name);
+    const compatible = withName.filter((call) => !callsInList.has(call) || !hasDifferentIndex(whole, call));
+    const unlisted = withName.filter((call) => !callsInList.has(call));
     const repeated =
       compatible.find((call) => call.hasInput(input)) ?? unlisted.find((call) => call.isStartOf(input)) ?? unlisted[0];
     if (repeated !== undefined || withId.length > 0) return repeated;

@@ -21,7 +21,7 @@ import {
 import { asList, asText, member, readEvent } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
-import { answerRefusedPrompt } from './prompt-filter.ts';
+import { addRefusedChoice } from './prompt-filter.ts';
 import { readCleanChoice } from './clean-reply.ts';
 import { hasSources, readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
@@ -104,7 +104,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (name === 'error') return [failed(isJsonObject(chunk.error) ? chunk.error : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
-    const { choices } = answerRefusedPrompt(chunk, 'delta');
+    const { choices } = addRefusedChoice(chunk, 'delta');
     const choice = this.#pickChoice(choices);
     this.#collectSources(chunk, choice);
     const content = choice === undefined ? [] : this.#readChoice(choice);
@@ -118,7 +118,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (error !== undefined) return [{ type: 'error', error }];
     const simple = this.#hasInlineThinking ? undefined : readSimple(body);
     if (simple !== undefined) return [...usageFragment(readUsage(body)), ...this.#readModelAndTier(body), ...simple];
-    const { choices } = answerRefusedPrompt(body, 'message');
+    const { choices } = addRefusedChoice(body, 'message');
     const choice = this.#pickChoice(choices);
     // Passes on only the message, because a stray `code` does not mean that the request was rejected.
     if (choice === undefined)
@@ -220,11 +220,11 @@ function readSimple(body: ChatReply): readonly Fragment[] | undefined {
 }
 
 /** Reads the state of the other choices, if the client requested several. */
-function readOtherChoices(choices: JsonValue | undefined, own: ChatChoice | undefined): readonly Fragment[] {
-  if (Array.isArray(choices) && choices.length === 1 && choices[0] === own) return noFragments;
-  const all: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
-  return all.flatMap((choice): Fragment[] => {
-    if (choice === own) return [];
+function readOtherChoices(choices: JsonValue | undefined, ownChoice: ChatChoice | undefined): readonly Fragment[] {
+  if (Array.isArray(choices) && choices.length === 1 && choices[0] === ownChoice) return noFragments;
+  const allChoices: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
+  return allChoices.flatMap((choice): Fragment[] => {
+    if (choice === ownChoice) return [];
     const ending = readFinish(choice);
     const finish = ending === 'failed' ? undefined : ending?.reason;
     const other: Fragment = { type: 'other', answer: choice.index ?? null, finish, error: readAbort(choice) };

@@ -71,18 +71,18 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   #writeEnd(reply: CompleteReply): string {
-    const first = this.#hasStarted ? '' : this.#writeChunk(writeFirstDelta(''), null);
+    const firstChunk = this.#hasStarted ? '' : this.#writeChunk(writeFirstDelta(''), null);
     // A reply with only reasoning gets an empty text.
     const delta = this.#hasStarted && this.#deltas.isEmpty ? { content: '' } : {};
     const states = this.#deltas.takeStates().map((state) => this.#writeChunk(state, null));
-    const last = this.#writeChunk(delta, writeFinish(reply.finish, this.#callForm), writeTier(reply));
+    const lastChunk = this.#writeChunk(delta, writeFinish(reply.finish, this.#callForm), writeTier(reply));
     const usage = {
       ...this.#writeHead('chat.completion.chunk'),
       choices: [],
       usage: writeUsage(reply.usage),
       ...writeTier(reply),
     };
-    return `${first}${states.join('')}${last}${this.#wantsUsage ? writeEvent(usage) : ''}data: [DONE]\n\n`;
+    return `${firstChunk}${states.join('')}${lastChunk}${this.#wantsUsage ? writeEvent(usage) : ''}data: [DONE]\n\n`;
   }
 
   /** Writes a chunk with only a delta from the prepared frame. The result equals that of `#writeChunk`. */

@@ -77,7 +77,7 @@ export class MessageDeltas {
   }
 
   #separatorFor(head: BlockHead): string {
-    return separatorBefore(head, {
+    return selectSeparator(head, {
       hasText: this.#textLength > 0,
       hasReasoning: this.#reasoningLength > 0,
       hasRefusal: this.#refusalLength > 0,
@@ -113,7 +113,7 @@ export class MessageDeltas {
 }
 
 /** Returns the separator between a block and earlier blocks of its kind, because the message has one text per kind. */
-export function separatorBefore(head: BlockHead, before: Omit<SaidBefore, 'last'>): string {
+export function selectSeparator(head: BlockHead, before: Omit<SaidBefore, 'last'>): string {
   const { type } = head;
   if (type === 'text') return before.hasText && head.isParagraph === true ? paragraph : '';
   if (type === 'reasoning') return before.hasReasoning ? reasoningSeparator : '';

@@ -22,7 +22,7 @@ function isRefused(result: JsonValue): boolean {
 }
 
 /** Adds a choice that ends with `content_filter` to a reply or chunk whose prompt was rejected. Returns any other object unchanged. */
-export function answerRefusedPrompt(reply: ChatReply, place: 'message' | 'delta'): ChatReply {
+export function addRefusedChoice(reply: ChatReply, place: 'message' | 'delta'): ChatReply {
   if (!isPromptRefused(reply)) return reply;
   const message = { role: 'assistant', content: '', ...(place === 'message' && { refusal: null }) };
   return { ...reply, choices: [{ index: 0, [place]: message, finish_reason: 'content_filter', logprobs: null }] };

@@ -52,7 +52,7 @@ export function readMessage(message: ChatMessage): MessageContent {
 }
 
 /** Reads the choices of a reply or a chunk. */
-export function choicesOf({ choices }: ChatReply): Editable<ChatChoice>[] {
+export function readChoices({ choices }: ChatReply): Editable<ChatChoice>[] {
   return asList(choices).filter(isJsonObject);
 }
 

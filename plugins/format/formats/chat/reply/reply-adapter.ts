@@ -53,23 +53,23 @@ export class ChatReplyAdapter implements ReplyAdapter {
       return adapted === body ? text : JSON.stringify(adapted);
     }
     this.meter.whole(body);
-    return JSON.stringify({ ...body, usage: completeUsage(body.usage, this.#completeUsage(counted)) });
+    return JSON.stringify({ ...body, usage: completeUsage(body.usage, this.#completeUsage(reportedUsage)) });
   }
 
   /** Returns the usage chunk that the client requested, if the upstream did not send it. */
-  renderEnd(counted?: Usage): string {
+  renderEnd(reportedUsage?: Usage): string {
     if (!this.#owesUsage) return '';
     this.#owesUsage = false;
-    const usage = this.#completeUsage(counted);
+    const usage = this.#completeUsage(reportedUsage);
     return replaceDataInText(this.#lastChunk?.text ?? '', { ...this.#lastChunk?.parse(), choices: [], usage });
   }
 
-  adaptFailure(text: string, counted?: Usage): string {
-    return this.renderEnd(counted) + text;
+  adaptFailure(text: string, reportedUsage?: Usage): string {
+    return this.renderEnd(reportedUsage) + text;
   }
 
-  #completeUsage(counted: Usage | undefined): ChatUsage {
-    return writeUsage(this.meter.complete(counted, true));
+  #completeUsage(reportedUsage: Usage | undefined): ChatUsage {
+    return writeUsage(this.meter.complete(reportedUsage, true));
   }
 }
 
@@ -77,12 +77,12 @@ export class ChatReplyAdapter implements ReplyAdapter {
  * Adds the cached-token count where clients read it, because DeepSeek, Moonshot and Mistral use other names. Returns the same object
  * if the count is already there.
  */
-function addCachedTokens(reply: ChatReply, counted: Usage | undefined): ChatReply {
+function addCachedTokens(reply: ChatReply, reportedUsage: Usage | undefined): ChatReply {
   const { usage } = reply;
-  if (!isJsonObject(usage) || counted?.cacheRead === undefined) return reply;
+  if (!isJsonObject(usage) || reportedUsage?.cacheRead === undefined) return reply;
   const { prompt_tokens_details: details }: ChatUsage = usage;
   if (typeof member<ChatUsageDetails>(details, 'cached_tokens') === 'number') return reply;
-  const completedDetails = { ...asObject(details), cached_tokens: counted.cacheRead };
+  const completedDetails = { ...asObject(details), cached_tokens: reportedUsage.cacheRead };
   return { ...reply, usage: { ...usage, prompt_tokens_details: completedDetails } };
 }
 

@@ -51,11 +51,11 @@ export function writeCall({ id, name, form }: CallHead, input: string): ChatCall
 /**
  * Encodes a citation.
  *
- * @param before number of characters of the message's text before the citing block
+ * @param offset number of characters of the message's text before the citing block
  */
-export function writeCitation({ url, title, start = 0, end = start }: Citation, before: number): ChatAnnotation {
-  const place = { start_index: before + start, end_index: before + end };
-  return { type: 'url_citation', url_citation: { url, title: title ?? url, ...place } };
+export function writeCitation({ url, title, start = 0, end = start }: Citation, offset: number): ChatAnnotation {
+  const positions = { start_index: offset + start, end_index: offset + end };
+  return { type: 'url_citation', url_citation: { url, title: title ?? url, ...positions } };
 }
 
 /**

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import type { ChatChoice, ChatMessage } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { choicesOf } from './read-reply.ts';
+import { readChoices } from './read-reply.ts';
 import { scalarText } from '../../../wire/members.ts';
 
 const textMembers = ['content', 'refusal'] as const;
@@ -10,10 +10,10 @@ const textMembers = ['content', 'refusal'] as const;
 /** Maps the content and the refusal of each choice. The last chunk carries text that was held back. */
 export const chatReplyText: ReplyText = {
   mapReply(reply, blocks) {
-    for (const choice of choicesOf(reply)) mapChoice(choice, choice.message, true, blocks);
+    for (const choice of readChoices(reply)) mapChoice(choice, choice.message, true, blocks);
   },
   mapEvents: (blocks) => (event) => {
-    const hasChanged = choicesOf(event.data).map((choice) => {
+    const hasChanged = readChoices(event.data).map((choice) => {
       const isLast = (choice.finish_reason ?? null) !== null;
       if (isLast) choice.delta ??= {};
       return mapChoice(choice, choice.delta, isLast, blocks);

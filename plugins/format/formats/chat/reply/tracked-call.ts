@@ -11,7 +11,7 @@ export class TrackedCall {
   /** Position among the calls of the choice. */
   readonly key: number;
   readonly index: number | undefined;
-  readonly isOld: boolean;
+  readonly isDeprecated: boolean;
   /** Undefined if the vendor sent no id. Some vendors reuse an id for other calls of the choice. */
   id: string | undefined;
   name: string | undefined;
@@ -27,7 +27,7 @@ export class TrackedCall {
   constructor(key: number, { index, isDeprecated }: Pick<CallEntry, 'index' | 'isDeprecated'>) {
     this.key = key;
     this.index = index;
-    this.isOld = isDeprecated;
+    this.isDeprecated = isDeprecated;
   }
 
   /** True if the input has started but is not a complete object. */
@@ -98,6 +98,6 @@ export function mayRepeat(piece: CallEntry, call: TrackedCall, callsInChunk: Rea
   const { id, name, isDeprecated, isCustom } = piece;
   if (isCustom || name === undefined || name !== call.name) return false;
   if (callsInChunk.has(call) && hasDifferentIndex(piece, call)) return false;
-  if (isDeprecated !== call.isOld) return isDeprecated || call.id === undefined;
+  if (isDeprecated !== call.isDeprecated) return isDeprecated || call.id === undefined;
   return id !== undefined && id === call.id && call.scanner.isClosed;
 }

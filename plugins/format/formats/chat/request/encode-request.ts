@@ -62,40 +62,40 @@ function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat 
  * OpenAI, DeepSeek, DashScope and OpenRouter API references.
  */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
-  const wanted = requestedEffort(reasoning);
-  if (reasoning === undefined || wanted === undefined) return {};
+  const wantedEffort = requestedEffort(reasoning);
+  if (reasoning === undefined || wantedEffort === undefined) return {};
   const { quirks } = profile;
   if (!canReason(profile)) {
-    noteUnservedEffort(wanted, { profile, notes });
+    noteUnservedEffort(wantedEffort, { profile, notes });
     return {};
   }
-  const effort = clampEffort(wanted, quirks.efforts);
+  const effort = clampEffort(wantedEffort, quirks.efforts);
   switch (quirks.reasoning) {
     case 'thinking':
-      return writeThinkingSwitch(wanted, effort, quirks.efforts);
+      return writeThinkingSwitch(wantedEffort, effort, quirks.efforts);
     case 'enable_thinking':
-      return writeThinkingBudget(wanted, reasoning);
+      return writeThinkingBudget(wantedEffort, reasoning);
     case 'thinking_off':
-      if (wanted !== 'none') notes.drop('reasoning effort');
-      return wanted === 'none' ? { thinking: { type: 'disabled' } } : {};
+      if (wantedEffort !== 'none') notes.drop('reasoning effort');
+      return wantedEffort === 'none' ? { thinking: { type: 'disabled' } } : {};
     case 'openrouter':
       return { reasoning: writeOpenRouter(effort, reasoning) };
     default:
-      if (effort !== wanted) notes.approximate(`reasoning effort as ${effort}`);
+      if (effort !== wantedEffort) notes.approximate(`reasoning effort as ${effort}`);
       return { reasoning_effort: effort };
   }
 }
 
 /** Turns thinking on or off. Adds an effort only for vendors whose efforts are configured, because others reject it. */
-function writeThinkingSwitch(wanted: Effort, effort: Effort, routeEfforts: readonly Effort[]): ChatRequest {
-  if (wanted === 'none') return { thinking: { type: 'disabled' } };
+function writeThinkingSwitch(wantedEffort: Effort, effort: Effort, routeEfforts: readonly Effort[]): ChatRequest {
+  if (wantedEffort === 'none') return { thinking: { type: 'disabled' } };
   const hasEfforts = routeEfforts.length < efforts.length;
   return { thinking: { type: 'enabled' }, ...(hasEfforts && { reasoning_effort: effort }) };
 }
 
-function writeThinkingBudget(wanted: Effort, { budget }: ReasoningRequest): ChatRequest {
-  if (wanted === 'none') return { enable_thinking: false };
-  return { enable_thinking: true, thinking_budget: budget ?? budgetOf(wanted) };
+function writeThinkingBudget(wantedEffort: Effort, { budget }: ReasoningRequest): ChatRequest {
+  if (wantedEffort === 'none') return { enable_thinking: false };
+  return { enable_thinking: true, thinking_budget: budget ?? budgetOf(wantedEffort) };
 }
 
 function writeOpenRouter(effort: Effort, { budget, wantsText }: ReasoningRequest): ChatReasoningOptions {

@@ -99,6 +99,6 @@ function ifSupported(write: (setting: string) => string | undefined = (setting) 
 }
 
 /** Returns true if a request asks for a single choice: several choices cannot be decoded and re-encoded. */
-export function isSingleAnswer({ n }: ChatRequest): boolean {
+export function isSingleChoice({ n }: ChatRequest): boolean {
   return typeof n !== 'number' || n <= 1;
 }

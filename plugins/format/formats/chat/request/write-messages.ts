@@ -7,7 +7,7 @@ import { writeAudio } from '../../../canonical/openai.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
 import { writeAsMessages, type WrittenAnswer } from '../../../canonical/write-turns.ts';
 import { maxCallIdLength } from './call-ids.ts';
-import { placeReasoning, acceptsReasoning } from './place-thoughts.ts';
+import { placeReasoning, acceptsReasoning } from './place-reasoning.ts';
 import { reasoningSeparator } from './read-reasoning.ts';
 import { isSentFreeform } from './write-tools.ts';
 import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';

@@ -62,13 +62,13 @@ export class GeminiDecoder implements ReplyDecoder {
     const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isSilent(candidate));
     if (candidates.length === 0 || isBlocked) return [...metadata, ...block];
     this.#index ??= readIndex(candidates[0]);
-    const own = candidates.find((candidate) => this.#isOwn(candidate));
-    const others = candidates.filter((candidate) => candidate !== own).flatMap(readOtherCandidate);
-    if (own === undefined) return [...metadata, ...others];
-    const content = this.#parts.read(own, isShared);
-    const isOnlyProgress = hasFilledParts(own) && !content.some(isContent);
-    const finish = readFinish(own, this.#parts.hasContent);
-    return [...content, ...(isOnlyProgress ? [progress] : []), ...metadata, ...others, ...finish];
+    const ownCandidate = candidates.find((candidate) => this.#isOwn(candidate));
+    const otherFragments = candidates.filter((candidate) => candidate !== ownCandidate).flatMap(readOtherCandidate);
+    if (ownCandidate === undefined) return [...metadata, ...otherFragments];
+    const content = this.#parts.read(ownCandidate, isShared);
+    const isOnlyProgress = hasFilledParts(ownCandidate) && !content.some(isContent);
+    const finish = readFinish(ownCandidate, this.#parts.hasContent);
+    return [...content, ...(isOnlyProgress ? [progress] : []), ...metadata, ...otherFragments, ...finish];
   }
 
   /** Reads the model version, which every event repeats. */

@@ -64,9 +64,9 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
 /**
  * Reads the finish of a candidate; empty while it continues.
  *
- * @param hasSpoken false if the candidate has no visible part; the reason of a filter then becomes a refusal
+ * @param hasContent false if the candidate has no visible part; the reason of a filter then becomes a refusal
  */
-export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Fragment[] {
+export function readFinish(candidate: GeminiCandidate, hasContent: boolean): Fragment[] {
   const reported = readReportedReason(candidate);
   if (reported === undefined) return [];
   const error = readAbort(candidate);
@@ -78,7 +78,7 @@ export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Frag
     text: message === '' ? `The answer was withheld: ${reported}.` : message,
     isReason: true,
   };
-  return [...(reason === 'content_filter' && !hasSpoken ? [refusal] : []), { type: 'finish', reason }];
+  return [...(reason === 'content_filter' && !hasContent ? [refusal] : []), { type: 'finish', reason }];
 }
 
 /** Reads the block of a prompt as a refusal that ends the reply; empty if the prompt is not blocked. */

@@ -43,9 +43,9 @@ export class PartReader {
   }
 
   finish(): Fragment[] {
-    const open = this.#openCall;
+    const openCall = this.#openCall;
     this.#openCall = undefined;
-    return open === undefined ? [] : [{ type: 'call_end', key: open.key, input: open.args.text }];
+    return openCall === undefined ? [] : [{ type: 'call_end', key: openCall.key, input: openCall.args.text }];
   }
 
   #readPart(part: GeminiPart): Fragment[] {
@@ -158,18 +158,18 @@ function readCitations(candidate: GeminiCandidate, readText: () => string): Frag
   const grounding = candidate.groundingMetadata;
   const chunks = asList(member<GeminiGrounding>(grounding, 'groundingChunks'));
   const supports = asList(member<GeminiGrounding>(grounding, 'groundingSupports'));
-  const quoted = listCitations(candidate);
-  if (chunks.length + supports.length + quoted.length === 0) return [];
+  const quotedSources = listCitations(candidate);
+  if (chunks.length + supports.length + quotedSources.length === 0) return [];
   const text = readText();
-  const found =
+  const groundingCitations =
     supports.length > 0
       ? supports.flatMap((support) => readSupport(support, chunks, text))
       : chunks.flatMap((chunk) => cite(readSource(chunk), undefined, text));
-  const quotations = quoted.flatMap((source) => {
+  const quotedCitations = quotedSources.flatMap((source) => {
     const uri = member<GeminiCitation>(source, 'uri');
     return cite({ uri, title: member<GeminiCitation>(source, 'title') }, undefined, text);
   });
-  return [...found, ...quotations];
+  return [...groundingCitations, ...quotedCitations];
 }
 
 /** Reads the citation sources, for which Vertex AI uses another name. */
@@ -204,7 +204,13 @@ function cite({ uri, title }: Source, words: string | undefined, text: string): 
   const url = filledText(uri);
   if (url === undefined) return [];
   const start = words === undefined ? -1 : text.lastIndexOf(words);
-  const place = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
-  const citation: Citation = { url, title: filledText(title), quote: words, start: place?.start, end: place?.end };
+  const position = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
+  const citation: Citation = {
+    url,
+    title: filledText(title),
+    quote: words,
+    start: position?.start,
+    end: position?.end,
+  };
   return [{ type: 'citation', citation }];
 }

@@ -45,7 +45,5 @@ export class GeminiReplyAdapter implements ReplyAdapter {
 }
 
 function hasFinished({ candidates }: GeminiReply): boolean {
-  return asList(candidates).some(
-    (candidate) => typeof member<GeminiCandidate>(candidate, 'finishReason') === 'string',
-  );
+  return asList(candidates).some((candidate) => typeof member<GeminiCandidate>(candidate, 'finishReason') === 'string');
 }

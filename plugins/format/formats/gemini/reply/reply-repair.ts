@@ -130,10 +130,10 @@ class CandidateCalls {
   }
 
   #continueCall(part: JsonObject, call: GeminiCall): JsonValue {
-    const open = this.#openCall;
-    if (open === undefined) return part;
-    this.#addPieces(call, open);
-    return asText(call.id) === '' ? part : setId(part, call, open.call.id);
+    const openCall = this.#openCall;
+    if (openCall === undefined) return part;
+    this.#addPieces(call, openCall);
+    return asText(call.id) === '' ? part : setId(part, call, openCall.call.id);
   }
 
   #addPieces(call: GeminiCall, open: { readonly call: SentCall; readonly args: PartialArgs }): void {

@@ -27,8 +27,8 @@ function mapCandidate(candidate: Editable<GeminiCandidate>, isLast: boolean, blo
   const content: GeminiContent = isJsonObject(candidate.content) ? candidate.content : { role: 'model' };
   const parts = Array.isArray(content.parts) ? content.parts : [];
   const mapped = parts.flatMap((part) => mapPart(part, block, blocks));
-  const held = isLast ? blocks.end(block) : '';
-  if (held !== '') addText(mapped, held);
+  const heldText = isLast ? blocks.end(block) : '';
+  if (heldText !== '') addText(mapped, heldText);
   if (mapped.length === 0 && parts.length === 0) return;
   candidate.content = { ...content, parts: mapped };
 }
@@ -37,8 +37,8 @@ function mapPart(part: JsonValue, block: string, blocks: TextBlocks): JsonValue[
   const { text, thought }: GeminiPart = isJsonObject(part) ? part : {};
   if (isJsonObject(part) && typeof text === 'string' && thought !== true)
     return [{ ...part, text: blocks.push(block, text) }];
-  const held = blocks.end(block);
-  return held === '' ? [part] : [{ text: held }, part];
+  const heldText = blocks.end(block);
+  return heldText === '' ? [part] : [{ text: heldText }, part];
 }
 
 function addText(parts: JsonValue[], text: string): void {

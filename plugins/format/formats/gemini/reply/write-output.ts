@@ -55,7 +55,7 @@ export class PartWriter {
 
   /** Adds a separator to a text, because clients concatenate the texts of a reply. */
   #separate(head: BlockHead, text: string): string {
-    const separator = this.#isWithinText ? '' : separatorBefore(head);
+    const separator = this.#isWithinText ? '' : selectSeparator(head);
     this.#isWithinText = true;
     return separator + text;
   }
@@ -102,7 +102,7 @@ export class PartWriter {
 }
 
 /** Returns the separator between a block and the text before it. */
-export function separatorBefore(head: BlockHead): string {
+export function selectSeparator(head: BlockHead): string {
   return head.type === 'text' && head.isParagraph === true ? paragraph : '';
 }
 

@@ -81,38 +81,38 @@ export function writeThinking(
   reasoning: ReasoningRequest | undefined,
   target: ThinkingTarget,
 ): GeminiThinking | undefined {
-  const wanted = requestedEffort(reasoning);
+  const wantedEffort = requestedEffort(reasoning);
   if (reasoning === undefined) return undefined;
   const { capabilities, quirks } = target.profile;
   if (!capabilities.reasoning || quirks.reasoning === 'none') {
-    if (wanted !== 'none') target.notes.drop('reasoning');
+    if (wantedEffort !== 'none') target.notes.drop('reasoning');
     return undefined;
   }
   const amount =
     quirks.reasoning === 'level'
-      ? writeLevel(wanted, target)
-      : { thinkingBudget: writeBudget(reasoning, wanted, target) };
-  const includeThoughts = reasoning.wantsText && wanted !== 'none';
+      ? writeLevel(wantedEffort, target)
+      : { thinkingBudget: writeBudget(reasoning, wantedEffort, target) };
+  const includeThoughts = reasoning.wantsText && wantedEffort !== 'none';
   return { ...amount, ...(includeThoughts && { includeThoughts }) };
 }
 
-function writeLevel(wanted: Effort | undefined, { profile, notes }: ThinkingTarget): GeminiThinking {
-  if (wanted === undefined) return {};
-  const level = clampEffort(clampEffort(wanted, profile.quirks.efforts), thinkingLevels);
-  if (level !== wanted) notes.approximate(`reasoning effort as ${level}`);
+function writeLevel(wantedEffort: Effort | undefined, { profile, notes }: ThinkingTarget): GeminiThinking {
+  if (wantedEffort === undefined) return {};
+  const level = clampEffort(clampEffort(wantedEffort, profile.quirks.efforts), thinkingLevels);
+  if (level !== wantedEffort) notes.approximate(`reasoning effort as ${level}`);
   return { thinkingLevel: level.toUpperCase() };
 }
 
 function writeBudget(
   { effort, budget }: ReasoningRequest,
-  wanted: Effort | undefined,
+  wantedEffort: Effort | undefined,
   { profile, notes }: ThinkingTarget,
 ): number {
-  if (wanted === undefined) return dynamicBudget;
-  const clamped = clampEffort(wanted, profile.quirks.efforts);
-  const usesBudget = effort === undefined && budget !== undefined && clamped === wanted;
+  if (wantedEffort === undefined) return dynamicBudget;
+  const clamped = clampEffort(wantedEffort, profile.quirks.efforts);
+  const usesBudget = effort === undefined && budget !== undefined && clamped === wantedEffort;
   const requestedTokens = usesBudget ? budget : budgetOf(clamped);
   const tokens = Math.min(requestedTokens, maxThinkingTokens);
-  if (tokens !== requestedTokens || clamped !== wanted) notes.approximate(`the budget of thinking as ${tokens}`);
+  if (tokens !== requestedTokens || clamped !== wantedEffort) notes.approximate(`the budget of thinking as ${tokens}`);
   return tokens;
 }

@@ -6,12 +6,7 @@ import { isMissing, type Placed } from '../../../wire/read.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 
 /** Members of parts that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
-const nonContentMembers: ReadonlySet<string> = new Set([
-  'thought',
-  'thoughtSignature',
-  'videoMetadata',
-  'mediaResolution',
-]);
+const metaMembers: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);
 
 /**
  * Reads a part from a user, a tool or an assistant; empty for an empty or unknown part. Source: Gemini API reference, "Part".
@@ -30,7 +25,7 @@ function readContent(part: Placed<GeminiPart>, notes: Notes): Part[] {
   if (inline !== undefined) return [readInline(inline)];
   const file = maybeFields<GeminiFile, GeminiPart>(part, 'fileData');
   if (file !== undefined) return [readFile(file)];
-  const unknown = Object.entries(part.value).find(([name, value]) => !nonContentMembers.has(name) && !isMissing(value));
+  const unknown = Object.entries(part.value).find(([name, value]) => !metaMembers.has(name) && !isMissing(value));
   if (unknown !== undefined) notes.dropPart(unknown[0], part.path);
   return [];
 }

@@ -44,12 +44,12 @@ function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
 }
 
 function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): GeminiFunction[] {
-  const written = new Map<string, GeminiFunction>();
+  const declarations = new Map<string, GeminiFunction>();
   for (const tool of tools) {
     const name = target.names.toWire(tool.name, tool.namespace);
-    if (!written.has(name)) written.set(name, writeDeclaration(tool, name, target));
+    if (!declarations.has(name)) declarations.set(name, writeDeclaration(tool, name, target));
   }
-  return [...written.values()];
+  return [...declarations.values()];
 }
 
 function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): GeminiFunction {

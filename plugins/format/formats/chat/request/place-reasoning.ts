@@ -1,7 +1,8 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject } from '#core/platform/json.ts';
 import { asText } from '../../../wire/members.ts';
+import { toParts } from '../../adaptation/adapt-late-system.ts';
 import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 
 /** Returns true if the route accepts the reasoning of earlier assistant messages: it requires the reasoning, or takes what is given. */
@@ -26,18 +27,13 @@ export function placeReasoning(message: ChatMessage, reasoning: string, profile:
   const { content } = message;
   if (place === 'thinking_parts') {
     const part: ChatPart = { type: 'thinking', thinking: [{ type: 'text', text: reasoning }] };
-    return { ...message, content: [part, ...toParts(content)] };
+    return { ...message, content: [part, ...toParts(content, 'text')] };
   }
   const text = place === 'text' ? `${reasoning}\n\n` : `<think>\n${reasoning}\n</think>\n\n`;
   return {
     ...message,
     content: Array.isArray(content) ? [{ type: 'text', text }, ...content] : text + asText(content),
   };
-}
-
-function toParts(content: JsonValue | undefined): JsonValue[] {
-  if (Array.isArray(content)) return content;
-  return asText(content) === '' ? [] : [{ type: 'text', text: asText(content) }];
 }
 
 /** Returns true for a message whose content already has the reasoning. */

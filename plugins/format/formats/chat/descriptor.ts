@@ -33,8 +33,8 @@ export const chat: ClientTextFormat = {
   client: {
     endpoints: [defineModelEndpoint('chat', '/v1/chat/completions', ['messages'])],
     parameters: chatParameters,
-    createObserver: ({ n }: ChatRequest, listening) =>
-      new FragmentObserver(chatCodec, listening, { mark: 'data: [DONE]\n\n', choices: count(n) ?? 1 }),
+    createObserver: ({ n }: ChatRequest, listeners) =>
+      new FragmentObserver(chatCodec, listeners, { mark: 'data: [DONE]\n\n', choices: count(n) ?? 1 }),
     createReplyRepair: (context, profile) => new ChatReplyRepair(context, profile),
     modelPlace: { member: 'model' },
     createReplyAdapter: (request) => new ChatReplyAdapter(request),

@@ -32,8 +32,8 @@ export const completions: ClientFormat = {
     endpoints: [defineModelEndpoint('completions', '/v1/completions', ['prompt'])],
     parameters: completionsParameters,
     adapt: adaptEndUser(plainEndUser),
-    createObserver: ({ n }, listening) =>
-      new FragmentObserver({ createDecoder: () => new CompletionsDecoder() }, listening, {
+    createObserver: ({ n }, listeners) =>
+      new FragmentObserver({ createDecoder: () => new CompletionsDecoder() }, listeners, {
         mark: 'data: [DONE]\n\n',
         choices: scalarNumber(n) || 1,
       }),

@@ -60,7 +60,7 @@ function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue 
   }
 }
 
-/** Returns true for a value that the route rejects. Models with thinking levels also accept budgets, but not the other way round. */
+/** Returns true for a value that the route rejects. Models with thinking levels accept budgets; models with budgets reject levels. */
 function isRejected(config: GeminiThinking, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;

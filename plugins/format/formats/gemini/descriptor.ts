@@ -3,12 +3,7 @@ import { fieldsOf } from '../../wire/gemini-fields.ts';
 import { asList, count, scalarText, textsOf } from '../../wire/members.ts';
 import { omittedImage } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
-import {
-  type ClientTextFormat,
-  defineModelEndpoint,
-  type ModelEndpoint,
-  type Purpose,
-} from '../contract/descriptor.ts';
+import { type ClientTextFormat, defineModelEndpoint, type ModelEndpoint } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { asObject } from '../contract/pass-through.ts';
@@ -41,7 +36,7 @@ function defineEndpoints(version: string): ModelEndpoint[] {
   ];
 }
 
-function selectMethod(isStream: boolean, purpose: Purpose): string {
+function selectMethod(isStream: boolean, purpose: ModelEndpoint['purpose']): string {
   if (purpose === 'count') return 'countTokens';
   return isStream ? 'streamGenerateContent?alt=sse' : 'generateContent';
 }
@@ -69,8 +64,8 @@ export const gemini: ClientTextFormat = {
     endpoints: ['/v1beta', '/v1'].flatMap(defineEndpoints),
     parameters: geminiParameters,
     isModelInPath: true,
-    createObserver: (body, listening) =>
-      new FragmentObserver(geminiCodec, listening, {
+    createObserver: (body, listeners) =>
+      new FragmentObserver(geminiCodec, listeners, {
         endsWithBody: true,
         choices: count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount) ?? 1,
       }),

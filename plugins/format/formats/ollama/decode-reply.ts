@@ -28,7 +28,7 @@ export class OllamaDecoder implements ReplyDecoder {
   whole(body: JsonObject): Fragment[] {
     const fragments = this.#readChunk(body);
     if (fragments.some(({ type }) => type === 'error' || type === 'end')) return fragments;
-    return isJsonObject(member<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [missingReplyError()];
+    return isJsonObject(member<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [missingReply()];
   }
 
   #readChunk(chunk: JsonObject): Fragment[] {
@@ -62,7 +62,7 @@ export class OllamaDecoder implements ReplyDecoder {
 }
 
 function readEnd({ done_reason: reason, model, prompt_eval_count, eval_count }: OllamaReply): Fragment[] {
-  if (loadReasons.has(reason)) return [missingReplyError()];
+  if (loadReasons.has(reason)) return [missingReply()];
   return [
     ...modelFragment(model),
     { type: 'usage', usage: { input: count(prompt_eval_count), output: count(eval_count) } },
@@ -71,6 +71,6 @@ function readEnd({ done_reason: reason, model, prompt_eval_count, eval_count }: 
   ];
 }
 
-function missingReplyError(): Fragment {
+function missingReply(): Fragment {
   return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_response')) };
 }

@@ -30,9 +30,9 @@ import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../
 
 /** Matches chunks that cannot be skimmed, because they end the choice or report an error. */
 const endPattern = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
-const noFragments: readonly Fragment[] = [];
 /** Matches chunks with usage, which some servers report in each chunk. */
 const usagePattern = /"usage"\s*:\s*\{/;
+const noFragments: readonly Fragment[] = [];
 
 /**
  * Reads a Chat Completions reply and tolerates the deviations of all vendors. Of several choices, it reads the content of the first and
@@ -254,10 +254,7 @@ function readDelta({ choices }: ChatReply): ChatMessage | undefined {
   return isJsonObject(delta) ? delta : undefined;
 }
 
-/**
- * Attaches log probabilities to the text. Notes those of reasoning, calls and refusals, and those in older formats: other formats cannot
- * express them.
- */
+/** Attaches log probabilities to the text. Notes those that other formats cannot express: of reasoning, calls, refusals or older formats. */
 function attachLogprobs(received: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
   if (!isJsonObject(received)) return fragments;
   const { content, refusal }: ChatLogprobs = received;

@@ -44,8 +44,8 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   /**
-   * Returns the deltas for an event, after the first delta of the reply. A reply that starts with a call, a refusal or reasoning has null
-   * as its first text, as OpenAI and DeepSeek send it, because the SDK's helper would turn an empty string into an empty text.
+   * Returns the deltas for an event, preceded by the delta that starts the reply. A reply that starts with a call, a refusal or reasoning
+   * has null as its first text, as OpenAI and DeepSeek send it, because the SDK's helper would turn an empty string into an empty text.
    */
   #takeDeltas(event: BlockEvent): ChatMessage[] {
     const deltas = this.#deltas.takeEvent(event);

@@ -47,7 +47,7 @@ export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finis
 export function readAbort(choice: ChatChoice): GatewayError | undefined {
   const error = readFailure(choice);
   if (error !== undefined || readFinish(choice) !== 'failed') return error;
-  // DeepSeek reports an overload by this reason.
+  // DeepSeek reports an overload with this reason.
   const code = choice.finish_reason === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
   return new GatewayError(code, upstreamReason('upstream.reason.aborted'));
 }

@@ -67,7 +67,7 @@ export class MessageDeltas {
   }
 
   #startBlock(head: BlockHead): ChatMessage[] {
-    this.#separator = this.#separatorFor(head);
+    this.#separator = this.#selectSeparator(head);
     if (head.type === 'text') this.#textBefore = this.#textLength + this.#separator.length;
     if (head.type !== 'tool_call') return [];
     const index = this.#callCount++;
@@ -76,7 +76,7 @@ export class MessageDeltas {
     return index === 0 ? [{ function_call: call.function }] : [];
   }
 
-  #separatorFor(head: BlockHead): string {
+  #selectSeparator(head: BlockHead): string {
     return selectSeparator(head, {
       hasText: this.#textLength > 0,
       hasReasoning: this.#reasoningLength > 0,

@@ -113,16 +113,16 @@ export function readSources(reply: ChatReply, message: ChatMessage): readonly Ci
 }
 
 function readCitation(annotation: JsonValue): Citation[] {
-  const cited = member<ChatAnnotation>(annotation, 'url_citation') ?? annotation;
-  const url = asText(member<ChatCitation>(cited, 'url'));
+  const citation = member<ChatAnnotation>(annotation, 'url_citation') ?? annotation;
+  const url = asText(member<ChatCitation>(citation, 'url'));
   if (url === '') return [];
   return [
     {
       url,
-      title: asText(member<ChatCitation>(cited, 'title')) || undefined,
-      quote: asText(member<ChatCitation>(cited, 'content')) || undefined,
-      start: count(member<ChatCitation>(cited, 'start_index')),
-      end: count(member<ChatCitation>(cited, 'end_index')),
+      title: asText(member<ChatCitation>(citation, 'title')) || undefined,
+      quote: asText(member<ChatCitation>(citation, 'content')) || undefined,
+      start: count(member<ChatCitation>(citation, 'start_index')),
+      end: count(member<ChatCitation>(citation, 'end_index')),
     },
   ];
 }

@@ -3,7 +3,7 @@ import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatCall } from '../../../wire/chat.ts';
 
-/** Maximum number of extra characters, all white space, in an input that equals the input of its twin. */
+/** Maximum number of extra characters, all white space, in an input that equals the input of the suspected original. */
 const maxExtraWhiteSpace = 4_096;
 
 /** A call of a choice, complete or still arriving. */
@@ -57,14 +57,14 @@ export class TrackedCall {
     return missing;
   }
 
-  /** Holds a piece back. Returns true once enough input has arrived to compare the call with its twin. */
+  /** Holds a piece back. Returns true once enough input has arrived to compare the call with its suspected original. */
   holdBack(entry: ChatCall, input: string): boolean {
     this.#held = { entry: { ...this.#held.entry, ...entry }, input: this.#held.input + input };
     const maxLength = (this.suspectedOriginal?.inputLength ?? 0) + maxExtraWhiteSpace;
     return this.scanner.isClosed || this.#held.input.length > maxLength;
   }
 
-  /** Returns the held-back pieces as one piece; undefined if the call repeats its twin. */
+  /** Returns the held-back pieces as one piece; undefined if the call repeats its suspected original. */
   release(): { readonly entry: ChatCall; readonly input: string } | undefined {
     const held = this.#held;
     this.isRepetition = this.suspectedOriginal?.hasInput(held.input) === true;

@@ -51,19 +51,15 @@ function isLongLived(holder: JsonValue | undefined): boolean {
 /** Reads the official parameter first, then OpenRouter's `reasoning` and DeepSeek's `thinking`. */
 function readReasoningRequest(body: Placed<ChatRequest>): ReasoningRequest | undefined {
   const effort = readEffort(body, 'reasoning_effort');
-  if (effort !== undefined) return requestReasoning(effort, undefined);
+  if (effort !== undefined) return toReasoning(effort, undefined);
   const { reasoning, thinking } = body.value;
   if (isJsonObject(reasoning)) {
-    const { effort: named, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
-    return requestReasoning(
-      findEffort(named) ?? (enabled === false ? 'none' : undefined),
-      count(budget),
-      exclude !== true,
-    );
+    const { effort: name, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
+    return toReasoning(findEffort(name) ?? (enabled === false ? 'none' : undefined), count(budget), exclude !== true);
   }
   if (!isJsonObject(thinking)) return undefined;
   const { type, budget_tokens: budget }: ChatReasoningOptions = thinking;
-  return type === 'disabled' ? requestReasoning('none', undefined) : requestReasoning(undefined, count(budget));
+  return type === 'disabled' ? toReasoning('none', undefined) : toReasoning(undefined, count(budget));
 }
 
 function findEffort(word: JsonValue | undefined): Effort | undefined {
@@ -71,6 +67,6 @@ function findEffort(word: JsonValue | undefined): Effort | undefined {
 }
 
 /** Requests the text by default, because clients of this format show all reasoning that they receive. */
-function requestReasoning(effort: Effort | undefined, budget: number | undefined, wantsText = true): ReasoningRequest {
+function toReasoning(effort: Effort | undefined, budget: number | undefined, wantsText = true): ReasoningRequest {
   return { effort, budget, wantsText: wantsText && effort !== 'none' };
 }

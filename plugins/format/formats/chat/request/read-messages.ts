@@ -66,9 +66,7 @@ export class ChatHistoryReader {
     return this.#readParts(message);
   }
 
-  /**
-   * Reads a string or a list of parts, without empty texts. A cache breakpoint on the message applies to its last text.
-   */
+  /** Reads a string or a list of parts, without empty texts. A cache breakpoint on the message applies to its last text. */
   #readParts(message: Placed<ChatMessage>): Part[] {
     const parts = readContentParts(message, 'content', (part) => readPart(part, this.#notes));
     if (!hasBreakpoint(message.value)) return parts;
@@ -118,14 +116,8 @@ export class ChatHistoryReader {
     const isSame = (item: Item) =>
       item.type === 'tool_call' && item.name === name && canonicalInput(item.input) === canonicalInput(input);
     if (calls.some(isSame)) return;
-    this.items.push({
-      type: 'tool_call',
-      id: createDeprecatedCallId(name),
-      name,
-      namespace: undefined,
-      form: 'function',
-      input,
-    });
+    const id = createDeprecatedCallId(name);
+    this.items.push({ type: 'tool_call', id, name, namespace: undefined, form: 'function', input });
   }
 
   #addResult(id: string, message: Placed<ChatMessage>): void {

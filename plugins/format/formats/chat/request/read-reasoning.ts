@@ -23,13 +23,13 @@ interface StateEntry {
  */
 export function readReasoning(message: Placed<ChatMessage>, notes: Notes): Reasoning[] {
   const details = message.isMissing('reasoning_details') ? [] : message.list('reasoning_details');
-  const text = message.maybeText('reasoning_content') || plainReasoning(message.value, details);
+  const text = message.maybeText('reasoning_content') || readPlainReasoning(message.value, details);
   const states = details.flatMap((entry) => readReasoningState(entry, notes));
   if (states.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
   return assignTexts(text, states) ?? [{ type: 'reasoning', text, state: undefined }, ...keepSignatures(states)];
 }
 
-function plainReasoning({ reasoning }: ChatMessage, details: readonly JsonValue[]): string {
+function readPlainReasoning({ reasoning }: ChatMessage, details: readonly JsonValue[]): string {
   if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
   return details.map(readDetailText).join('');
 }

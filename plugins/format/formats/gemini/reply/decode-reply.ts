@@ -59,7 +59,7 @@ export class GeminiDecoder implements ReplyDecoder {
     const metadata = [...this.#readModel(body), ...usageFragment(readUsage(body.usageMetadata))];
     const candidates = asList(body.candidates).filter(isJsonObject);
     const block = readBlock(body.promptFeedback);
-    const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isSilent(candidate));
+    const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isCompatibleWithBlock(candidate));
     if (candidates.length === 0 || isBlocked) return [...metadata, ...block];
     this.#index ??= readIndex(candidates[0]);
     const ownCandidate = candidates.find((candidate) => this.#isOwn(candidate));
@@ -85,7 +85,7 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 
   /** Returns true for a candidate without content, which is compatible with a blocked prompt. */
-  #isSilent(candidate: JsonObject): boolean {
+  #isCompatibleWithBlock(candidate: JsonObject): boolean {
     if (hasFilledParts(candidate)) return false;
     return readFinishReason(candidate) === undefined || !(this.#parts.hasContent || readAbort(candidate) !== undefined);
   }

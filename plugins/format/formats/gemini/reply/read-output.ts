@@ -60,11 +60,11 @@ export class PartReader {
       this.hasContent = true;
       return [...signature, { type: 'image', source: image }];
     }
-    const isLater = this.hasContent;
+    const followsContent = this.hasContent;
     const content = [...this.#readText(part), ...readDroppedParts(part)];
     if (part.thought === true) return [...content, ...signature];
     // Google recommends sending a signature back but requires it only for calls. Source: Gemini API docs, "Thought signatures".
-    if (isLater) return [...content, ...signature.map((state) => ({ ...state, isTrailing: true }) as const)];
+    if (followsContent) return [...content, ...signature.map((state) => ({ ...state, isTrailing: true }) as const)];
     return [...signature, ...content];
   }
 
@@ -85,7 +85,7 @@ export class PartReader {
     const key = isNew ? this.#callCount++ : (this.#openCall?.key ?? 0);
     const head: Fragment[] = isNew ? [{ type: 'call', key, id: typeof id === 'string' ? id : undefined, name }] : [];
     this.hasContent = true;
-    if (isJsonObject(args) && isNew) return [...endOfOpen, ...head, ...endCall(key, args)];
+    if (isJsonObject(args) && isNew) return [...endOfOpen, ...head, ...toInputFragments(key, args)];
     this.#openCall ??= { key, args: new PartialArgs() };
     this.#openCall.args.add(call.partialArgs);
     const held: Fragment = { type: 'held', characters: JSON.stringify(call.partialArgs ?? '').length };
@@ -136,7 +136,7 @@ function readDroppedMetadata({ groundingMetadata, urlContextMetadata, logprobsRe
   return dropped.map((what) => ({ type: 'dropped', what: `${what} of the answer` }));
 }
 
-function endCall(key: number, args: JsonObject): Fragment[] {
+function toInputFragments(key: number, args: JsonObject): Fragment[] {
   return [
     { type: 'input', key, text: JSON.stringify(args) },
     { type: 'call_end', key },
@@ -204,13 +204,7 @@ function cite({ uri, title }: Source, words: string | undefined, text: string): 
   const url = filledText(uri);
   if (url === undefined) return [];
   const start = words === undefined ? -1 : text.lastIndexOf(words);
-  const position = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
-  const citation: Citation = {
-    url,
-    title: filledText(title),
-    quote: words,
-    start: position?.start,
-    end: position?.end,
-  };
+  const range = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
+  const citation: Citation = { url, title: filledText(title), quote: words, start: range?.start, end: range?.end };
   return [{ type: 'citation', citation }];
 }

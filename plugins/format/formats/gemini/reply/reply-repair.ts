@@ -136,9 +136,9 @@ class CandidateCalls {
     return asText(call.id) === '' ? part : setId(part, call, openCall.call.id);
   }
 
-  #addPieces(call: GeminiCall, open: { readonly call: SentCall; readonly args: PartialArgs }): void {
-    this.#openCall = open;
-    open.args.add(call.partialArgs);
+  #addPieces(call: GeminiCall, openCall: { readonly call: SentCall; readonly args: PartialArgs }): void {
+    this.#openCall = openCall;
+    openCall.args.add(call.partialArgs);
     if (call.willContinue !== true) this.#close();
   }
 

@@ -143,7 +143,7 @@ export class ContentReader {
     this.#notes.dropMembers(result.value, ['scheduling', 'willContinue'], 'a function response');
     const name = readName(result);
     const id = result.maybeText('id') || undefined;
-    const { text, isError } = readResult(result.maybeObject('response')?.value ?? {});
+    const { text, isError } = unwrapResponse(result.maybeObject('response')?.value ?? {});
     const parts: Part[] = text === '' ? [] : [{ type: 'text', text }];
     for (const part of manyIn<GeminiPart, GeminiResult>(result, 'parts')) parts.push(...readPart(part, this.#notes));
     this.#flush(side);
@@ -165,7 +165,7 @@ function isWorthKeeping(state: OpaqueState | undefined): boolean {
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
 /** Reads the result of a call. Results must be objects in this format, so an object that only wraps a value is unwrapped. */
-function readResult(response: JsonObject): { text: string; isError: boolean } {
+function unwrapResponse(response: JsonObject): { text: string; isError: boolean } {
   const [firstEntry, ...others] = Object.entries(response);
   if (firstEntry === undefined) return { text: '', isError: false };
   const isError = others.length === 0 && firstEntry[0] === 'error';

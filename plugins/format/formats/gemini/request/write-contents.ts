@@ -42,9 +42,9 @@ function writeAssistant({ items }: AssistantTurn, names: Map<string, string>, ta
       parts.addCall({ ...writeId(item.id, target.profile), name, args: objectInput(item, target.notes) });
     }
   }
-  const writtenParts = parts.finish();
+  const turnParts = parts.finish();
   if (parts.hasPlaceholder) target.notes.approximate('missing thought signatures');
-  return writtenParts;
+  return turnParts;
 }
 
 /** Returns the signature if this upstream created it, otherwise an empty text. The upstream does not accept the text of thoughts. */

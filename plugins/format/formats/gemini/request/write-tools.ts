@@ -6,9 +6,7 @@ import { asFunction, isEnforced } from '../../../canonical/tools.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
 import type { GeminiCalling, GeminiFunction, GeminiRequest, GeminiSchema } from '../../../wire/gemini.ts';
 
-/**
- * Writes the tools of a request and their choice; empty without tools. Source: Gemini API reference, "Tool", "ToolConfig".
- */
+/** Writes the tools of a request and their choice; empty without tools. Source: Gemini API reference, "Tool", "ToolConfig". */
 export function writeTools(conversation: Conversation, target: EncodeTarget): GeminiRequest {
   const { capabilities, quirks } = target.profile;
   const { tools, parallelToolCalls, toolChoice } = conversation;

@@ -13,7 +13,7 @@ import { registerResponsesStore } from './state/responses-store/register.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** The client formats: their endpoints, their stage, and their lists of models. */
+/** Registers the client formats: their endpoints, their stage, and their lists of models. */
 export const plugin: GatewayPlugin = {
   name: 'format',
   register(server) {

@@ -22,12 +22,12 @@ import { ReasoningStore } from './state/kept-reasoning/store.ts';
 import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ThreadStore } from './state/threads.ts';
 
-/** A request to count tokens that was sent to a route. */
+/** Request to count tokens that was sent to a route. */
 const countRequest = defineFact<ClientRequest>('count_request');
 
 /**
- * Falls back to an estimate if the route cannot count tokens after all; the client's own errors are reported. Trials get the
- * failure, because they test this ability.
+ * Falls back to an estimate if the route fails to count tokens, but reports the client's own errors. Trials get the
+ * failure, because they test whether the route can count.
  */
 function counted(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequest);
@@ -36,10 +36,10 @@ function counted(exchange: Exchange, reply: Reply): Reply {
   return request !== undefined && isFailed && !isTrial && !exchange.isAborted ? countTokens(request) : reply;
 }
 
-/** Set if only one of several routes can continue the thread. */
+/** True if the model has other routes than the only one that can continue the thread. */
 const hasBackups = defineFact<boolean>('has_backups');
 
-/** If that route fails, asks the client for the whole conversation, which another route can serve. */
+/** Asks the client for the whole conversation if the thread's route failed, so that another route can serve it. */
 function restarted(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
   if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;
@@ -47,9 +47,9 @@ function restarted(exchange: Exchange, reply: Reply): Reply {
 }
 
 /**
- * Creates the stage `format` of one pipeline. Not loaded by commands that serve no requests.
+ * Creates the stage `format` of one pipeline. Commands that serve no requests do not load this module.
  *
- * @param hours retention of reasoning
+ * @param hours retention of reasoning before tool calls
  */
 export function createReading(hours: number, host: Host): Stage {
   const store = new ResponsesStore(host);
@@ -63,14 +63,16 @@ export function createReading(hours: number, host: Host): Stage {
     leave: (exchange, reply) =>
       store.leave(exchange, asJsonArray(exchange, restarted(exchange, counted(exchange, reply)))),
     async enter(exchange) {
-      const called = findClientCall(exchange.endpoint);
-      if (called === undefined) return;
-      if (isUpload(exchange, called)) return exchange.set(adapter, await openUpload(host, exchange, called));
-      const { format, endpoint } = called;
-      const read = await readClientRequest(exchange, format, endpoint);
-      // Awaits only pending work: each `await` would create two promises.
-      const stored = store.enter(exchange, read);
-      const resolved = stored instanceof Promise ? await stored : stored;
+      const clientEndpoint = findClientCall(exchange.endpoint);
+      if (clientEndpoint === undefined) return;
+      if (isUpload(exchange, clientEndpoint)) {
+        return exchange.set(adapter, await openUpload(host, exchange, clientEndpoint));
+      }
+      const { format, endpoint } = clientEndpoint;
+      const received = await readClientRequest(exchange, format, endpoint);
+      // Only pending work is awaited, because each `await` creates two promises.
+      const resolving = store.enter(exchange, received);
+      const resolved = resolving instanceof Promise ? await resolving : resolving;
       const model = exchange.find(trialModel) ?? findModel(host, resolved.model);
       requireKind(model, resolved.model, format);
       const request = resolved.with({ model: nameInReply(model, resolved.model) });
@@ -79,27 +81,27 @@ export function createReading(hours: number, host: Host): Stage {
       if (isLong) await nextTurn();
       checkParameters(checkedBody(request.outline), format.client.parameters, endpoint.required);
       if (content.cut !== undefined && !isPassedToAll(model, request)) await content.load(exchange.body);
-      const opened = threads.open(exchange, request, model);
-      const threaded = opened instanceof Promise ? await opened : opened;
-      const restored = reasoning.open(exchange, threaded, model);
-      const remembered = restored instanceof Promise ? await restored : restored;
-      const foundUser = endUsers.find(exchange, model);
-      const endUser = foundUser instanceof Promise ? await foundUser : foundUser;
-      const identified = endUser === undefined ? remembered : remembered.with({ endUser });
+      const opening = threads.open(exchange, request, model);
+      const threaded = opening instanceof Promise ? await opening : opening;
+      const restoring = reasoning.open(exchange, threaded, model);
+      const restored = restoring instanceof Promise ? await restoring : restoring;
+      const findingUser = endUsers.find(exchange, model);
+      const endUser = findingUser instanceof Promise ? await findingUser : findingUser;
+      const identified = endUser === undefined ? restored : restored.with({ endUser });
       const call = isLong ? await openLongCall(exchange, model, identified) : openCall(exchange, model, identified);
       const { refusal } = call;
       if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
       if (refusal !== undefined) {
-        const answer = answerUnavailableTools(exchange, request, refusal);
-        if (answer === undefined) throw addModelName(refusal, request.model);
-        return answer;
+        const reply = answerUnavailableTools(exchange, request, refusal);
+        if (reply === undefined) throw addModelName(refusal, request.model);
+        return reply;
       }
       if (request.purpose === 'count') exchange.set(countRequest, request);
       if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasBackups, true);
       exchange.set(storedCall, call);
       exchange.set(adapter, call);
-      const detached = store.detach(exchange, request, call);
-      if (detached !== undefined) await detached;
+      const detaching = store.detach(exchange, request, call);
+      if (detaching !== undefined) await detaching;
     },
   };
 }

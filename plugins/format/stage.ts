@@ -15,7 +15,7 @@ export const formatStage = defineStage({
   options: object({
     keep_reasoning_hours: number(
       { minimum: 0, maximum: 720, default: 24 },
-      'Hours for which the reasoning before tool calls is kept for clients that do not return it: those of Chat, and those of Messages that did not ask for thinking; 0 keeps none.',
+      'Hours for which the reasoning before tool calls is kept for clients that do not return it: Chat clients, and Messages clients that did not request thinking; 0 keeps none.',
     ),
   }),
   create: async ({ keep_reasoning_hours: hours }, host) => (await import('./reading.ts')).createReading(hours, host),

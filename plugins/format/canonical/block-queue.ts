@@ -13,8 +13,8 @@ interface BlockQueueOptions {
 }
 
 /**
- * The blocks of an answer, in the order in which they began. The first is live: its deltas are emitted at once. Later
- * blocks are buffered until all earlier ones are closed, so that interleaved calls are emitted in order.
+ * The blocks of an answer, in the order in which they began. The first open block is live: its deltas are emitted at once. Later
+ * blocks are buffered until all earlier ones are closed, so that interleaved calls are emitted one after the other.
  */
 export class BlockQueue {
   readonly complete: Block[] = [];
@@ -33,17 +33,17 @@ export class BlockQueue {
     return this.#open.at(-1);
   }
 
-  /** The text so far; undefined if the answer contains anything but text and finished reasoning. */
+  /** The text so far; undefined if the answer contains anything except text and finished reasoning. */
   get plainText(): string | undefined {
     const isPlain =
       this.#open.every(({ head }) => head.type === 'text') &&
       this.complete.every(({ type }) => type !== 'refusal' && type !== 'image');
     if (!isPlain) return undefined;
-    const written = this.complete.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-    return [...written, ...this.#open.map(({ text }) => text)].join('');
+    const completeTexts = this.complete.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    return [...completeTexts, ...this.#open.map(({ text }) => text)].join('');
   }
 
-  /** Begins a block and closes the previous one, except that a call is closed only once its input is complete. */
+  /** Begins a block and closes the previous one. A call is closed only once its input is complete. */
   add<B extends OpenBlock>(block: B): B {
     const { last } = this;
     if (last instanceof CallBlock) last.isClosed ||= last.isWhole;
@@ -152,7 +152,7 @@ export abstract class OpenBlock {
     this.#text.add(text);
   }
 
-  /** True if the block can only be emitted as a whole. */
+  /** True if the block can only be emitted once it is complete. */
   get isHeldBack(): boolean {
     return false;
   }
@@ -165,7 +165,7 @@ export abstract class OpenBlock {
   }
 }
 
-/** Text, with its citations, or a refusal. */
+/** A text with its citations, or a refusal. */
 export class TextBlock extends OpenBlock {
   readonly head: TextHead | { readonly type: 'refusal' };
   readonly citations: Citation[] = [];
@@ -210,16 +210,16 @@ export class ReasoningBlock extends OpenBlock {
   }
 }
 
-/** A tool call. Queued once its name is known. */
+/** A tool call, which is queued once its name has arrived. */
 export class CallBlock extends OpenBlock {
   head: CallHead = { type: 'tool_call', id: '', name: '', namespace: undefined, form: 'function' };
   givenId: string | undefined;
   name: NamedTool | undefined;
-  /** True once the call is queued: its id and name are final. */
+  /** True once the call is queued, so that its id and name are final. */
   hasBegun = false;
   /** Input that arrived before the name. */
   readonly early = new CollectedText();
-  /** True for a freeform tool sent as a function: its input is the only string of an object. */
+  /** True for a freeform tool sent as a function, whose input is the only string of an object. */
   isWrapped = false;
 
   override get isHeldBack(): boolean {
@@ -230,6 +230,7 @@ export class CallBlock extends OpenBlock {
     return this.head.form !== 'freeform' || this.isWrapped ? parsedObject(this.text) !== undefined : false;
   }
 
+  /** True if the input so far is not a complete object. */
   get isTorn(): boolean {
     if (this.isClosed || (this.head.form === 'freeform' && !this.isWrapped)) return false;
     return this.text.trim() !== '' && !this.isWhole;
@@ -247,18 +248,18 @@ export class CallBlock extends OpenBlock {
   #input(): string {
     if (this.isWrapped) return unwrap(this.text);
     if (this.head.form === 'freeform') return this.text;
-    // The white space has already been emitted.
+    // The white space has already been emitted, so it stays.
     return this.text.trim() === '' ? `${this.text}{}` : this.text;
   }
 }
 
-/** The string in `{"input": "…"}`; without that object, the text itself. */
+/** Reads the string in `{"input": "…"}`; returns any other text unchanged. */
 function unwrap(text: string): string {
   const input = parsedObject(text)?.['input'];
   return typeof input === 'string' ? input : text;
 }
 
 function parsedObject(text: string): JsonObject | undefined {
-  // Cheaper than parsing every incomplete object.
+  // The check is cheaper than parsing every incomplete object.
   return text.trimEnd().endsWith('}') ? parseObject(text) : undefined;
 }

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** Ids accepted by Anthropic and by every other format. */
+/** Matches ids that Anthropic and every other format accept. */
 const plain = /^[A-Za-z0-9_-]+$/;
-/** Longer ids are hashed before a number is appended: OpenAI's Chat endpoint accepts 40 characters. */
+/** Longer ids are hashed before a number is appended, because OpenAI's Chat endpoint accepts 40 characters. */
 const longestStem = 34;
 
-/** Keeps an id of letters, digits, - and _, which every vendor of Messages accepts; hashes any other id. */
+/** Returns an id of letters, digits, - and _ unchanged, because every vendor of Messages accepts it; hashes any other id. */
 export function plainId(id: string): string {
   return plain.test(id) ? id : hashed(id);
 }
@@ -23,23 +23,23 @@ function hashed(id: string): string {
 
 /** Rules for the ids that a format or vendor accepts. */
 export interface IdForm {
-  /** Preferred id of a call; empty if the given id cannot be used. */
+  /** Returns the preferred id of a call; empty if the given id cannot be used. */
   own(id: string, name: string): string;
-  /** Alternative id, for when the preferred one is already used. */
+  /** Returns an alternative id if the preferred one is already used. */
   numbered(id: string, name: string, number: number): string;
   /** True if the number is the call's position among all calls rather than among the calls with its id. */
   readonly isByPlace?: true;
 }
 
-/** Only repeated ids are changed. */
+/** Accepts any id; only repeated ids are changed. */
 export const anyId: IdForm = { own: (id) => id, numbered: (id, _name, number) => numberedId(id, number) };
 
-/** Allows ids of up to `length` characters and hashes longer ones. */
+/** Accepts ids of up to `length` characters; longer ids are hashed. */
 export function idsUpTo(length: number): IdForm {
   return { ...anyId, own: (id) => (id.length <= length ? id : hashed(id)) };
 }
 
-/** Letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
+/** Accepts letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
 export const plainIds: IdForm = { ...anyId, own: plainId };
 
 /** Gives each call a new id. The id depends only on earlier calls, so that prompt caches keep hitting. */
@@ -52,21 +52,21 @@ export class UniqueIds {
     this.#form = form;
   }
 
-  next(given: string, name = ''): string {
-    const id = this.#findUnused(given, name);
+  next(givenId: string, name = ''): string {
+    const id = this.#findUnused(givenId, name);
     this.#used.add(id);
     return id;
   }
 
-  #findUnused(given: string, name: string): string {
-    const count = (this.#counts.get(given) ?? 0) + 1;
-    this.#counts.set(given, count);
-    const preferred = this.#form.own(given, name);
+  #findUnused(givenId: string, name: string): string {
+    const count = (this.#counts.get(givenId) ?? 0) + 1;
+    this.#counts.set(givenId, count);
+    const preferred = this.#form.own(givenId, name);
     if (preferred !== '' && !this.#used.has(preferred)) return preferred;
-    let number = given === '' ? count : Math.max(count, 2);
+    let number = givenId === '' ? count : Math.max(count, 2);
     if (this.#form.isByPlace === true) number = this.#used.size;
     for (; ; number++) {
-      const id = this.#form.numbered(given, name, number);
+      const id = this.#form.numbered(givenId, name, number);
       if (!this.#used.has(id)) return id;
     }
   }
@@ -80,8 +80,8 @@ interface OpenCalls {
 }
 
 /**
- * Pairs the calls and results of a history under unique ids; its methods are called in the order of the history. Some vendors
- * restart numbering in each turn or give all calls one id: a result belongs to the nearest preceding call with its id. If a turn has
+ * Pairs the calls and results of a history under unique ids. Its methods are called in the order of the history. Some vendors
+ * restart numbering in each turn or give all calls one id. A result belongs to the nearest preceding call with its id; if a turn has
  * several such calls, results are assigned in order.
  */
 export class CallIds {
@@ -93,25 +93,26 @@ export class CallIds {
     this.#unique = new UniqueIds(form);
   }
 
-  call(given: string, name: string): string {
-    const id = this.#unique.next(given, name);
-    const open = this.#open.get(given);
+  /** Records a call and returns its unique id. */
+  call(givenId: string, name: string): string {
+    const id = this.#unique.next(givenId, name);
+    const open = this.#open.get(givenId);
     if (open?.turn === this.#turn) open.ids.push(id);
-    else this.#open.set(given, { turn: this.#turn, ids: [id], answered: 0 });
+    else this.#open.set(givenId, { turn: this.#turn, ids: [id], answered: 0 });
     return id;
   }
 
-  /** Unique id of the call that a result belongs to; undefined if no call matches. Surplus results get the id of the last call. */
-  result(given: string): string | undefined {
+  /** Returns the unique id of the call that a result belongs to; undefined if no call matches. Surplus results get the last call's id. */
+  result(givenId: string): string | undefined {
     this.endTurn();
-    const open = this.#open.get(given);
+    const open = this.#open.get(givenId);
     if (open === undefined) return undefined;
     const id = open.ids[Math.min(open.answered, open.ids.length - 1)];
     open.answered++;
     return id;
   }
 
-  /** Call it at the first item that is not the model's. */
+  /** Must be called at the first item that does not come from the model. */
   endTurn(): void {
     this.#turn++;
   }

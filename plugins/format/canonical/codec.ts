@@ -13,13 +13,13 @@ export interface UpstreamCodec {
   /**
    * Writes the request for an upstream. Features that the format cannot express are dropped or approximated, and noted.
    *
-   * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve in any way
+   * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve
    */
   encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject;
   /**
    * Creates a decoder for one reply of an upstream.
    *
-   * @param profile profile of the route, which lists the vendor's deviations
+   * @param profile profile of the route, which lists the vendor's quirks
    */
   createDecoder(profile?: Profile): ReplyDecoder;
 }
@@ -29,8 +29,8 @@ export interface ClientCodec {
   /**
    * Reads a client's request. Members that are unknown or that a conversation cannot hold are noted, not refused.
    *
-   * @throws GatewayError `invalid_request` naming the parameter whose type or range is wrong,
-   *   `messages[2].content[0].image_url` for instance
+   * @throws GatewayError `invalid_request` naming the parameter with a wrong type or range, for instance
+   *   `messages[2].content[0].image_url`
    */
   decodeRequest(body: JsonObject, notes: Notes): Conversation;
   createEncoder(context: ReplyContext): ReplyEncoder;
@@ -39,7 +39,7 @@ export interface ClientCodec {
 /** A format in its four directions. */
 export interface Codec extends UpstreamCodec, ClientCodec {}
 
-/** The route that a request is encoded for. */
+/** Route that a request is encoded for. */
 export interface EncodeTarget {
   /** The upstream's name for the model. */
   readonly model: string;
@@ -47,7 +47,7 @@ export interface EncodeTarget {
   readonly isStream: boolean;
   readonly names: ToolNames;
   readonly notes: Notes;
-  /** Data of an opaque state that this upstream created; undefined for the state of another upstream. */
+  /** Returns the data of an opaque state that this upstream created; undefined for the state of another upstream. */
   ownState(state: OpaqueState | undefined): string | undefined;
 }
 
@@ -56,18 +56,19 @@ export interface ReplyDecoder {
   /**
    * Takes one event of a stream.
    *
-   * @param name the `event:` line; undefined when there is none
-   * @param event the parsed event, if the caller only skims: it is shared by all readers, and large numbers in it may lose digits
+   * @param name value of the `event:` line; undefined if there is none
+   * @param event the parsed event, if the caller only skims. All readers share it, and its large numbers may lose digits
    */
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[];
   /**
-   * Takes an event after the first content, usually without parsing it and without emitting a fragment for its text. Returns
-   * undefined if the event must be read with `event`. Missing in formats that have no clients.
+   * Takes an event after the first content, usually without parsing it and without emitting a fragment for its text.
+   * Missing in formats that have no clients.
    *
-   * @param content receives the text; if present, an event whose text cannot be found by skimming must be read
+   * @param content receives the text; if present, an event whose text cannot be found by skimming must be read with `event`
+   * @returns undefined if the event must be read with `event`
    */
   skim?(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined;
-  /** Takes a whole reply. The fragments end with `end` or `error`. */
+  /** Takes a non-streaming reply. The fragments end with `end` or `error`. */
   whole(body: JsonObject): Fragment[];
 }
 
@@ -81,10 +82,10 @@ export interface SkimmedContent {
 export interface ReplyContext {
   /** Id of the exchange; ids in the reply are derived from it. */
   readonly id: string;
-  /** The name that the client requested. */
+  /** Model name that the client requested. */
   readonly model: string;
   readonly created: number; // seconds since 1970
-  /** The client's request, for formats whose replies repeat parts of it. */
+  /** The client's request, for formats whose replies repeat parts of the request. */
   readonly request: JsonObject;
   /** `request` without the middle of its long texts; missing if reading `request` costs nothing. */
   readonly outline?: JsonObject;
@@ -94,7 +95,7 @@ export interface ReplyContext {
 export interface ReplyEncoder {
   /** The complete answer as last rendered; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
-  /** Complete server-sent events; empty if the event is not sent in this format. */
+  /** Renders complete server-sent events; empty if this format does not send the event. */
   event(event: ReplyEvent): string;
   whole(reply: CompleteReply): JsonObject;
   /**

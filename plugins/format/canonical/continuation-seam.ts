@@ -7,7 +7,7 @@ const beginsWithLetter = /^\p{L}/u;
 const endsInWord = /[\p{L}\p{N}_]$/u;
 
 /**
- * Joins the texts of two routes. Models tend to repeat the end of the text that they continue: the repetition is removed,
+ * Joins the texts of two routes. Models tend to repeat the end of the text that they continue. The repetition is removed,
  * and so is any reasoning. Text is held back while it may still turn out to be a repetition.
  */
 export class ContinuationSeam {
@@ -36,10 +36,10 @@ export class ContinuationSeam {
       case 'reasoning_state':
         return [];
       case 'break':
-        // The break closes removed reasoning: the text before the seam continues.
+        // The break closes removed reasoning, so the text before the seam continues.
         return this.#hasContent ? [fragment] : [];
       case 'citation':
-        // Offsets are relative to the seam, but the block began before it.
+        // The offsets count from the seam, but the block began before it.
         return [{ ...fragment, citation: { ...fragment.citation, start: undefined, end: undefined } }];
       case 'finish':
       case 'end':
@@ -58,6 +58,7 @@ export class ContinuationSeam {
     }
   }
 
+  /** Removes the repetition from the start of the text, or holds the text back while it may be one. */
   #text(text: string): Fragment[] {
     if (this.#isPast) return this.#pass(text);
     this.#held += text;
@@ -81,20 +82,20 @@ export class ContinuationSeam {
   }
 }
 
-/** Characters at the start of `text` that repeat the end of `tail`; undefined while more text could extend the repetition. */
+/** Counts the characters at the start of `text` that repeat the end of `tail`; undefined while more text could extend the repetition. */
 function countRepeated(tail: string, text: string): number | undefined {
-  for (let begin = 0; begin < tail.length; begin++) {
-    const length = tail.length - begin;
-    const isSame = length > text.length ? tail.startsWith(text, begin) : text.startsWith(tail.slice(begin));
-    if (isSame && isRepetition(tail, begin)) return length > text.length ? undefined : length;
+  for (let start = 0; start < tail.length; start++) {
+    const length = tail.length - start;
+    const isSame = length > text.length ? tail.startsWith(text, start) : text.startsWith(tail.slice(start));
+    if (isSame && isRepetition(tail, start)) return length > text.length ? undefined : length;
   }
   return 0;
 }
 
-/** Short repetitions, especially of digits, may be coincidence. Repeated white space is not: models do not begin with it. */
-function isRepetition(tail: string, begin: number): boolean {
-  const end = tail.slice(begin);
-  if (end.length >= certainOverlap || end.trim() === '') return true;
-  if (end.length < minOverlap || !beginsWithLetter.test(end)) return false;
-  return !endsInWord.test(tail.slice(0, begin));
+/** Excludes short overlaps, especially of digits, which may be coincidence. White space counts, because models do not begin with it. */
+function isRepetition(tail: string, start: number): boolean {
+  const overlap = tail.slice(start);
+  if (overlap.length >= certainOverlap || overlap.trim() === '') return true;
+  if (overlap.length < minOverlap || !beginsWithLetter.test(overlap)) return false;
+  return !endsInWord.test(tail.slice(0, start));
 }

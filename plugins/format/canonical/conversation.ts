@@ -1,13 +1,13 @@
 import type { JsonObject } from '#core/platform/json.ts';
 
 /**
- * A client's request, independent of vendors: a superset of all text formats. Decoders create it, encoders read it.
+ * A client's request in a form that is independent of vendors and covers all text formats. Decoders create it, encoders read it.
  *
  * Invariants that decoders guarantee and encoders rely on:
- * - instructions precede the dialogue; a later system message stays where it is, so that the beginning of a prompt does not
- *   change from turn to turn and vendors' prompt caches hit;
- * - no text part is empty, every message has at least one part;
- * - after `normalizeCalls` every call has exactly one result, and results follow their run of calls in the calls' order.
+ * - instructions precede the dialogue; a later system message stays where it is, so that the start of a prompt does not
+ *   change from turn to turn and vendors' prompt caches get hits;
+ * - no text part is empty, and every message has at least one part;
+ * - after `normalizeCalls`, every call has exactly one result, and results follow their run of calls in the order of the calls.
  */
 export interface Conversation extends Settings {
   readonly instructions: readonly string[];
@@ -16,9 +16,9 @@ export interface Conversation extends Settings {
   readonly toolChoice: ToolChoice | undefined;
   readonly reasoning: ReasoningRequest | undefined;
   readonly output: OutputFormat | undefined;
-  /** True if the cache key was derived from the user instead of being requested by the client. */
+  /** True if the cache key was derived from the user, not requested by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;
-  /** True if the client wants the prompt cached up to the end of the instructions. */
+  /** True to cache the prompt up to the end of the instructions. */
   readonly areInstructionsCached?: true | undefined;
   /** Requested lifetime of the prompt cache, if longer than the default. */
   readonly cacheLife?: '1h' | undefined;
@@ -29,19 +29,19 @@ export interface Settings {
   readonly sampling: Sampling;
   /** False to allow only one call per turn. */
   readonly parallelToolCalls?: boolean | undefined;
-  readonly maxOutputTokens?: number | undefined; // tokens, reasoning included
+  readonly maxOutputTokens?: number | undefined; // includes reasoning
   readonly stop: readonly string[];
   readonly verbosity?: string | undefined;
   /** The end user as named by the client. */
   readonly user?: string | undefined;
-  /** OpenAI's `safety_identifier`; other vendors know only `user`. */
+  /** OpenAI's `safety_identifier`; other vendors have only `user`. */
   readonly safetyId?: string | undefined;
-  /** Shared by requests whose prompts begin alike. */
+  /** Shared by requests whose prompts have the same start. */
   readonly cacheKey?: string | undefined;
   /** OpenAI's retention of the prompt cache: `in_memory`, `24h`. */
   readonly cacheRetention?: string | undefined;
   readonly serviceTier?: string | undefined;
-  /** True if the client wants images besides text; some models generate them only on request. */
+  /** True if the client also wants images; some models generate them only on request. */
   readonly wantsImages?: boolean | undefined;
   /** Number of alternatives per token; undefined if the client does not want log probabilities. */
   readonly topLogprobs?: number | undefined;
@@ -64,11 +64,11 @@ export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | V
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
-  /** True if the client wants the prompt cached up to here. */
+  /** True to cache the prompt up to this part. */
   readonly isBreakpoint?: true | undefined;
 }
 
-/** A refusal by the assistant instead of an answer. */
+/** The assistant's refusal to answer. */
 export interface RefusalPart {
   readonly type: 'refusal';
   readonly text: string;
@@ -114,13 +114,13 @@ export type MediaSource =
 /** Reasoning of the model, as sent back by the client. */
 export interface Reasoning {
   readonly type: 'reasoning';
-  /** Visible text, its parts joined by blank lines; may be empty. */
+  /** Visible text, whose parts are joined by blank lines; may be empty. */
   readonly text: string;
-  /** The vendor's opaque state; undefined if it lacks the gateway's tag, so that its origin is unknown. */
+  /** The vendor's opaque state; undefined if the state lacks the gateway's tag, so that its origin is unknown. */
   readonly state: OpaqueState | undefined;
 }
 
-/** Opaque reasoning state: signature, encrypted content, thought signature. Only the upstream that made it can use it. */
+/** Opaque reasoning state: signature, encrypted content or thought signature. Only the upstream that created it can use it. */
 export interface OpaqueState {
   readonly kind: StateKind;
   /** Tag of the upstream that created the state, see opaque-state.ts. */
@@ -173,7 +173,7 @@ export interface ClientTool {
   readonly strict: Strictness | undefined;
   /** The grammar of a freeform input. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | undefined;
-  /** True if the client wants the prompt cached up to here. */
+  /** True to cache the prompt up to this tool. */
   readonly isBreakpoint?: true;
 }
 
@@ -183,7 +183,7 @@ export interface HostedTool {
   readonly options?: SearchOptions;
 }
 
-/** Limits of a search. No vendor has all of them. */
+/** Options of a web search. No vendor supports all of them. */
 export interface SearchOptions {
   readonly contextSize?: string | undefined;
   readonly maxUses?: number | undefined;
@@ -192,17 +192,17 @@ export interface SearchOptions {
   readonly place?: SearchPlace | undefined;
 }
 
-/** Location of the user: city, country, region and time zone, as far as known. */
+/** Location of the user: city, country, region and time zone, each if known. */
 export type SearchPlace = Readonly<Record<string, string>>;
 
 export type Tool = ClientTool | HostedTool;
 
 export interface ToolChoice {
-  /** `required`: at least one call of any tool; `tool`: a call of the tool `name`. */
+  /** `required`: at least one call of any tool; `tool`: a call of the tool named `name`. */
   readonly type: 'auto' | 'required' | 'none' | 'tool';
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
-  /** Names of the only tools that may be called. */
+  /** Names of the tools that may be called; undefined for all tools. */
   readonly allowed?: readonly string[] | undefined;
 }
 
@@ -227,12 +227,12 @@ export type OutputFormat =
     };
 
 /**
- * Whether a schema is enforced. A boolean is the client's choice. `fitting` stands for a client format that always enforces
- * schemas: another format enforces the schema if its vendor's rules allow it.
+ * Whether a schema is enforced. A boolean is the client's choice. `fitting` is used for a client format that always enforces
+ * schemas, so that another format enforces the schema if its vendor's rules allow it.
  */
 export type Strictness = boolean | 'fitting';
 
-/** Ranges are those of Chat Completions. */
+/** Sampling parameters, with the ranges of Chat Completions. */
 export interface Sampling {
   readonly temperature?: number | undefined; // 0 to 2
   readonly topP?: number | undefined;

@@ -3,7 +3,7 @@ import type { Conversation, Item, Message, Part, Reasoning, ToolCall, ToolResult
 import { isMedia } from './media.ts';
 import type { Notes } from './notes.ts';
 
-/** A turn of one side, for formats that group messages into turns. */
+/** Turn of one side, for formats that group messages into turns. */
 export type DialogueTurn = AssistantTurn | UserTurn | SystemTurn;
 
 export interface AssistantTurn {
@@ -12,10 +12,10 @@ export interface AssistantTurn {
   readonly items: (Message | Reasoning | ToolCall)[];
 }
 
-/** The input to the model: results of its calls, and the user's message. */
+/** Input to the model: results of its calls, and the user's message. */
 export interface UserTurn {
   readonly role: 'user';
-  /** Results of the previous turn's calls, in the order of the calls; they precede `parts`. */
+  /** Results of the previous turn's calls, in the order of the calls. They precede `parts`. */
   readonly results: ToolResult[];
   readonly parts: Part[];
 }
@@ -27,8 +27,8 @@ interface SystemTurn {
 }
 
 /**
- * Pairs calls and results, as every vendor requires but not every client's history does: cancelled turns leave calls
- * without results, compaction leaves results without calls, messages come in between, and ids repeat.
+ * Pairs calls and results, which every vendor requires. Not every client's history has pairs: cancelled turns leave calls
+ * without results, compaction leaves results without calls, messages separate the two, and ids repeat.
  *
  * - Every call gets a unique id, see `CallIds`.
  * - The results of a run of calls follow it directly, in the order of the calls; items in between are moved after them.
@@ -37,21 +37,23 @@ interface SystemTurn {
  */
 export function normalizeCalls(items: readonly Item[]): Item[] {
   const { identified, results } = identifyCalls(items);
-  const settled: Item[] = [];
+  const paired: Item[] = [];
   let run: ToolCall[] = [];
   const closeRun = () => {
-    for (const { id } of run) settled.push(results.get(id) ?? missingResult(id));
+    for (const { id } of run) paired.push(results.get(id) ?? missingResult(id));
     run = [];
   };
   for (const item of identified) {
     // Reasoning between two calls of a run belongs to the run.
     if (item.type === 'message' || item.type === 'tool_result') closeRun();
     if (item.type === 'tool_call') run.push(item);
-    if (item.type !== 'tool_result') settled.push(item);
+    if (item.type !== 'tool_result') paired.push(item);
   }
   closeRun();
-  return settled;
+  return paired;
 }
+
+/** Gives calls and results unique ids, and turns results without a call into messages. */
 
 function identifyCalls(items: readonly Item[]): { identified: Item[]; results: Map<string, ToolResult> } {
   const ids = new CallIds();
@@ -89,7 +91,7 @@ function orphan({ parts }: ToolResult): Item[] {
   return parts.length === 0 ? [] : [{ type: 'message', role: 'user', parts }];
 }
 
-/** Groups normalized items into turns: adjacent items of the same side are combined. */
+/** Groups normalized items into turns by combining adjacent items of the same side. */
 export function toTurns(items: readonly Item[]): DialogueTurn[] {
   const turns: DialogueTurn[] = [];
   for (const item of items) {
@@ -117,14 +119,14 @@ function assistantTurn(turns: DialogueTurn[]): AssistantTurn {
   return turn;
 }
 
-/** Media of tool results, for formats whose results hold only text: a user message after the results shows them. */
+/** Collects the media of tool results for a user message after the results, for formats whose results hold only text. */
 export function shownMedia(results: readonly ToolResult[], notes: Notes): Part[] {
   const media = results.flatMap(({ parts }) => parts.filter(isMedia));
   if (media.length > 0) notes.approximate('images in tool results as user message');
   return media;
 }
 
-/** A tool result as text, for formats without media and error flags in results. Never empty: some vendors refuse that. */
+/** Writes a tool result as text, for formats without media and error flags in results. Never empty, because some vendors refuse that. */
 export function resultText({ parts, isError }: ToolResult): string {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
   const text = [textOf(parts), ...hint].filter((section) => section !== '').join('\n\n') || '(no output)';
@@ -147,7 +149,7 @@ export function notePrefill(items: readonly Item[], notes: Notes): void {
   if (last?.type === 'message' && last.role === 'assistant') notes.approximate('a prefilled answer as an earlier one');
 }
 
-/** A system message as text of a user message, for formats without system messages inside the dialogue. */
+/** Writes a system message as text of a user message, for formats without system messages inside the dialogue. */
 export function asReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
@@ -161,8 +163,8 @@ export function textOf(parts: readonly Part[]): string {
 /**
  * Joins all instructions.
  *
- * @param more instruction that the gateway appends
+ * @param appended instruction that the gateway adds
  */
-export function instructionText({ instructions }: Pick<Conversation, 'instructions'>, more = ''): string {
-  return [instructions.join('\n\n'), more].filter((text) => text !== '').join('\n\n');
+export function instructionText({ instructions }: Pick<Conversation, 'instructions'>, appended = ''): string {
+  return [instructions.join('\n\n'), appended].filter((text) => text !== '').join('\n\n');
 }

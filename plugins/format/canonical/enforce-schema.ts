@@ -34,7 +34,7 @@ export function enforceSchema(
   return { schema, isStrict: false };
 }
 
-/** Undefined if the vendor would refuse the schema or not enforce it. */
+/** Translates a schema for a vendor; undefined if the vendor would refuse it or not enforce it. */
 function fit(
   schema: JsonObject,
   strict: Strictness | undefined,
@@ -43,7 +43,7 @@ function fit(
 ): EnforcedSchema | undefined {
   const schemaNotes = new Notes();
   const isChecked = subset.isComplete === true && strict === 'fitting';
-  const fitted = fitSchema(schema, subset, schemaNotes, isChecked ? 'unsaid' : undefined);
+  const fitted = fitSchema(schema, subset, schemaNotes, isChecked ? 'unspecified' : undefined);
   if (fitted === undefined || (subset.isRootObject === true && !isPlainObject(fitted))) return undefined;
   if (isChecked && !isComplete(fitted)) return undefined;
   notes.include(schemaNotes);
@@ -54,15 +54,15 @@ function isPlainObject(schema: JsonObject): boolean {
   return isObject(schema) && schema['anyOf'] === undefined;
 }
 
-/** Whether vendors enforce the schema strictly: each object requires all of its members and allows no others. */
+/** True if vendors enforce the schema strictly, because each object requires all of its members and allows no others. */
 function isComplete(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every(isComplete);
   if (!isJsonObject(value)) return true;
   const { properties, required, additionalProperties } = value;
   if (isObject(value)) {
     const names = isJsonObject(properties) ? Object.keys(properties) : [];
-    const isWhole = names.every((name) => Array.isArray(required) && required.includes(name));
-    if (additionalProperties !== false || !isWhole) return false;
+    const requiresAll = names.every((name) => Array.isArray(required) && required.includes(name));
+    if (additionalProperties !== false || !requiresAll) return false;
   }
   return Object.entries(value).every(([name, inner]) => {
     if (namedHolders.has(name) && isJsonObject(inner)) return Object.values(inner).every(isComplete);

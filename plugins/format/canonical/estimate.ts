@@ -4,14 +4,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 const charactersPerToken = 4;
 /** Tokens of an image, a document or a recording. Source: Anthropic docs, "Vision": at most about 1,600. */
 const tokensPerAttachment = 1_500;
-/** Characters of text that take as many tokens as a generated image. */
+/** Characters of text that use as many tokens as a generated image. */
 export const charactersPerImage = tokensPerAttachment * charactersPerToken;
-const tokensPerObject = 3; // roles and delimiters of every message, tool and block
-/** Members whose text is encoded data rather than words. */
+const tokensPerObject = 3; // role and delimiters of a message, tool or block
+/** Members whose text is encoded data or a URL, not words. */
 const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
 /** Members that hold opaque reasoning state. */
 const stateNames = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
-/** Top-level members that are part of the prompt, in any format; all others are settings. */
+/** Top-level members that are part of the prompt in any format; all others are settings. */
 const promptNames = new Set([
   'messages',
   'input',
@@ -27,7 +27,7 @@ const promptNames = new Set([
 
 type TextEstimate = (text: string) => number;
 
-/** Cheap estimate for when the upstream did not count and the answer must not wait for a tokenizer. */
+/** Estimates tokens cheaply if the upstream did not count them, because the answer must not wait for a tokenizer. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }
@@ -35,7 +35,7 @@ export function estimateTokens(characters: number): number {
 /**
  * Estimates the prompt tokens of a request in any format.
  *
- * @param ofText estimates the tokens of a text; by default from its length, without reading it
+ * @param estimateText estimates the tokens of a text; by default from its length, without reading it
  */
 export function promptTokens(request: JsonObject, ofText: TextEstimate = ofLength): number {
   // Google's requests for counting tokens contain the request to be counted.
@@ -68,12 +68,12 @@ function stringTokens(name: string, value: string, ofText: TextEstimate): number
   return isAttachment(name, value) ? tokensPerAttachment : ofText(value);
 }
 
-/** Whether the text is encoded data; short texts of these members are words. */
+/** True if the text is encoded data or a URL; short texts of these members are words. */
 function isAttachment(name: string, value: string): boolean {
   return attachmentNames.has(name) && (value.length > 256 || value.startsWith('data:'));
 }
 
-/** The format's own member names are not part of the prompt, but names of tool parameters are. */
+/** Estimates the tokens of a member name. The format's own names are not part of the prompt, but names of tool parameters are. */
 function nameTokens(name: string): number {
   return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

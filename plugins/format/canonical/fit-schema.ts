@@ -1,23 +1,23 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { findReference, mergeSchemas } from './merge-schemas.ts';
+import { addWords, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 import { annotations, hints, holders, namedHolders, type SchemaSubset } from './schema-subsets.ts';
 
-/** Nesting of schemas; request bodies cannot be nested deeper. */
+/** Maximum nesting of schemas; request bodies cannot be nested deeper. */
 const maxDepth = 200;
-/** Inlined references; the limit keeps mutual references from multiplying. */
+/** Maximum number of inlined references; keeps mutual references from multiplying. */
 const maxInlined = 500;
 
-/** Which objects are closed to unlisted members: all, if the vendor requires that, or those that do not specify it. */
-type Closing = 'always' | 'unsaid' | 'never';
+/** Which objects are closed to unlisted members: all of them, those that do not specify it, or none. */
+type Closing = 'always' | 'unspecified' | 'never';
 
 /**
  * Translates a JSON Schema into the subset that a vendor enforces. Keywords that the vendor refuses move into the description, as
  * in Anthropic's SDK; `oneOf` becomes `anyOf`. Supported keywords stay. Any value that is valid under the original schema is valid
  * under the result, unless the vendor allows listed members only.
  *
- * @param notes receives an entry for each kind of rule that is no longer enforced
- * @returns undefined if the subset cannot express the schema: it contains itself, or allows any value
+ * @param notes gets an entry for each kind of rule that is no longer enforced
+ * @returns undefined if the subset cannot express the schema, because it contains itself or allows any value
  */
 export function fitSchema(
   schema: JsonObject,
@@ -26,8 +26,8 @@ export function fitSchema(
   closing: Closing = subset.isClosed === true ? 'always' : 'never',
 ): JsonObject | undefined {
   if (!subset.isRecursive && isRecursive(schema)) return undefined;
-  const isOpen = subset.isTyped === true && Object.keys(schema).every((name) => annotations.has(name));
-  return isOpen ? undefined : new Fitter(schema, subset, notes, closing).fit(schema);
+  const allowsAnything = subset.isTyped === true && Object.keys(schema).every((name) => annotations.has(name));
+  return allowsAnything ? undefined : new Fitter(schema, subset, notes, closing).fit(schema);
 }
 
 class Fitter {
@@ -45,7 +45,7 @@ class Fitter {
     this.#closing = closing;
   }
 
-  /** A schema that is not an object, such as `true`, allows any value. */
+  /** Translates a schema. One that is not an object, such as `true`, allows any value. */
   fit(value: JsonValue | undefined): JsonObject {
     const schema = isJsonObject(value) ? value : {};
     if (this.#depth > maxDepth) return {};
@@ -61,59 +61,62 @@ class Fitter {
     return this.#withTypes(this.#withOneList(this.#withEntries(this.#withReference(merged))));
   }
 
-  /** Merges an `allOf` that the vendor refuses, or whose parts, once closed, no value could satisfy. */
+  /** Merges an `allOf` if the vendor refuses it, or if no value could satisfy its parts once they are closed. */
   #merged(schema: JsonObject, isPart = false): JsonObject {
-    const { allOf, ...beside } = schema;
+    const { allOf, ...others } = schema;
     if (!Array.isArray(allOf)) return schema;
     const entries = allOf.filter(isJsonObject);
-    const isTorn = this.#closing !== 'never' && [...entries, beside].some(isStructured);
-    const isKept = this.#takes('allOf', allOf) && !isTorn;
-    if (isKept && !isPart) return schema;
-    const flat = entries.map((entry) => this.#merged(this.#resolved(entry), true));
-    return flat.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), beside);
+    const needsOneObject = this.#closing !== 'never' && [...entries, others].some(isStructured);
+    const isAccepted = this.#takes('allOf', allOf) && !needsOneObject;
+    if (isAccepted && !isPart) return schema;
+    const merged = entries.map((entry) => this.#merged(this.#resolved(entry), true));
+    return merged.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), others);
   }
 
   #resolved(schema: JsonObject): JsonObject {
-    const { $ref: reference, ...beside } = schema;
+    const { $ref: reference, ...others } = schema;
     if (typeof reference !== 'string' || this.#inlined >= maxInlined) return schema;
     this.#inlined++;
     const target = findReference(this.#root, reference);
-    return target === undefined ? schema : mergeSchemas(target, beside);
+    return target === undefined ? schema : mergeSchemas(target, others);
   }
 
-  /** A reference cannot stand next to other keywords, so it is wrapped as the only alternative. */
+  /** Wraps a reference as the only alternative if it stands next to other keywords, which is not allowed. */
   #withReference(schema: JsonObject): JsonObject {
-    const { $ref, ...beside } = schema;
-    if ($ref === undefined || !Object.keys(beside).some((name) => !name.startsWith('$') && name !== 'definitions')) {
+    const { $ref, ...others } = schema;
+    if ($ref === undefined || !Object.keys(others).some((name) => !name.startsWith('$') && name !== 'definitions')) {
       return schema;
     }
-    return beside['anyOf'] === undefined ? { anyOf: [{ $ref }], ...beside } : this.#resolved(schema);
+    return others['anyOf'] === undefined ? { anyOf: [{ $ref }], ...others } : this.#resolved(schema);
   }
 
-  /** The entries of a tuple become alternatives. Further entries are allowed only if the schema describes them. */
+  /** Turns the entries of a tuple into alternatives. Further entries are allowed only if the schema describes them. */
   #withEntries(schema: JsonObject): JsonObject {
     const { items, prefixItems } = schema;
     const tuple = [prefixItems, items].find((list) => Array.isArray(list));
     if (!Array.isArray(tuple) || (tuple === prefixItems && this.#takes('prefixItems', tuple))) return schema;
-    const others = isJsonObject(items) ? [items] : [];
-    const { items: _, ...rest } = schema;
-    return { ...rest, prefixItems: tuple, items: { anyOf: [...tuple, ...others] } };
+    const furtherEntries = isJsonObject(items) ? [items] : [];
+    const { items: _, ...others } = schema;
+    return { ...others, prefixItems: tuple, items: { anyOf: [...tuple, ...furtherEntries] } };
   }
 
+  /** Turns `oneOf` into `anyOf` if the vendor refuses it. */
   #withOneList(schema: JsonObject): JsonObject {
-    const { oneOf, ...beside } = schema;
-    if (!Array.isArray(oneOf) || this.#takes('oneOf', oneOf) || beside['anyOf'] !== undefined) return schema;
-    return { ...beside, [this.#anyOfInstead()]: oneOf };
+    const { oneOf, ...others } = schema;
+    if (!Array.isArray(oneOf) || this.#takes('oneOf', oneOf) || others['anyOf'] !== undefined) return schema;
+    return { ...others, [this.#anyOfInstead()]: oneOf };
   }
 
+  /** Turns a list of types into alternatives if the vendor refuses such lists. */
   #withTypes(schema: JsonObject): JsonObject {
-    const { type, ...beside } = schema;
-    if (!Array.isArray(type) || this.#subset.hasTypeLists || beside['anyOf'] !== undefined) return schema;
-    const { description, title, ...rules } = beside;
+    const { type, ...others } = schema;
+    if (!Array.isArray(type) || this.#subset.hasTypeLists || others['anyOf'] !== undefined) return schema;
+    const { description, title, ...rules } = others;
     const labels = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
     return { ...labels, anyOf: type.map((name) => (name === 'null' ? { type: name } : { ...rules, type: name })) };
   }
 
+  /** Adds a type to a schema without one if the vendor requires it. */
   #typed(schema: JsonObject): JsonObject {
     const isTyped = typed.some((name) => schema[name] !== undefined && this.#takes(name, schema[name]));
     if (this.#subset.isTyped !== true || isTyped) return schema;
@@ -123,24 +126,26 @@ class Fitter {
     return { ...schema, anyOf: plainTypes.map((type) => ({ type })) };
   }
 
+  /** Translates the keywords that the vendor accepts, and moves the others into the description. */
   #members(schema: JsonObject): JsonObject {
-    const taken: [string, JsonValue][] = [];
+    const accepted: [string, JsonValue][] = [];
     const moved: [string, JsonValue][] = [];
     for (const [name, value] of Object.entries(schema)) {
       if (value === undefined) continue;
       if (this.#takes(name, value)) {
         const member = this.#member(name, value);
         // A relaxed alternative may accept values of another one, and `oneOf` would then reject them.
-        if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) taken.push([name, member]);
-        else if (schema['anyOf'] === undefined) taken.push([this.#anyOfInstead(), member]);
+        if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) accepted.push([name, member]);
+        else if (schema['anyOf'] === undefined) accepted.push([this.#anyOfInstead(), member]);
         else moved.push([name, value]);
-      } else if (name === 'const' && this.#takes('enum', [value])) taken.push(['enum', [value]]);
+      } else if (name === 'const' && this.#takes('enum', [value])) accepted.push(['enum', [value]]);
       else if (!annotations.has(name)) moved.push([name, value]);
     }
     for (const [name] of moved) if (!hints.has(name)) this.#notes.approximate(`${name} in schemas as description`);
-    return describe(Object.fromEntries(taken), moved);
+    return describe(Object.fromEntries(accepted), moved);
   }
 
+  /** Notes that `oneOf` is replaced, and returns the keyword that replaces it. */
   #anyOfInstead(): string {
     this.#notes.approximate('oneOf in schemas as anyOf');
     return 'anyOf';
@@ -149,8 +154,8 @@ class Fitter {
   #takes(name: string, value: JsonValue): boolean {
     const { takes, refuses, values } = this.#subset;
     if (takes?.has(name) === false || refuses?.has(name) === true) return false;
-    const isValue = values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
-    return isValue?.(value) !== false;
+    const isAcceptedValue = values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
+    return isAcceptedValue?.(value) !== false;
   }
 
   #member(name: string, value: JsonValue): JsonValue {
@@ -162,17 +167,19 @@ class Fitter {
     return isSchema ? this.fit(value) : value;
   }
 
-  #closed(fitted: JsonObject, { additionalProperties: others }: JsonObject): JsonObject {
-    const isSaid = others !== undefined && others !== null;
-    if (!isObject(fitted) || this.#closing === 'never' || (this.#closing === 'unsaid' && isSaid)) return fitted;
-    if (others !== false) this.#notes.approximate('additionalProperties as false');
-    const described = isJsonObject(others) ? describe(fitted, [['additionalProperties', others]]) : fitted;
+  #closed(fitted: JsonObject, { additionalProperties: unlisted }: JsonObject): JsonObject {
+    const isSpecified = unlisted !== undefined && unlisted !== null;
+    if (!isObject(fitted) || this.#closing === 'never' || (this.#closing === 'unspecified' && isSpecified))
+      return fitted;
+    if (unlisted !== false) this.#notes.approximate('additionalProperties as false');
+    const described = isJsonObject(unlisted) ? describe(fitted, [['additionalProperties', unlisted]]) : fitted;
     return { ...described, additionalProperties: false };
   }
 }
 
 /** Keywords that determine the type of a value. */
 const typed = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
+/** Keywords that apply to values of one type, and so imply the type. */
 const implying: readonly (readonly [readonly string[], string])[] = [
   [['properties', 'additionalProperties', 'required', 'patternProperties', 'minProperties', 'maxProperties'], 'object'],
   [['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'], 'array'],
@@ -181,7 +188,7 @@ const implying: readonly (readonly [readonly string[], string])[] = [
 ];
 const plainTypes = ['string', 'number', 'boolean', 'null'];
 
-/** Whether a part of an `allOf` must be merged with the other parts into one object. */
+/** True if a part of an `allOf` must be merged with the other parts into one object. */
 function isStructured(schema: JsonObject): boolean {
   return isObject(schema) || ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined);
 }
@@ -190,28 +197,26 @@ export function isObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties);
 }
 
-/** Appends keywords as text to the description of the schema. */
+/** Appends keywords as text to the description of a schema. */
 export function describe(schema: JsonObject, keywords: readonly (readonly [string, JsonValue])[]): JsonObject {
   if (keywords.length === 0) return schema;
-  const words = `{${keywords.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ')}}`;
-  const { description } = schema;
-  const isThere = typeof description === 'string' && description !== '';
-  return { ...schema, description: isThere ? `${description}\n\n${words}` : words };
+  const text = keywords.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
+  return addWords(schema, `{${text}}`, '\n\n');
 }
 
 function isRecursive(root: JsonObject): boolean {
-  const settled = new Set<JsonValue>();
-  const open = new Set<JsonValue>();
-  const visit = (value: JsonValue | undefined): boolean => {
-    if (typeof value !== 'object' || value === null || settled.has(value)) return false;
-    if (open.has(value)) return true;
-    open.add(value);
+  const visited = new Set<JsonValue>();
+  const ancestors = new Set<JsonValue>();
+  const hasCycle = (value: JsonValue | undefined): boolean => {
+    if (typeof value !== 'object' || value === null || visited.has(value)) return false;
+    if (ancestors.has(value)) return true;
+    ancestors.add(value);
     const reference = isJsonObject(value) ? value['$ref'] : undefined;
     const target = typeof reference === 'string' ? findReference(root, reference) : undefined;
-    const isCycle = visit(target) || Object.values(value).some(visit);
-    open.delete(value);
-    settled.add(value);
+    const isCycle = hasCycle(target) || Object.values(value).some(hasCycle);
+    ancestors.delete(value);
+    visited.add(value);
     return isCycle;
   };
-  return visit(root);
+  return hasCycle(root);
 }

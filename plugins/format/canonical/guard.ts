@@ -25,12 +25,12 @@ import { UsageTally } from './usage-tally.ts';
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
 /**
- * Turns any sequence of fragments into one start, a sequence of well-nested blocks, and one finish. See `ReplyEvent` for
+ * Turns any sequence of fragments into one start, a sequence of complete blocks, and one finish. See `ReplyEvent` for
  * the invariants.
  *
- * | progress | first true |
+ * | state | becomes true |
  * |---|---|
- * | `hasContent` | with the first event, even a hidden one |
+ * | `hasContent` | with the first event, even if it is hidden from the client |
  * | `isFinished` | with the finish reason, until more content follows it |
  * | `isOver` | with `reply`, after which no event follows, or with `failure` |
  */
@@ -110,7 +110,7 @@ export class GrammarGuard {
     return this.#reply;
   }
 
-  /** Characters of the answer held in memory. */
+  /** Characters of the answer that are held in memory. */
   get held(): number {
     return this.#heldCharacters;
   }
@@ -119,22 +119,22 @@ export class GrammarGuard {
     return this.#hasStarted;
   }
 
-  /** Undefined until the upstream has reported counts or a part of the answer has arrived. */
+  /** Usage so far; undefined until the upstream has reported counts or a part of the answer has arrived. */
   get usage(): Usage | undefined {
     if (this.#reply !== undefined) return { ...this.#usage.worked, isEstimated: this.#usage.isEstimated };
     if (this.#hasStarted) return { ...this.#usage.interrupted, isEstimated: true };
     return Object.keys(this.#usage.reported).length === 0 ? undefined : this.#usage.reported;
   }
 
-  /** Text so far of an unfinished answer; undefined if it has a call, a refusal or unfinished reasoning. */
+  /** Text so far of an unfinished answer; undefined if the answer has a call, a refusal or unfinished reasoning. */
   get plainText(): string | undefined {
     if (this.#reply !== undefined || this.#finish !== undefined || this.#calls.size > 0) return undefined;
     return this.#queue.plainText;
   }
 
   /**
-   * Lets another route continue the answer, after the previous route broke off at the end of `plainText`. Forgets how that route ended;
-   * the text, its log probabilities and the counts of tokens stay.
+   * Lets another route continue the answer after the previous route broke off at the end of `plainText`. Resets how that route ended;
+   * the text, its log probabilities and the token counts stay.
    */
   resume(route: GuardedRoute): void {
     this.#route = route;
@@ -210,7 +210,7 @@ export class GrammarGuard {
     if (this.#options.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
     else if (this.#reserve(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
     else return;
-    // The text takes the log probabilities of its own tokens and of earlier tokens without text.
+    // The text gets the log probabilities of its own tokens and of earlier tokens without text.
     this.#appendText('text', text);
   }
 
@@ -243,7 +243,7 @@ export class GrammarGuard {
     this.#queue.close(block);
   }
 
-  /** Formats without images get a description instead. */
+  /** Adds an image, or its description if the client's format has no images. */
   #addImage(source: MediaSource): void {
     const { images = 'any' } = this.#options;
     if (images === 'any' || (images === 'data' && source.type === 'base64')) {
@@ -258,14 +258,14 @@ export class GrammarGuard {
     this.#closeTail();
   }
 
-  #addCitation({ citation: given, isOfBlock }: Extract<Fragment, { type: 'citation' }>): void {
+  #addCitation({ citation: reported, isOfBlock }: Extract<Fragment, { type: 'citation' }>): void {
     const tail = this.#queue.last;
     if (!(tail instanceof TextBlock) || tail.head.type !== 'text' || tail.isClosed) return;
-    const citation = isOfBlock === true ? { ...given, start: 0, end: tail.text.length } : given;
+    const citation = isOfBlock === true ? { ...reported, start: 0, end: tail.text.length } : reported;
     if (this.#reserve(JSON.stringify(citation).length)) this.#queue.cite(tail, citation);
   }
 
-  /** Closes the last open block, so that a new block follows. Calls close themselves. */
+  /** Closes the last open block, so that a new block follows. A call stays open until its own end. */
   #closeTail(): void {
     const tail = this.#queue.last;
     if (tail === undefined || tail instanceof CallBlock) return;
@@ -307,13 +307,14 @@ export class GrammarGuard {
     else if (this.#reserve(text.length)) call.early.add(text);
   }
 
-  #endCall(key: string | number, whole: string | undefined): void {
+  /** @param input the whole input, if the upstream repeats it */
+  #endCall(key: string | number, input: string | undefined): void {
     const call = this.#calls.get(key);
     if (call?.name === undefined || call.isClosed) return;
     this.#begin(call);
-    const sent = call.text;
-    if (whole !== undefined && whole.length > sent.length && whole.startsWith(sent)) {
-      this.#append(call, whole.slice(sent.length));
+    const { text } = call;
+    if (input !== undefined && input.length > text.length && input.startsWith(text)) {
+      this.#append(call, input.slice(text.length));
     }
     this.#queue.close(call);
   }
@@ -344,9 +345,9 @@ export class GrammarGuard {
   }
 
   /**
-   * Counts characters as held in memory, and fails an answer that becomes too large.
+   * Adds to the characters held in memory, and fails the answer if it becomes too large.
    *
-   * @returns false if it has failed
+   * @returns false if the answer has failed
    */
   #reserve(characters: number): boolean {
     this.#heldCharacters += characters;
@@ -369,8 +370,9 @@ export class GrammarGuard {
     }
     if (isUnfinished && this.#finish === undefined) this.notes.miss('finish reason');
     const isHidden = this.#options.hidesReasoning === true;
-    if (this.#finish === 'pause' && this.#options.hasPauses !== true)
+    if (this.#finish === 'pause' && this.#options.hasPauses !== true) {
       this.notes.approximate('paused turn as truncated answer');
+    }
     this.#reply = {
       blocks: isHidden ? blocks.filter(({ type }) => type !== 'reasoning') : blocks,
       finish: resolveFinish(
@@ -411,6 +413,6 @@ export class GrammarGuard {
   }
 }
 
-function isDifferentId(id: string | undefined, known: string | undefined): boolean {
-  return id !== undefined && id !== '' && known !== undefined && id !== known;
+function isDifferentId(id: string | undefined, callId: string | undefined): boolean {
+  return id !== undefined && id !== '' && callId !== undefined && id !== callId;
 }

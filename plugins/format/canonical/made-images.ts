@@ -4,13 +4,14 @@ import type { Notes } from './notes.ts';
 /** The images that a format allows in answers: any, only those with inline data, or none. */
 export type ShownImages = 'any' | 'data' | 'none';
 
-/** Text in place of an image that an answer cannot hold; an image with a URL becomes a Markdown image. */
+/** Describes an image in text for answers that cannot hold it. An image with a URL becomes a Markdown image. */
 export function describeImage(source: MediaSource): string {
   if (source.type === 'url') return `![image](${source.url})`;
   const size = Math.ceil((source.data.length * 3) / 4 / 1024);
   return `[image omitted: ${source.mediaType}, ${size} KB; answers of this API have no images]`;
 }
 
+/** Returns the size of an image in characters. */
 export function sizeOf(source: MediaSource): number {
   return source.type === 'url' ? source.url.length : source.data.length;
 }
@@ -24,14 +25,14 @@ const beginnings: readonly (readonly [string, string])[] = [
 
 /** Detects common media types by the first base64 characters. */
 export function mediaTypeIn(data: string): string | undefined {
-  return beginnings.find(([beginning]) => data.startsWith(beginning))?.[1];
+  return beginnings.find(([prefix]) => data.startsWith(prefix))?.[1];
 }
 
 /** Precedes generated images that were moved into a user message. */
 const caption = 'Images of your earlier answers:';
 
 /**
- * Moves generated images into the next user message, for formats without images in assistant messages: the user may ask to
+ * Moves generated images into the next user message, for formats without images in assistant messages, because the user may ask to
  * change them. They are dropped if no user message follows or the model does not accept images.
  */
 export function showMadeImages(items: readonly Item[], takesImages: boolean, notes: Notes): readonly Item[] {

@@ -17,23 +17,24 @@ import type { Notes } from './notes.ts';
 /** Paths of parts in the client's request, for error messages. Parts created by the gateway have none. */
 const paths = new WeakMap<Part, string>();
 
-/** Records the path of parts that do not have a more specific one yet. */
+/** Records the path of parts that do not have a more specific path yet. */
 export function placeParts(parts: Part[], from: Pick<Placed, 'path'>): Part[] {
   for (const part of parts) if (part.type !== 'text' && !paths.has(part)) paths.set(part, from.path);
   return parts;
 }
 
-export function unsupported(what: string, part: Part): GatewayError {
+/** @param content name of the content, such as `audio` */
+export function unsupported(content: string, part: Part): GatewayError {
   const param = paths.get(part);
   return new GatewayError(
     'unsupported_content',
-    `This model does not accept ${what}.`,
+    `This model does not accept ${content}.`,
     param === undefined ? {} : { param },
   );
 }
 
 /**
- * Id of a file at the route's vendor.
+ * Returns the id of a file at the route's vendor.
  *
  * @throws GatewayError `unsupported_content` if the file was uploaded to another vendor
  */
@@ -43,12 +44,12 @@ export function uploadedFile(source: Extract<Source, { type: 'id' }>, vendor: Fi
   const param = paths.get(part);
   throw new GatewayError(
     'unsupported_content',
-    `The file ${name} was uploaded to another vendor than that of this model. Send its content instead.`,
+    `The file ${name} was uploaded to a different vendor. Send its content instead.`,
     param === undefined ? {} : { param },
   );
 }
 
-/** Turns a file into the kind of part that matches its media type: audio, video, image or document. */
+/** Creates the part for a media type: audio, video, image or document. */
 export function mediaPart(
   source: Source,
   name: string | undefined,
@@ -56,19 +57,20 @@ export function mediaPart(
 ): FilePart | ImagePart | VideoPart | AudioPart {
   const [kind, format = ''] = mediaType.toLowerCase().split('/');
   if (kind === 'video') return { type: 'video', source };
-  if (kind === 'audio' && source.type === 'base64')
+  if (kind === 'audio' && source.type === 'base64') {
     return { type: 'audio', data: source.data, format: audioFormat(format) };
+  }
   if (kind === 'image') return { type: 'image', source, detail: undefined };
   return { type: 'file', source, name };
 }
 
-/** All formats except Google's call `audio/mpeg` mp3 and `audio/x-wav` wav. */
+/** Returns the name that all formats except Google's use: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
 function audioFormat(subtype: string): string {
-  const plain = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
-  return plain === 'mpeg' ? 'mp3' : plain === 'wave' ? 'wav' : plain;
+  const format = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
+  return format === 'mpeg' ? 'mp3' : format === 'wave' ? 'wav' : format;
 }
 
-/** Default name for a file without one: vendors rely on the extension. */
+/** Returns a name for a file that has none, because vendors rely on the extension. */
 export function fileNameOf(mediaType: string): string {
   if (mediaType.startsWith('text/')) return 'document.txt';
   return `document.${/^application\/(json|xml|zip|rtf)$/.exec(mediaType)?.[1] ?? 'pdf'}`;
@@ -90,7 +92,7 @@ export function checkImageType(source: Source, isCommon: boolean, part: Part): v
   if (isRefused) throw unsupported(`images of the type ${type}`, part);
 }
 
-/** Text of a text file, which models without file support can read, too; undefined for other files. */
+/** Decodes a text file, which even models without file support can read; undefined for other files. */
 export function fileText(source: Source): string | undefined {
   if (source.type !== 'base64' || !isText(source.mediaType)) return undefined;
   return Buffer.from(source.data, 'base64').toString();
@@ -100,12 +102,12 @@ function isText(mediaType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
 }
 
-/** Whether a part is an image, a file, audio or video, which tools and assistants of most formats cannot send. */
+/** True for an image, a file, audio or video, which tools and assistants of most formats cannot send. */
 export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPart> {
   return part.type !== 'text' && part.type !== 'refusal';
 }
 
-/** The text parts of an assistant message; media are dropped and noted. */
+/** Returns the text and refusal parts of an assistant message. Media are dropped and noted. */
 export function assistantText(parts: readonly Part[], notes: Notes): (TextPart | RefusalPart)[] {
   for (const part of parts) if (isMedia(part)) notes.drop(`${part.type} in assistant message`);
   return parts.filter((part) => !isMedia(part));
@@ -114,14 +116,14 @@ export function assistantText(parts: readonly Part[], notes: Notes): (TextPart |
 /**
  * Wraps a text in a list of parts, which is empty for an empty text.
  *
- * @param isBreakpoint true to cache the prompt up to here
+ * @param isBreakpoint true to cache the prompt up to this part
  */
 export function textPart(text: string, isBreakpoint = false): Part[] {
   if (text === '') return [];
   return isBreakpoint ? [{ type: 'text', text, isBreakpoint }] : [{ type: 'text', text }];
 }
 
-/** The content of a data URL; undefined for any other URL, and for data that is not base64. */
+/** Reads a data URL; undefined for any other URL, and for data that is not base64. */
 export function readDataUrl(url: string): { mediaType: string; data: string } | undefined {
   const comma = url.indexOf(',');
   if (!/^data:/i.test(url) || comma === -1) return undefined;
@@ -138,14 +140,14 @@ export function writeDataUrl({ mediaType, data }: { mediaType: string; data: str
   return `data:${mediaType};base64,${data}`;
 }
 
-/** Corrects `image/jpg`, which is no media type: clients send it and vendors refuse it. */
+/** Corrects `image/jpg`, which is not a media type: clients send it, and vendors refuse it. */
 export function plainMediaType(mediaType: string): string {
   return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
 }
 
 /**
  * Converts to standard base64 with padding, which data URLs and Anthropic require. google-genai for Python uses the URL-safe
- * alphabet, which Gemini accepts as well; white space and missing padding are common. Standard data is returned unchanged.
+ * alphabet, which Gemini also accepts; white space and missing padding are common. Standard data is returned unchanged.
  *
  * @param path path of the member, for errors
  * @throws GatewayError `invalid_request`
@@ -153,10 +155,10 @@ export function plainMediaType(mediaType: string): string {
 export function standardBase64(data: string, path: string): string {
   const end = data.search(/[^A-Za-z0-9+/]/);
   if (isWhole(data, end)) return data;
-  const plain = data.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
-  const padding = plain.search(/[^A-Za-z0-9+/]/);
-  const digits = padding === -1 ? plain : plain.slice(0, padding);
-  if (digits.length % 4 === 1 || !/^={0,3}$/.test(plain.slice(digits.length))) throw invalid(path, 'base64');
+  const standard = data.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
+  const digitsEnd = standard.search(/[^A-Za-z0-9+/]/);
+  const digits = digitsEnd === -1 ? standard : standard.slice(0, digitsEnd);
+  if (digits.length % 4 === 1 || !/^={0,3}$/.test(standard.slice(digits.length))) throw invalid(path, 'base64');
   return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
 }
 

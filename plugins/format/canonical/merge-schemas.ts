@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { GeminiSchema } from '../wire/gemini.ts';
 import type { Editable } from '../wire/loose.ts';
 
-/** Resolves a `$ref` within one document. Source: RFC 6901. */
+/** Resolves a `$ref` inside one document. Source: RFC 6901. */
 export function findReference(root: JsonObject, reference: string): JsonObject | undefined {
   if (!reference.startsWith('#')) return undefined;
   let value: JsonValue | undefined = root;
@@ -37,10 +37,11 @@ export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObj
     const [a, b] = [first[name], second[name]];
     if (typeof a === 'number' && typeof b === 'number') merged[name] = tighter(a, b);
   }
-  const described = mergeDescriptions(first.description, second.description);
-  return mergeChoices(first, second, described === undefined ? merged : { ...merged, description: described });
+  const description = mergeDescriptions(first.description, second.description);
+  return mergeChoices(first, second, description === undefined ? merged : { ...merged, description });
 }
 
+/** Selects the stricter of two limits, by keyword. */
 const tightest = new Map<keyof GeminiSchema, (a: number, b: number) => number>([
   ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
   ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
@@ -51,30 +52,31 @@ function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | und
   return `${second}\n${first}`;
 }
 
+/** Moves the alternatives of the first schema into the description if both schemas have some. */
 function mergeChoices(first: GeminiSchema, second: GeminiSchema, merged: GeminiSchema): JsonObject {
   const hasBoth = [first, second].every((schema) => choices.some((name) => Array.isArray(schema[name])));
   if (!hasBoth) return merged;
-  const { anyOf: _, oneOf: __, ...rest } = merged;
-  const later = Object.fromEntries(
+  const { anyOf: _, oneOf: __, ...others } = merged;
+  const secondAlternatives = Object.fromEntries(
     choices.flatMap((name) => (second[name] === undefined ? [] : [[name, second[name]]])),
   );
-  const earlier = choices.flatMap((name) => (Array.isArray(first[name]) ? [JSON.stringify(first[name])] : []));
-  return addWords({ ...rest, ...later }, `also one of ${earlier.join(' and one of ')}`);
+  const described = choices.flatMap((name) => (Array.isArray(first[name]) ? [JSON.stringify(first[name])] : []));
+  return addWords({ ...others, ...secondAlternatives }, `also one of ${described.join(' and one of ')}`);
 }
 
 function mergeProperties(first: JsonValue | undefined, second: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(first) || !isJsonObject(second)) return undefined;
   const merged = new Map(Object.entries(first));
   for (const [name, value] of Object.entries(second)) {
-    const before = merged.get(name);
-    merged.set(name, isJsonObject(before) && isJsonObject(value) ? { allOf: [before, value] } : value);
+    const existing = merged.get(name);
+    merged.set(name, isJsonObject(existing) && isJsonObject(value) ? { allOf: [existing, value] } : value);
   }
   return Object.fromEntries(merged);
 }
 
-/** Appends a line to the description of a schema. */
-export function addWords(schema: GeminiSchema, words: string): JsonObject {
+/** Appends a text to the description of a schema, by default as a new line. */
+export function addWords(schema: GeminiSchema, text: string, separator = '\n'): JsonObject {
   const { description } = schema;
-  const isThere = typeof description === 'string' && description !== '';
-  return { ...schema, description: isThere ? `${description}\n${words}` : words };
+  const isDescribed = typeof description === 'string' && description !== '';
+  return { ...schema, description: isDescribed ? description + separator + text : text };
 }

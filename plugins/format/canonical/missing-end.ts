@@ -1,19 +1,22 @@
 const whiteSpace = /\s/;
 
 /**
- * The rest of a text after the part that has been received. White space may differ: some servers trim a text or its lines when they
- * repeat it. Undefined if the part does not match; empty if only white space is missing.
+ * Finds the part of a text that has not been received yet. White space may differ, because some servers trim a text or its lines when
+ * they repeat it.
+ *
+ * @param received start of the text
+ * @returns undefined if `received` does not match the text; empty if only white space is missing
  */
-export function missingEnd(whole: string, received: string): string | undefined {
-  if (whole.startsWith(received)) return whole.slice(received.length);
+export function missingEnd(text: string, received: string): string | undefined {
+  if (text.startsWith(received)) return text.slice(received.length);
   let position = 0;
   for (let index = 0; index < received.length; index++) {
     const character = received.charAt(index);
     if (whiteSpace.test(character)) continue;
-    while (whiteSpace.test(whole.charAt(position))) position++;
-    if (whole.charAt(position) !== character) return undefined;
+    while (whiteSpace.test(text.charAt(position))) position++;
+    if (text.charAt(position) !== character) return undefined;
     position++;
   }
-  const rest = whole.slice(position);
-  return rest.trim() === '' ? '' : rest;
+  const remainder = text.slice(position);
+  return remainder.trim() === '' ? '' : remainder;
 }

@@ -5,7 +5,7 @@ const maxNoteLength = 120; // characters; notes are sent in a header
 
 /** A part of a request that a conversation cannot hold. */
 interface DroppedPart {
-  readonly what: string;
+  readonly kind: string;
   readonly path: string;
 }
 
@@ -18,46 +18,47 @@ export class Notes {
   #isCut = false;
   #lastPart: DroppedPart | undefined;
 
-  /** @param what a parameter such as `logit_bias` or a feature such as `images in tool results` */
-  drop(what: string): void {
-    this.#add(`dropped ${what}`);
+  /** @param feature a feature such as `images in tool results`, or a parameter such as `logit_bias` */
+  drop(feature: string): void {
+    this.#add(`dropped ${feature}`);
   }
 
   /** @param path path of the part, such as `messages[2].content[0]` */
-  dropPart(what: string, path: string): void {
-    this.drop(what);
-    this.#lastPart = { what, path };
+  dropPart(kind: string, path: string): void {
+    this.drop(kind);
+    this.#lastPart = { kind, path };
   }
 
   get lastPart(): DroppedPart | undefined {
     return this.#lastPart;
   }
 
-  /** @param how the parameter and its replacement, such as `json_schema as instruction` */
-  approximate(how: string): void {
-    this.#add(`approximated ${how}`);
+  /** @param change the feature and its replacement, such as `json_schema as instruction` */
+  approximate(change: string): void {
+    this.#add(`approximated ${change}`);
   }
 
-  /** @param what a part that is missing in the upstream's reply */
-  miss(what: string): void {
-    this.#add(`missing ${what}`);
+  /** @param part a part that is missing in the upstream's reply */
+  miss(part: string): void {
+    this.#add(`missing ${part}`);
   }
 
-  /** @param what a resource that accounts otherwise share */
-  separate(what: string): void {
-    this.#add(`separated ${what}`);
+  /** @param resource a resource that accounts otherwise share */
+  separate(resource: string): void {
+    this.#add(`separated ${resource}`);
   }
 
-  dropUnknown(body: object, known: ReadonlySet<string>): void {
+  /** Notes each member that is set but not supported. */
+  dropUnknown(body: object, supported: ReadonlySet<string>): void {
     for (const [name, value] of Object.entries(body)) {
-      if (!known.has(name) && value !== null && value !== undefined) this.drop(name);
+      if (!supported.has(name) && value !== null && value !== undefined) this.drop(name);
     }
   }
 
   /**
    * Notes each of the named members that is set.
    *
-   * @param holder such as `tools` in `allowed_callers of tools`
+   * @param holder name for the object, such as `tools` in `allowed_callers of tools`
    */
   dropMembers<T extends object>(object: T, names: readonly (keyof T & string)[], holder: string): void {
     for (const name of names) {
@@ -66,24 +67,24 @@ export class Notes {
     }
   }
 
-  include(others: Notes): void {
-    for (const entry of others.#entries) this.#add(entry);
-    this.#isCut ||= others.#isCut;
+  include(notes: Notes): void {
+    for (const entry of notes.#entries) this.#add(entry);
+    this.#isCut ||= notes.#isCut;
   }
 
   get entries(): readonly string[] {
     return this.#isCut ? [...this.#entries, truncationMark] : [...this.#entries];
   }
 
-  /** Notes are sent in a header: only visible ASCII is allowed, without the separating semicolon. */
+  /** Replaces the characters that a header does not allow, and the semicolon, which separates notes. */
   #add(entry: string): void {
     if (this.#entries.has(entry)) return;
-    const plain = entry
+    const headerText = entry
       .replace(/[^\x20-\x7e]/g, '?')
       .replaceAll(';', ',')
       .slice(0, maxNoteLength);
-    if (this.#entries.has(plain)) return;
-    if (this.#entries.size < maxNotes) this.#entries.add(plain);
+    if (this.#entries.has(headerText)) return;
+    if (this.#entries.size < maxNotes) this.#entries.add(headerText);
     else this.#isCut = true;
   }
 }
@@ -91,14 +92,14 @@ export class Notes {
 /**
  * Refuses a request whose last message consists only of parts of unknown types and would be empty without them.
  *
- * @param path path of the last message, none of which is in the conversation
+ * @param path path of the last message, whose parts are all missing in the conversation
  * @throws GatewayError `unsupported_content` naming the part
  */
 export function refuseUnread(path: string, { lastPart }: Notes): void {
   if (lastPart === undefined || !lastPart.path.startsWith(path)) return;
-  const what = lastPart.what.slice(0, 80);
-  const message = what.startsWith('input item')
-    ? `This model does not support ${what}.`
-    : `This model does not support ${what}, and the message has nothing else.`;
+  const kind = lastPart.kind.slice(0, 80);
+  const message = kind.startsWith('input item')
+    ? `This model does not support ${kind}.`
+    : `This model does not support ${kind}, and the message has nothing else.`;
   throw new GatewayError('unsupported_content', message, { param: lastPart.path });
 }

@@ -3,23 +3,24 @@ import { describe } from './fit-schema.ts';
 import { choices, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 
-/** Merged schemas; the limit keeps mutual references from multiplying. */
+/** Maximum number of merged schemas; keeps mutual references from multiplying. */
 const maxSchemas = 500;
-/** Keywords besides alternatives that vendors refuse at the top level of a tool's input. */
+/** Keywords, apart from alternatives, that vendors refuse at the top level of a tool's input. */
 const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
 
 /**
- * Ensures that the schema of a tool's input describes an object.
+ * Converts the schema of a tool's input into the schema of an object.
  *
- * @param isPlain true if the vendor refuses alternatives at the top level: they are combined into one object and repeated in the
+ * @param isPlain true if the vendor refuses alternatives at the top level, which are then combined into one object and repeated in the
  *   description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema must have
  *   type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
  */
 export function objectSchema(schema: JsonObject | undefined, isPlain: boolean, notes: Notes): JsonObject {
-  const plain = isPlain && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
-  return plain?.['type'] === 'object' ? plain : { properties: {}, ...plain, type: 'object' };
+  const flat = isPlain && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
+  return flat?.['type'] === 'object' ? flat : { properties: {}, ...flat, type: 'object' };
 }
 
+/** Combines the alternatives at the top level of a schema into one object. */
 class Flattener {
   readonly #root: JsonObject;
   readonly #notes: Notes;
@@ -34,41 +35,44 @@ class Flattener {
   flatten(schema: JsonObject): JsonObject {
     this.#count++;
     if (this.#count > maxSchemas) return {};
-    const whole = this.#merged(schema);
-    const name = choices.find((keyword) => Array.isArray(whole[keyword]));
-    return this.#described(name === undefined ? whole : this.#united(whole, name));
+    const merged = this.#merged(schema);
+    const keyword = choices.find((name) => Array.isArray(merged[name]));
+    return this.#described(keyword === undefined ? merged : this.#united(merged, keyword));
   }
 
   /** Resolves a reference or merges the parts of `allOf`. */
   #merged(schema: JsonObject): JsonObject {
-    const { $ref: reference, allOf, ...beside } = schema;
+    const { $ref: reference, allOf, ...others } = schema;
     if (typeof reference === 'string') {
       const target = findReference(this.#root, reference) ?? {};
-      const { $ref: _, ...others } = schema;
-      return this.flatten(mergeSchemas(target, others));
+      const { $ref: _, ...siblings } = schema;
+      return this.flatten(mergeSchemas(target, siblings));
     }
     if (!Array.isArray(allOf)) return schema;
     const entries = allOf.filter(isJsonObject).map((entry) => this.flatten(entry));
-    return entries.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), beside);
+    return entries.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), others);
   }
 
-  /** An object with the members of all alternatives; it requires only the members that every alternative requires. */
-  #united(schema: JsonObject, name: string): JsonObject {
-    const { [name]: listed = [], ...beside } = schema;
-    this.#notes.approximate(`${name} at the top of a tool as description`);
-    const entries = Array.isArray(listed) ? listed.filter(isJsonObject).map((entry) => this.flatten(entry)) : [];
+  /** Creates an object with the members of all alternatives. It requires only the members that every alternative requires. */
+  #united(schema: JsonObject, keyword: string): JsonObject {
+    const { [keyword]: alternatives = [], ...others } = schema;
+    this.#notes.approximate(`${keyword} at the top of a tool as description`);
+    const entries = Array.isArray(alternatives)
+      ? alternatives.filter(isJsonObject).map((entry) => this.flatten(entry))
+      : [];
     const objects = entries.filter(({ type }) => type === undefined || type === 'object');
-    const required = new Set([...requiredOf(beside), ...sharedBy(objects.map(requiredOf))]);
+    const required = new Set([...requiredOf(others), ...sharedBy(objects.map(requiredOf))]);
     const isClosed = objects.length > 0 && objects.every(({ additionalProperties }) => additionalProperties === false);
     const united = {
-      ...beside,
-      properties: { ...membersOf(objects), ...(isJsonObject(beside['properties']) && beside['properties']) },
+      ...others,
+      properties: { ...membersOf(objects), ...(isJsonObject(others['properties']) && others['properties']) },
       ...(required.size > 0 && { required: [...required] }),
       ...(isClosed && { additionalProperties: false }),
     };
-    return describe(united, [[name, listed]]);
+    return describe(united, [[keyword, alternatives]]);
   }
 
+  /** Moves the keywords that vendors refuse into the description. */
   #described(schema: JsonObject): JsonObject {
     const refused = Object.entries(schema).filter(([name]) => refusedAtTop.has(name));
     if (refused.length === 0) return schema;
@@ -81,7 +85,7 @@ class Flattener {
   }
 }
 
-/** The members of all objects; members with differing schemas get alternatives. */
+/** Collects the members of all objects; a member whose schemas differ gets them as alternatives. */
 function membersOf(objects: readonly JsonObject[]): JsonObject {
   const members = new Map<string, Map<string, JsonValue>>();
   for (const { properties } of objects) {

@@ -3,8 +3,8 @@ import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { OpaqueState, StateKind } from './conversation.ts';
 
 /**
- * Vendors refuse opaque reasoning state of another vendor, and with it every later request of the conversation. The gateway
- * therefore prefixes the state with a tag that names its origin, and sends it back only to that origin. State without a tag
+ * Vendors refuse another vendor's opaque reasoning state, and with it every later request of the conversation. The gateway
+ * therefore prefixes the state with a tag that names its origin, and sends the state back only to that origin. State without a tag
  * has no known origin and is dropped.
  *
  * Format: `dps1` kind origin `.` data, for example `dps1s4fa61b0c.EqQBCkYIBRgC…`
@@ -21,7 +21,7 @@ const kinds = new Map(Object.entries(letters).map(([kind, letter]) => [letter, k
 const tagPattern = /^dps1[sxetn][0-9a-f]{8}\./;
 const headLength = prefix.length + 1 + 8 + 1;
 
-/** Eight hex digits derived from an upstream's name and URL: another account of the same vendor is a different origin. */
+/** Derives eight hex digits from an upstream's name and URL, so that another account of the same vendor is a different origin. */
 export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
   let origin = origins.get(upstream);
   if (origin === undefined) {
@@ -31,15 +31,15 @@ export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
   return origin;
 }
 
-/** Cached: every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
+/** Cache of origins: every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
 const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
 
-/** Opaque state in the form sent to clients. */
+/** Writes opaque state in the form that clients get. */
 export function tagState({ kind, origin, data }: OpaqueState): string {
   return `${prefix}${letters[kind]}${origin}.${data}`;
 }
 
-/** Undefined if the text does not have the gateway's tag. */
+/** Reads opaque state; undefined if the text does not have the gateway's tag. */
 export function readTaggedState(text: string): OpaqueState | undefined {
   const kind = tagPattern.test(text) ? kinds.get(text.charAt(prefix.length)) : undefined;
   return kind && { kind, origin: text.slice(prefix.length + 1, headLength - 1), data: text.slice(headLength) };

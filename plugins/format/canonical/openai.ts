@@ -26,14 +26,14 @@ export function readOutputFormat<T extends object>(
   if (type === 'text') return undefined;
   if (type === 'json_object') return { type };
   if (type !== 'json_schema') throw invalid(format.at('type'), 'text, json_object or json_schema');
-  const wanted: Placed<ResponsesFormat> = schemaName === undefined ? format : format.object(schemaName);
+  const details: Placed<ResponsesFormat> = schemaName === undefined ? format : format.object(schemaName);
   return {
     type,
-    name: wanted.maybeText('name'),
-    description: wanted.maybeText('description'),
+    name: details.maybeText('name'),
+    description: details.maybeText('description'),
     // In Chat, the schema is optional.
-    schema: schemaName === undefined ? wanted.object('schema').value : (wanted.maybeObject('schema')?.value ?? {}),
-    strict: wanted.maybeBoolean('strict'),
+    schema: schemaName === undefined ? details.object('schema').value : (details.maybeObject('schema')?.value ?? {}),
+    strict: details.maybeBoolean('strict'),
   };
 }
 
@@ -59,16 +59,17 @@ export function readContentParts<T extends object>(
   });
 }
 
+/** Wraps a refusal in a list of parts, which is empty for an empty text. */
 export function refusalPart(text: string | undefined): Part[] {
   return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
 }
 
-/** Whether a part has OpenAI's cache breakpoint or Anthropic's, which OpenRouter and LiteLLM pass on. */
+/** True if a part has OpenAI's cache breakpoint, or Anthropic's, which OpenRouter and LiteLLM pass on. */
 export function hasBreakpoint(part: JsonObject): boolean {
   return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
 }
 
-/** Reads a system message at the beginning of a history. */
+/** Adds a system message at the start of a history to the instructions. */
 export function readInstructions(
   to: { readonly instructions: string[]; areInstructionsCached: true | undefined },
   parts: readonly Part[],
@@ -87,7 +88,7 @@ export function readAudio(audio: Placed<ChatAudio>): AudioPart {
 /** Audio formats that OpenAI's models accept. */
 const openaiAudio: ReadonlySet<string> = new Set(['wav', 'mp3']);
 
-/** @throws GatewayError `unsupported_content` if the model accepts no audio, or not in this format */
+/** @throws GatewayError `unsupported_content` if the model does not accept audio, or not in this format */
 export function writeAudio(
   audio: AudioPart,
   { profile }: EncodeTarget,
@@ -98,6 +99,11 @@ export function writeAudio(
   return { type: 'input_audio', input_audio: { data, format } };
 }
 
+/**
+ * Reads the URL of media, which may be a data URL.
+ *
+ * @throws GatewayError `invalid_request` for an empty or invalid URL
+ */
 export function readUrl(url: string, path: string): Source {
   const content = readDataUrl(url);
   if (content !== undefined && content.mediaType !== '') {
@@ -110,22 +116,22 @@ export function readUrl(url: string, path: string): Source {
 /**
  * Reads the data, URL or id of a file part.
  *
- * @param hasUrl whether the format allows URLs
- * @throws GatewayError `invalid_request` for a part that has none of them
+ * @param allowsUrl true if the format allows URLs
+ * @throws GatewayError `invalid_request` for a part without any of these
  */
 export function readFilePart(file: Placed<ResponsesPart>, hasUrl: boolean): Part {
   const data = file.maybeText('file_data');
   const url = hasUrl ? file.maybeText('file_url') : undefined;
   const id = file.maybeText('file_id');
-  const partOf = (source: Source) => mediaPart(source, file.maybeText('filename'));
-  if (data) return partOf(readFileData(data, file.at('file_data')));
-  if (url) return partOf(readUrl(url, file.at('file_url')));
-  if (id) return partOf({ type: 'id', id, vendor: 'openai' });
-  const others = hasUrl ? 'a file_url or a file_id' : 'a file_id';
-  throw invalid(file.at('file_data'), `the data of a file, unless there is ${others}`);
+  const toPart = (source: Source) => mediaPart(source, file.maybeText('filename'));
+  if (data) return toPart(readFileData(data, file.at('file_data')));
+  if (url) return toPart(readUrl(url, file.at('file_url')));
+  if (id) return toPart({ type: 'id', id, vendor: 'openai' });
+  const alternatives = hasUrl ? 'a file_url or a file_id' : 'a file_id';
+  throw invalid(file.at('file_data'), `the data of a file, unless there is ${alternatives}`);
 }
 
-/** Bare base64 has no media type; clients send PDF files this way. */
+/** Reads a data URL, a URL or bare base64. The last has no media type; clients send PDF files this way. */
 function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
   if (isUrl) return readUrl(data, path);
@@ -137,7 +143,7 @@ const maxMembers = 16;
 const maxNameLength = 64;
 const maxValueLength = 512;
 
-/** Whether every upstream accepts the metadata. Some proxies allow more. */
+/** True if every upstream accepts the metadata. Some proxies allow more. */
 export function isPlainMetadata(metadata: JsonObject): boolean {
   const entries = Object.entries(metadata);
   return (
@@ -148,7 +154,7 @@ export function isPlainMetadata(metadata: JsonObject): boolean {
   );
 }
 
-/** Writes the end user in OpenAI's formats. Only OpenAI has two members for it; other vendors may refuse the newer one. */
+/** Writes the end user in OpenAI's formats. OpenAI has two members for it; other vendors may refuse the newer one. */
 export function writeEndUser({ user, safetyId }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   if (safetyId === undefined) return { user: user && shortenId(user) };
   const safety_identifier = shortenId(safetyId);
@@ -161,17 +167,17 @@ export function writeEndUser({ user, safetyId }: Conversation, { profile, notes 
 /** OpenAI's limit for call ids, users and cache keys, in characters. */
 export const maxIdLength = 64;
 
-/** Replaces an id that is too long by its hash. */
+/** Replaces an id that is too long with its hash. */
 export function shortenId(id: string): string {
   return id.length <= maxIdLength ? id : hash('sha256', id);
 }
 
-/** Call id for vendors that require exactly nine letters or digits. */
+/** Converts a call id for vendors that require exactly nine letters or digits. */
 export function nineCharacters(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash('sha256', id).slice(0, 9);
 }
 
-/** The requested cache retention; undefined if the model does not accept the value. */
-export function takenRetention(wanted: string, { profile }: EncodeTarget): string | undefined {
-  return profile.quirks.cache_retention.find((accepted) => accepted === wanted);
+/** Returns the requested cache retention if the model accepts it. */
+export function takenRetention(requested: string, { profile }: EncodeTarget): string | undefined {
+  return profile.quirks.cache_retention.find((accepted) => accepted === requested);
 }

@@ -5,10 +5,10 @@ import { textOf } from './dialogue.ts';
 import { enforceSchema } from './enforce-schema.ts';
 import { subsetOf } from './schema-subsets.ts';
 
-/** How an output format is requested: by a parameter, an instruction, or both. */
+/** Request for an output format: a parameter, an instruction, or both. */
 export interface WrittenFormat {
   readonly format: JsonObject | undefined;
-  /** Precedes the dialogue. */
+  /** Text that precedes the dialogue. */
   readonly instruction: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface WrittenFormat {
  * Requests JSON output in the strictest way that the model supports.
  *
  * @param supported output formats that can be requested by a parameter
- * @param vendor vendor whose schema rules apply, unless the profile names another
+ * @param vendor vendor whose schema rules apply, unless the profile names a different vendor
  */
 export function writeFormat(
   conversation: Conversation,
@@ -26,12 +26,13 @@ export function writeFormat(
 ): WrittenFormat {
   const { output } = conversation;
   if (output === undefined) return { format: undefined, instruction: undefined };
-  if (output.type === 'json_schema' && supported === 'schema')
+  if (output.type === 'json_schema' && supported === 'schema') {
     return writeSchema(output, subsetOf(profile, vendor), notes);
+  }
   if (output.type === 'json_schema') notes.approximate('json_schema as instruction');
   else if (supported === 'none') notes.approximate('json_object as instruction');
   const format = supported === 'none' ? undefined : { type: 'json_object' };
-  // json_object is refused unless the input contains the word JSON; instructions do not count.
+  // Vendors refuse `json_object` unless the input, not only the instructions, contains the word JSON.
   const isEnough = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
   return { format, instruction: isEnough ? undefined : instructionFor(output) };
 }
@@ -56,12 +57,12 @@ function writeSchema(
   return { format, instruction: undefined };
 }
 
-/** Notes the description of a schema, for formats that cannot express it. */
+/** Notes a schema's description as dropped, for formats that cannot express it. */
 export function noteDescription(output: OutputFormat | undefined, notes: EncodeTarget['notes']): void {
   if (output?.type === 'json_schema' && output.description !== undefined) notes.drop('description of json_schema');
 }
 
-/** The name is required: up to 64 letters, digits, - and _. */
+/** Converts a schema's name, which is required, into up to 64 letters, digits, - and _. */
 function plainName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }

@@ -4,7 +4,7 @@ import { invalid, type Placed } from '../wire/read.ts';
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
 import type { Notes } from './notes.ts';
 
-/** Thinking budget for each effort, in tokens. Vendors publish no such table, and other gateways use different values. */
+/** Thinking budgets by effort, in tokens. Vendors do not publish such a table, and other gateways use different values. */
 const budgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,
@@ -22,16 +22,16 @@ export function budgetOf(effort: Effort): number {
 /** Tokens. Source: Anthropic API reference, "Create a Message". */
 export const minBudget = 1_024;
 
-/** Thinking budget, reduced to leave room within the limit of the answer; undefined if there is no room for thinking. */
+/** Fits a thinking budget into the token limit of the answer; undefined if the limit leaves no room for thinking. */
 export function fitBudget(requested: number, maxTokens: number, notes: Notes): number | undefined {
-  const enough = Math.max(requested, minBudget);
-  const fitting = enough < maxTokens ? enough : Math.floor(maxTokens / 2);
-  if (fitting < minBudget) {
+  const raised = Math.max(requested, minBudget);
+  const budget = raised < maxTokens ? raised : Math.floor(maxTokens / 2);
+  if (budget < minBudget) {
     notes.drop('reasoning: the answer has no room for it');
     return undefined;
   }
-  if (fitting !== requested) notes.approximate(`the budget of thinking as ${fitting}`);
-  return fitting;
+  if (budget !== requested) notes.approximate(`the budget of thinking as ${budget}`);
+  return budget;
 }
 
 function effortOf(budget: number): Effort {
@@ -50,17 +50,17 @@ function effortOf(budget: number): Effort {
 export function readEffort<T extends object>(holder: Placed<T>, member: keyof T & string): Effort | undefined {
   const name = holder.maybeText(member);
   if (name === 'default') return undefined;
-  const effort = efforts.find((known) => known === name);
+  const effort = efforts.find((candidate) => candidate === name);
   if (name !== undefined && effort === undefined) throw invalid(holder.at(member), `one of ${efforts.join(', ')}`);
   return effort;
 }
 
-/** The requested effort, given by name or derived from the budget. */
+/** Returns the requested effort, which may be derived from the budget. */
 export function requestedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
   return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortOf(reasoning.budget));
 }
 
-/** Nearest effort that a model supports, preferring a lower effort other than `none`. */
+/** Finds the nearest effort that a model supports. A lower effort is preferred unless it is `none`. */
 export function clampEffort(effort: Effort, supported: readonly Effort[]): Effort {
   if (supported.includes(effort)) return effort;
   const rank = efforts.indexOf(effort);
@@ -73,7 +73,7 @@ function byRank(a: Effort, b: Effort): number {
   return efforts.indexOf(a) - efforts.indexOf(b);
 }
 
-/** Whether the vendor requires the reasoning of an assistant message to be sent back. */
+/** True if the vendor requires the reasoning of an assistant message to be sent back. */
 export function wantsReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
   const { replay_reasoning: when } = quirks;
   return capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
@@ -83,16 +83,16 @@ export function canReason({ capabilities, quirks }: Profile): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
-/** Notes an effort that cannot be requested from a route. `none` needs no note if the model does not reason anyway. */
+/** Notes an effort that cannot be requested from a route. The effort `none` needs no note if the model never reasons. */
 export function noteUnservedEffort(
-  wanted: Effort | undefined,
+  requested: Effort | undefined,
   { profile, notes }: { readonly profile: Profile; readonly notes: Notes },
 ): void {
-  if (wanted !== 'none') notes.drop('reasoning');
+  if (requested !== 'none') notes.drop('reasoning');
   else if (profile.capabilities.reasoning) notes.drop('reasoning effort none');
 }
 
-/** Whether the model does not know this effort, or no efforts at all. */
+/** True if the model does not support this effort, or does not support efforts. */
 export function isForeignEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
   if (typeof effort !== 'string') return false;
   if (effort === 'default') return !quirks.default_effort;

@@ -4,7 +4,7 @@ import { type Fragment, isAside } from './reply.ts';
 type Key = string | number;
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
-/** A call that may be a repetition: a complete call has the same id and name. */
+/** A call that may be a repetition, because an earlier, complete call has the same id and name. */
 interface DoubtfulCall {
   readonly key: Key;
   readonly twin: Key;
@@ -13,8 +13,8 @@ interface DoubtfulCall {
 }
 
 /**
- * Removes repeated calls from an answer: a call with the id, name and arguments of an earlier, complete call. A call with other
- * arguments is a new call and gets a new id from the guard. Its fragments are held back until its arguments are known.
+ * Removes repeated calls from an answer, which have the id, name and arguments of an earlier, complete call. A call with different
+ * arguments is a new call and gets a new id from the guard. A possible repetition is held back until its arguments are complete.
  */
 export class RepeatedCalls {
   readonly #inputOf: (key: Key) => string;
@@ -22,11 +22,12 @@ export class RepeatedCalls {
   readonly #complete = new Set<Key>();
   #doubtful: DoubtfulCall | undefined;
 
+  /** @param inputOf returns the input of an earlier call */
   constructor(inputOf: (key: Key) => string) {
     this.#inputOf = inputOf;
   }
 
-  /** Whether a fragment need not be filtered. */
+  /** True for a fragment that need not be filtered. */
   passes({ type }: Fragment): boolean {
     return this.#doubtful === undefined && type !== 'call' && type !== 'call_end';
   }
@@ -47,9 +48,9 @@ export class RepeatedCalls {
 
   #twinOf({ key, id, name, isBeside }: CallFragment): Key | undefined {
     if (id === undefined || id === '' || name === undefined || isBeside === true) return undefined;
-    for (const [other, call] of this.#calls) {
-      const isSame = other !== key && call.id === id && call.name === name;
-      if (isSame && this.#complete.has(other)) return other;
+    for (const [earlierKey, call] of this.#calls) {
+      const isSame = earlierKey !== key && call.id === id && call.name === name;
+      if (isSame && this.#complete.has(earlierKey)) return earlierKey;
     }
     return undefined;
   }
@@ -76,7 +77,7 @@ export class RepeatedCalls {
     return [...doubtful.fragments, ...this.filter(fragment)];
   }
 
-  /** Returns whether the call is a repetition. */
+  /** Decides about the held call; true if it is a repetition. */
   #settle(input: string): boolean {
     const twin = this.#doubtful?.twin;
     this.#doubtful = undefined;

@@ -3,32 +3,32 @@ import type { SchemaSubsetName } from '#core/config/catalog/quirks.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 
 /**
- * The part of JSON Schema that a vendor compiles into a grammar. A schema with anything else is answered with 400, so such
- * keywords are moved into the description.
+ * The part of JSON Schema that a vendor compiles into a grammar. The vendor refuses all other keywords with 400, so they
+ * are moved into the description.
  */
 export interface SchemaSubset {
-  /** The only keywords that it takes; any but the refused ones where this is left out. */
+  /** The only accepted keywords; if omitted, all except the refused ones are accepted. */
   readonly takes?: ReadonlySet<string>;
   readonly refuses?: ReadonlySet<string>;
-  /** Values that it takes of some keywords; any of the others. */
+  /** Checks of values, by keyword; other keywords accept any value. */
   readonly values?: Readonly<Record<string, (value: JsonValue) => boolean>>;
-  /** True where every schema is compiled, false where only those marked `strict` are. */
+  /** True if every schema is compiled, false if only those marked `strict` are. */
   readonly isAlwaysEnforced: boolean;
-  /** True where a tool’s schema is compiled without `strict` too. */
+  /** True if a tool's schema is compiled even without `strict`. */
   readonly compilesTools?: boolean;
-  /** True where each schema needs a type or alternatives. */
+  /** True if each schema needs a type or alternatives. */
   readonly isTyped?: boolean;
-  /** True where objects must set `additionalProperties: false`; the gateway sets it. */
+  /** True if objects must set `additionalProperties: false`; the gateway then adds it. */
   readonly isClosed?: boolean;
-  /** True where a strict schema must require all of its properties and set `additionalProperties: false`. */
+  /** True if a strict schema must require all of its properties and set `additionalProperties: false`. */
   readonly isComplete?: boolean;
-  /** False where a schema may not contain itself. */
+  /** False if a schema must not contain itself. */
   readonly isRecursive: boolean;
-  /** False where several types are alternatives, never a list. */
+  /** False if several types must be written as alternatives instead of a list. */
   readonly hasTypeLists: boolean;
-  /** True where the input of a tool may have no alternatives at its top. */
+  /** True if the schema of a tool's input must not have alternatives at its top level. */
   readonly hasPlainTools?: boolean;
-  /** True where the outermost schema must be an object without alternatives. */
+  /** True if the outermost schema must be an object without alternatives. */
   readonly isRootObject?: boolean;
 }
 
@@ -41,8 +41,8 @@ const structure = 'type title description enum $ref $defs anyOf properties requi
 const stringFormats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid');
 
 /**
- * Backreferences, lookaround, word boundaries and long repetitions are refused. Source: Anthropic docs, "Structured outputs",
- * "Pattern support".
+ * True for a pattern without backreferences, lookaround, word boundaries and long repetitions. Source: Anthropic docs, "Structured
+ * outputs", "Pattern support".
  */
 function isSimplePattern(value: JsonValue): boolean {
   return typeof value === 'string' && !/\(\?[=!<]|\\[1-9kbB]|\{(?:\d*,)?\d{3,}\}/.test(value);
@@ -116,7 +116,7 @@ export const subsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'format'
     hasTypeLists: false,
     isRootObject: true,
   },
-  // litellm#13389: "failed to compile JSON schema", of tools too.
+  // litellm#13389: "failed to compile JSON schema", including schemas of tools.
   mistral: {
     refuses: words('$id $schema'),
     isAlwaysEnforced: true,
@@ -126,18 +126,23 @@ export const subsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'format'
   },
 };
 
-/** Keywords that name or comment, and restrict no value. */
+/** Keywords that name or comment a schema without restricting values. */
 export const annotations = words('$schema $id $anchor $comment title deprecated readOnly writeOnly propertyOrdering');
 
-/** Keywords that restrict no value, but tell the model something. */
+/** Keywords that do not restrict values but inform the model. */
 export const hints = words('default examples');
 
-/** The keywords that contain schemas: one or a list, or schemas by name. */
+/** Keywords that contain a schema or a list of schemas. */
 export const holders = words('items prefixItems anyOf oneOf allOf');
+/** Keywords that contain schemas by name. */
 export const namedHolders = words('properties $defs definitions');
 
-/** The subset of a route; undefined where any schema is taken. @param own that of the format's vendor */
-export function subsetOf({ quirks }: Profile, own?: keyof typeof subsets): SchemaSubset | undefined {
-  const name = quirks.schema_subset === 'format' ? (own ?? 'any') : quirks.schema_subset;
+/**
+ * Selects the subset of a route; undefined if any schema is accepted.
+ *
+ * @param vendorSubset subset of the format's vendor
+ */
+export function subsetOf({ quirks }: Profile, vendorSubset?: keyof typeof subsets): SchemaSubset | undefined {
+  const name = quirks.schema_subset === 'format' ? (vendorSubset ?? 'any') : quirks.schema_subset;
   return name === 'any' ? undefined : subsets[name];
 }

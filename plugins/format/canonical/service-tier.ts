@@ -1,6 +1,6 @@
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** OpenAI's tiers. Clients get no others: some of their decoders accept only a fixed list. */
+/** OpenAI's service tiers. Clients get no others, because some of their decoders accept only a fixed list. */
 export const openaiTiers: ReadonlySet<JsonValue | undefined> = new Set([
   'auto',
   'default',
@@ -14,14 +14,14 @@ export const openaiTiers: ReadonlySet<JsonValue | undefined> = new Set([
 
 const requestable: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
-/** The tier; undefined if requests to OpenAI must not name it. */
+/** Returns the tier if a request to OpenAI may name it. */
 export function requestedTier(tier: string): string | undefined {
   return requestable.has(tier) ? tier : undefined;
 }
 
 const other = new RegExp(`"service_tier"\\s*:\\s*"(?!(?:${[...openaiTiers].join('|')})")`);
 
-/** Whether a JSON text contains a tier unknown to OpenAI. Quotes inside strings are escaped and do not match. */
+/** True if a JSON text contains a tier unknown to OpenAI. Quotes inside strings are escaped and do not match. */
 export function namesOtherTier(text: string): boolean {
   return other.test(text);
 }

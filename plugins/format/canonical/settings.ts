@@ -3,6 +3,7 @@ import type { Conversation, Sampling, Settings } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import { noteCutting } from './stop-cutter.ts';
 
+/** Types of the settings by path. */
 type Places = Required<Omit<Settings, 'sampling'>> & {
   [Name in keyof Sampling as `sampling.${Name}`]-?: Sampling[Name];
 };
@@ -11,7 +12,7 @@ type Places = Required<Omit<Settings, 'sampling'>> & {
 export type SettingPlace = keyof Places;
 export type SettingIn<P extends SettingPlace> = NonNullable<Places[P]>;
 
-/** Empty settings. All settings share one object shape: objects of many shapes are slow to read. */
+/** Creates empty settings. All settings share one object shape, because objects of many shapes are slow to read. */
 export function noSettings(): Settings {
   const sampling: { readonly [Name in keyof Sampling]-?: undefined } = {
     temperature: undefined,
@@ -44,18 +45,21 @@ const samplingNames = new Map(
   Object.keys(noSettings().sampling).map((name) => [`sampling.${name}`, name as keyof Sampling]),
 );
 
+/** Reads a setting of settings or of a conversation, which extends them; undefined if it is missing or an empty list. */
 export function settingIn(settings: Settings, place: SettingPlace): JsonValue | undefined {
   const name = samplingNames.get(place);
   const value = name === undefined ? settings[place as keyof Settings] : settings.sampling[name];
   return Array.isArray(value) && value.length === 0 ? undefined : (value as JsonValue | undefined);
 }
 
-export function putSetting(settings: Settings, place: SettingPlace, setting: unknown): void {
+/** Changes settings in place although their type is readonly. Only the decoder that created the settings may call this. */
+export function putSetting(settings: Settings, place: SettingPlace, value: unknown): void {
   const name = samplingNames.get(place);
   const holder = (name === undefined ? settings : settings.sampling) as Record<string, unknown>;
-  holder[name ?? place] = setting;
+  holder[name ?? place] = value;
 }
 
+/** Parameter to note as dropped, or a function that notes the loss. */
 type Loss = string | ((notes: Notes, setting: JsonValue, conversation: Conversation) => void);
 
 const unlessZero =
@@ -64,7 +68,7 @@ const unlessZero =
     if (setting !== 0) notes.drop(name);
   };
 
-/** Notes on lost settings, in the order in which they are noted. Every upstream supports the other settings. */
+/** Notes on lost settings, in the order of the notes. All other settings are supported everywhere. */
 const losses: { readonly [P in SettingPlace]?: Loss } = {
   wantsImages: 'image output',
   stop: noteCutting,

@@ -4,13 +4,13 @@ import type { Notes } from './notes.ts';
 import { droppedPart, type Fragment, isAside, textFragment } from './reply.ts';
 
 /**
- * Truncates the answer before the first stop sequence, for upstreams that do not support stop sequences. The rest of the
+ * Truncates the answer before the first stop sequence, for upstreams that do not support stop sequences. The remainder of the
  * reply is read for its usage and dropped.
  */
 export class StopCutter implements ReplyDecoder {
   readonly #decoder: ReplyDecoder;
   readonly #sequences: readonly string[];
-  /** End of the text so far, which may be the beginning of a stop sequence. */
+  /** End of the text so far, which may be the start of a stop sequence. */
   #held = '';
   #isCut = false;
 
@@ -33,41 +33,42 @@ export class StopCutter implements ReplyDecoder {
     if (this.#isCut) return isLast(fragment) ? [{ type: 'end' }] : [];
     // Log probabilities are dropped: tokens may span the cut.
     if (fragment.type === 'text') return [...noteTokens(fragment), ...this.#text(fragment.text)];
-    const held = this.#held;
+    const heldText = this.#held;
     this.#held = '';
-    return [...textFragment('text', held), fragment];
+    return [...textFragment('text', heldText), fragment];
   }
 
-  #text(text: string): Fragment[] {
-    const all = this.#held + text;
-    const match = this.#firstIn(all);
+  #text(newText: string): Fragment[] {
+    const text = this.#held + newText;
+    const match = this.#firstIn(text);
     if (match !== undefined) {
       this.#isCut = true;
       this.#held = '';
       return [
-        ...textFragment('text', all.slice(0, match.at)),
+        ...textFragment('text', text.slice(0, match.position)),
         { type: 'finish', reason: 'stop_sequence', stopSequence: match.sequence },
       ];
     }
-    const from = this.#beginningIn(all);
-    this.#held = all.slice(from);
-    return textFragment('text', all.slice(0, from));
+    const heldFrom = this.#beginningIn(text);
+    this.#held = text.slice(heldFrom);
+    return textFragment('text', text.slice(0, heldFrom));
   }
 
-  /** The sequence that is completed first, at which the upstream would have stopped. */
+  /** Finds the sequence that is completed first. The upstream would have stopped there. */
   #firstIn(text: string): Match | undefined {
     return this.#sequences
-      .map((sequence) => ({ at: text.indexOf(sequence), sequence }))
-      .filter(({ at }) => at !== -1)
-      .toSorted((a, b) => endOf(a) - endOf(b) || a.at - b.at)[0];
+      .map((sequence) => ({ position: text.indexOf(sequence), sequence }))
+      .filter(({ position }) => position !== -1)
+      .toSorted((a, b) => endOf(a) - endOf(b) || a.position - b.position)[0];
   }
 
-  /** Position at the end of a text where a sequence may begin; the length of the text if none does. */
+  /** Finds the position near the end of a text where a sequence may begin; the length of the text if none does. */
   #beginningIn(text: string): number {
-    const longest = Math.max(...this.#sequences.map(({ length }) => length));
-    let at = Math.max(0, text.length - longest + 1);
-    while (at < text.length && !this.#sequences.some((sequence) => sequence.startsWith(text.slice(at)))) at++;
-    return at;
+    const maxLength = Math.max(...this.#sequences.map(({ length }) => length));
+    let position = Math.max(0, text.length - maxLength + 1);
+    while (position < text.length && !this.#sequences.some((sequence) => sequence.startsWith(text.slice(position))))
+      position++;
+    return position;
   }
 }
 
@@ -76,15 +77,15 @@ function noteTokens({ logprobs = [] }: Extract<Fragment, { type: 'text' }>): Fra
 }
 
 interface Match {
-  readonly at: number;
+  readonly position: number;
   readonly sequence: string;
 }
 
-function endOf({ at, sequence }: Match): number {
-  return at + sequence.length;
+function endOf({ position, sequence }: Match): number {
+  return position + sequence.length;
 }
 
-/** An error after the cut counts as the end: the client's answer is already complete. */
+/** True for the end and for an error, which counts as the end after the cut because the client's answer is already complete. */
 function isLast({ type }: Fragment): boolean {
   return type === 'end' || type === 'error';
 }

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { ClientTool, Conversation, ToolForm } from './conversation.ts';
 
-/** The tool that a wire name stands for. */
+/** Tool that a wire name stands for. */
 export interface NamedTool {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly form: ToolForm;
 }
 
-/** The tool names that an upstream allows. */
+/** Rules for tool names of an upstream. */
 export interface NameRules {
   readonly maxLength: number;
-  /** Characters that are not allowed; needs the flag `g`. */
+  /** Matches characters that are not allowed; needs the flag `g`. */
   readonly forbidden: RegExp;
-  /** Matches names that begin with an allowed character. */
+  /** Matches names whose first character is allowed there. */
   readonly firstCharacter: RegExp;
 }
 
-/** The rules of most vendors. Source: OpenAI API reference, function names. */
+/** Rules that most vendors accept. Source: OpenAI API reference, function names. */
 export const plainNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_-]/g, firstCharacter: /^[A-Za-z0-9_-]/ };
 
 /**
@@ -40,7 +40,7 @@ export class ToolNames {
     return this.#wireNames.get(keyOf(name, namespace)) ?? this.#toAllowedName(flatten(name, namespace));
   }
 
-  /** Finds the tool with this wire name. Models also call tools that do not exist; such a name stands for itself. */
+  /** Finds the tool with this wire name. A model may also call a tool that does not exist, whose name then stays as it is. */
   fromWire(wireName: string): NamedTool {
     return this.#toolsByWireName.get(wireName) ?? { name: wireName, namespace: undefined, form: 'function' };
   }
@@ -66,7 +66,7 @@ export class ToolNames {
     return this.#rules.firstCharacter.test(clean) ? clean : `_${clean}`;
   }
 
-  /** Appends a hash of the original, so that names stay distinct. */
+  /** Shortens a name and appends a hash of the original, so that names stay distinct. */
   #shorten(cleanName: string, original: string): string {
     const hash = createHash('sha256').update(original).digest('hex').slice(0, 8);
     return `${cleanName.slice(0, this.#rules.maxLength - 9)}_${hash}`;

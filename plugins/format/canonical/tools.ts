@@ -69,7 +69,7 @@ function readGrammar(grammar: Placed<ChatToolFormat>): ClientTool['grammar'] {
   return { syntax: grammar.text('syntax'), definition: grammar.text('definition') };
 }
 
-/** Whether the type is `web_search`, `web_search_preview` or a dated variant. */
+/** True for `web_search`, `web_search_preview` and dated variants. */
 export function isWebSearch(type: string): boolean {
   return /^web_search(_|$)/.test(type);
 }
@@ -87,7 +87,7 @@ export function allowedChoice(
   return { type: mode === 'required' ? 'required' : 'auto', allowed };
 }
 
-/** The input of a call as an object. Input that is not one goes under `_raw`. */
+/** Returns the input of a call as an object. Malformed input is put under `_raw`. */
 export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject {
   if (form === 'freeform') return { input };
   if (input.trim() === '') return {};
@@ -96,12 +96,12 @@ export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject
   return parsed ?? { _raw: input };
 }
 
-/** Whether the client wants the input of the tool enforced. */
+/** True if the client wants the schema of the tool's input enforced. */
 export function isEnforced({ strict }: ClientTool): boolean {
   return strict !== undefined && strict !== false;
 }
 
-/** Description and schema of a tool, for formats and vendors that support functions only. */
+/** Describes a tool as a function, for formats and vendors that support only functions. */
 export function asFunction(tool: ClientTool, notes: Notes): Pick<ClientTool, 'description' | 'schema'> {
   if (tool.form !== 'freeform') return tool;
   notes.approximate('freeform tools as functions');
@@ -114,7 +114,7 @@ function describeFreeform({ description, grammar }: ClientTool): string | undefi
   return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 
-/** Schema of a function whose member `input` holds the whole freeform text. */
+/** Creates the schema of a function whose member `input` holds the whole freeform text. */
 function freeformSchema(): JsonObject {
   return {
     type: 'object',

@@ -4,7 +4,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { estimateTokens, promptTokens } from './estimate.ts';
 import { member } from '../wire/members.ts';
 
-/** Number of deltas to measure, and limit of deltas to parse for that. */
+/** Number of deltas to measure, and maximum number of deltas to parse to find them. */
 const samples = { wanted: 4, max: 16 };
 /** Members of a reply that hold the model's text, in all formats. */
 const answers = ['choices', 'content', 'output', 'candidates'] as const;
@@ -15,19 +15,19 @@ const frames = new Set(
     'signature encrypted_content thoughtSignature data result b64_json'
   ).split(' '),
 );
-/** Members of a tool call that were written by the model entirely, including member names. */
+/** Members of a tool call that the model wrote entirely, including the names of inner members. */
 const inputs = new Set(['input', 'args']);
 
 /**
- * Estimates the tokens of a pass-through reply, in case its upstream does not report them. Only the first deltas of a stream
- * are parsed: they show how many characters surround the text of an event. The text of the other deltas is estimated as
+ * Estimates the tokens of a pass-through reply, for upstreams that do not report them. Only the first deltas of a stream
+ * are parsed, which shows how many characters surround the text of an event. The text of later deltas is estimated as
  * their length minus that number.
  */
 export class UsageMeter {
   readonly #request: { readonly body: JsonObject };
   #input: number | undefined;
   #characters = 0;
-  #frame = Number.POSITIVE_INFINITY; // characters of an event around its text
+  #frame = Number.POSITIVE_INFINITY; // characters that surround the text of an event
   #sampled = 0;
   #measured = 0;
   #whole: number | undefined;
@@ -43,13 +43,13 @@ export class UsageMeter {
     else this.#characters += Math.max(1, event.text.length - this.#frame);
   }
 
-  /** Takes the whole answer, which takes precedence over its deltas. */
+  /** Counts the whole answer, which takes precedence over its deltas. */
   whole(reply: JsonObject): void {
     const characters = answers.reduce((sum, name) => sum + charactersOf(reply[name]), 0);
     if (characters > 0) this.#whole = estimateTokens(characters);
   }
 
-  /** Makes the reported output tokens a lower bound, because the upstream reported them before the end. */
+  /** Treats the reported output tokens as a lower bound, because the upstream reported them before the end. */
   distrustOutput(): void {
     this.#isMiscounted = true;
   }
@@ -63,16 +63,16 @@ export class UsageMeter {
   }
 
   /**
-   * The upstream's counts, with estimates for missing ones.
+   * Completes the upstream's counts with estimates.
    *
    * @param isOver false for a truncated reply, whose counts are not final
    */
-  complete(counted: Usage | undefined, isOver: boolean): Usage {
-    const { input, output } = counted ?? {};
+  complete(reported: Usage | undefined, isOver: boolean): Usage {
+    const { input, output } = reported ?? {};
     const isFinal = isOver && !this.#isMiscounted;
-    if (isFinal && input !== undefined && output !== undefined) return counted as Usage;
+    if (isFinal && input !== undefined && output !== undefined) return reported as Usage;
     const estimate = isFinal ? (output ?? this.output) : Math.max(output ?? 0, this.output);
-    return { ...counted, input: input ?? this.input, output: estimate, isEstimated: true };
+    return { ...reported, input: input ?? this.input, output: estimate, isEstimated: true };
   }
 
   #sample(event: StreamEvent): void {
@@ -86,14 +86,14 @@ export class UsageMeter {
   }
 }
 
-/** Characters of an answer or delta that the model wrote, escapes included. */
+/** Counts the characters of an answer or delta that the model wrote, including escapes. */
 function charactersOf(value: JsonValue | undefined): number {
   if (typeof value === 'string') return JSON.stringify(value).length - 2;
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + charactersOf(entry), 0);
   if (!isJsonObject(value)) return 0;
   // A choice holds its delta next to metadata.
-  const inner = member(value, 'delta') ?? member(value, 'content');
-  if (isJsonObject(inner)) return charactersOf(inner);
+  const delta = member(value, 'delta') ?? member(value, 'content');
+  if (isJsonObject(delta)) return charactersOf(delta);
   let characters = 0;
   for (const [name, part] of Object.entries(value)) {
     // Some vendors send the same text under both names.

@@ -3,23 +3,23 @@ import { estimateTokens } from './estimate.ts';
 import type { FullUsage } from './reply.ts';
 
 /**
- * Counts the tokens of an answer as reported by its upstream, and estimates missing counts. An answer written by several
- * routes includes the counts of all of them.
+ * Sums up the tokens of an answer as reported by its upstream, and estimates missing counts. For an answer written by several
+ * routes, the counts of all routes are included.
  */
 export class UsageTally {
   readonly #estimateInput: () => number;
   #estimatedInput: number | undefined;
   #reported: Usage = {};
-  #written = 0;
+  #written = 0; // characters
   /** Usage of the routes whose answers were truncated. */
   readonly #broken: FullUsage[] = [];
 
-  /** @param estimateInput estimates the tokens of the client's request; called once at most */
+  /** @param estimateInput estimates the tokens of the client's request; called at most once */
   constructor(estimateInput: () => number) {
     this.#estimateInput = estimateInput;
   }
 
-  /** Later counts replace earlier ones, member by member. */
+  /** Records reported counts. Later counts replace earlier ones, member by member. */
   take(usage: Usage): void {
     const reported = Object.entries(usage).filter(([, value]) => value !== undefined);
     this.#reported = { ...this.#reported, ...Object.fromEntries(reported) };
@@ -29,7 +29,7 @@ export class UsageTally {
     this.#written += characters;
   }
 
-  /** Another route continues a truncated answer. */
+  /** Starts counting for another route, which continues a truncated answer. */
   next(): void {
     if (this.#hasWorked) this.#broken.push(this.#ofBroken);
     this.#reported = {};
@@ -48,7 +48,7 @@ export class UsageTally {
     return this.#broken.length > 0 || this.#reported.input === undefined || this.#reported.output === undefined;
   }
 
-  /** Usage for the client: the prompt counts once, the outputs of all routes are added up. */
+  /** Usage for the client. The prompt counts once, and the outputs of all routes are added up. */
   get full(): FullUsage {
     const routes = [...this.#broken, this.#ofRoute];
     const { output, reasoning } = sum(routes);
@@ -62,8 +62,8 @@ export class UsageTally {
 
   /** Usage for accounting of a truncated answer that no route continues. */
   get interrupted(): FullUsage {
-    const isKnown = this.#hasWorked || this.#broken.length === 0;
-    return sum(isKnown ? [...this.#broken, this.#ofBroken] : this.#broken);
+    const isCounted = this.#hasWorked || this.#broken.length === 0;
+    return sum(isCounted ? [...this.#broken, this.#ofBroken] : this.#broken);
   }
 
   /** False if the route has neither reported nor written anything. */
@@ -82,7 +82,7 @@ export class UsageTally {
     };
   }
 
-  /** Counts reported before the end are not final. */
+  /** Usage of a route whose answer was truncated: counts reported before the end are not final. */
   get #ofBroken(): FullUsage {
     const { output, ...usage } = this.#ofRoute;
     return { ...usage, output: Math.max(output, estimateTokens(this.#written)) };

@@ -16,22 +16,22 @@ const readMembers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a web search tool of any format. Unknown members are noted, except those listed in `silent`.
+ * Reads a web search tool of any format. Unknown members are noted, except those listed in `ignored`.
  *
- * @param silent members that do not affect the search
+ * @param ignored members that do not affect the search
  * @throws GatewayError `invalid_request`
  */
-export function readWebSearch(tool: Placed, notes: Notes, silent: readonly string[]): HostedTool {
+export function readWebSearch(tool: Placed, notes: Notes, ignored: readonly string[]): HostedTool {
   const { allowed_domains, blocked_domains } = tool.value;
-  const { allowed_domains: filtered, ...filtersLeft } = tool.maybeObject('filters')?.value ?? {};
-  const others = Object.entries(tool.value).filter(([name]) => !readMembers.has(name));
-  for (const [name, value] of [...others, ...Object.entries(filtersLeft)]) {
-    if (!silent.includes(name) && value !== null && value !== undefined) notes.drop(`${name} of web_search`);
+  const { allowed_domains: filteredDomains, ...otherFilters } = tool.maybeObject('filters')?.value ?? {};
+  const otherMembers = Object.entries(tool.value).filter(([name]) => !readMembers.has(name));
+  for (const [name, value] of [...otherMembers, ...Object.entries(otherFilters)]) {
+    if (!ignored.includes(name) && value !== null && value !== undefined) notes.drop(`${name} of web_search`);
   }
   const options: SearchOptions = {
     contextSize: tool.maybeText('search_context_size'),
     maxUses: tool.maybeInteger('max_uses', 1),
-    allowedDomains: domainsIn(allowed_domains ?? filtered),
+    allowedDomains: domainsIn(allowed_domains ?? filteredDomains),
     blockedDomains: domainsIn(blocked_domains),
     place: readPlace(tool.maybeObject('user_location')?.value),
   };
@@ -43,7 +43,7 @@ function domainsIn(value: JsonValue | undefined): readonly string[] | undefined 
   return domains.length === 0 ? undefined : domains;
 }
 
-/** Chat nests the location in `approximate`. */
+/** Reads the user's location, which Chat nests in `approximate`. */
 function readPlace(location: JsonObject | undefined): SearchPlace | undefined {
   if (location === undefined) return undefined;
   const place = new Placed(location, 'user_location').maybeObject('approximate')?.value ?? location;
@@ -55,20 +55,20 @@ function readPlace(location: JsonObject | undefined): SearchPlace | undefined {
 /**
  * Notes the options that a format cannot express.
  *
- * @param known options that the format can express
+ * @param supported options that the format can express
  */
 export function noteSearchOptions(
   { options = {} }: HostedTool,
-  known: readonly (keyof SearchOptions)[],
+  supported: readonly (keyof SearchOptions)[],
   notes: Notes,
 ): void {
-  for (const [name, word] of Object.entries(words)) {
+  for (const [name, parameter] of Object.entries(parameterNames)) {
     const option = name as keyof SearchOptions;
-    if (!known.includes(option) && options[option] !== undefined) notes.drop(`${word} of web_search`);
+    if (!supported.includes(option) && options[option] !== undefined) notes.drop(`${parameter} of web_search`);
   }
 }
 
-const words: Readonly<Record<keyof SearchOptions, string>> = {
+const parameterNames: Readonly<Record<keyof SearchOptions, string>> = {
   contextSize: 'search_context_size',
   maxUses: 'max_uses',
   allowedDomains: 'allowed_domains',

@@ -15,7 +15,7 @@ import { showMadeImages } from './made-images.ts';
 import { assistantText, isMedia } from './media.ts';
 import type { Notes } from './notes.ts';
 
-/** An assistant's turn by kind of item, for formats with one member per kind. Has text, calls or both. */
+/** An assistant's turn by kind of item, for formats with one member per kind. It has text, calls or both. */
 export interface WrittenAnswer {
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -23,7 +23,7 @@ export interface WrittenAnswer {
   readonly hasReasoning: boolean;
 }
 
-/** Writes the messages of a format in which every tool result is a message that holds only text. */
+/** Writes the messages of a format whose tool results are messages that hold only text. */
 interface MessageWriter<M> {
   system(text: string): M;
   result(result: ToolResult): M;
@@ -31,13 +31,14 @@ interface MessageWriter<M> {
   assistant(answer: WrittenAnswer): M;
 }
 
+/** Writes a conversation as a list of messages. */
 export function writeAsMessages<M>(
   items: readonly Item[],
   { profile, notes }: EncodeTarget,
   writer: MessageWriter<M>,
 ): M[] {
-  const shown = showMadeImages(items, profile.capabilities.images, notes);
-  return toTurns(normalizeCalls(shown)).flatMap((turn): M[] => {
+  const moved = showMadeImages(items, profile.capabilities.images, notes);
+  return toTurns(normalizeCalls(moved)).flatMap((turn): M[] => {
     if (turn.role === 'system') return [writer.system(textOf(turn.parts))];
     if (turn.role === 'user') {
       const input = [...shownMedia(turn.results, notes), ...turn.parts];
@@ -52,64 +53,68 @@ export function writeAsMessages<M>(
   });
 }
 
-/** A message with everything that one side says until the other side answers. */
+/** A message with all blocks of one side until the other side's turn. */
 interface WrittenTurn<Block> {
   readonly role: string;
   readonly content: Block[];
 }
 
-/** Writes the blocks of a format in which the user begins, both sides alternate, and no message is empty. */
+/** Writes the blocks of a format that requires alternating sides, beginning with the user, and no empty message. */
 interface BlockWriter<Block> {
   readonly assistantRole: string;
   assistant(turn: AssistantTurn): Block[];
-  /** Blocks for the user's parts; none for an empty text. */
+  /** Writes the user's parts; an empty text yields no block. */
   input(parts: readonly Part[]): Block[];
-  /** @param moved media that the result cannot hold: they are placed after all results */
+  /** @param moved media that the result cannot hold, which follow all results instead */
   result(result: ToolResult, moved: readonly Part[]): Block;
   holdsMedia(result: ToolResult): boolean;
-  /** Whether the format accepts a system message at this point; otherwise it becomes a user message. */
+  /** True if the format accepts a system message at this point; otherwise it becomes a user message. */
   takesSystem?(last: string | undefined, next: DialogueTurn | undefined): boolean;
 }
 
-/** First user message for a conversation that does not begin with one. */
+/** First user message of a conversation that does not begin with a user message. */
 const opening = 'Begin.';
 
+/** Writes turns as messages of alternating sides. */
 export function writeAlternating<Block>(
   turns: readonly DialogueTurn[],
   { notes }: EncodeTarget,
   writer: BlockWriter<Block>,
 ): WrittenTurn<Block>[] {
-  const written: WrittenTurn<Block>[] = [];
+  const messages: WrittenTurn<Block>[] = [];
   const push = (role: string, content: Block[]): void => {
-    const last = written.at(-1);
+    const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
-    else if (content.length > 0) written.push({ role, content: [...content] });
+    else if (content.length > 0) messages.push({ role, content: [...content] });
+  };
+  const pushSystem = (text: string, next: DialogueTurn | undefined): void => {
+    if (text.trim() === '') return;
+    if (writer.takesSystem?.(messages.at(-1)?.role, next) === true) {
+      push('system', writer.input([{ type: 'text', text }]));
+      return;
+    }
+    notes.approximate('late system message as user message');
+    push('user', writer.input([{ type: 'text', text: asReminder(text) }]));
   };
   for (const [index, turn] of turns.entries()) {
     if (turn.role === 'user') push('user', writeUser(turn, notes, writer));
     else if (turn.role === 'assistant') push(writer.assistantRole, writer.assistant(turn));
-    else {
-      const text = textOf(turn.parts);
-      if (text.trim() === '') continue;
-      const isTaken = writer.takesSystem?.(written.at(-1)?.role, turns[index + 1]) === true;
-      if (!isTaken) notes.approximate('late system message as user message');
-      push(isTaken ? 'system' : 'user', writer.input([{ type: 'text', text: isTaken ? text : asReminder(text) }]));
-    }
+    else pushSystem(textOf(turn.parts), turns[index + 1]);
   }
-  if (written[0]?.role !== 'user') {
+  if (messages[0]?.role !== 'user') {
     notes.approximate('a conversation without a user at its beginning');
-    written.unshift({ role: 'user', content: writer.input([{ type: 'text', text: opening }]) });
+    messages.unshift({ role: 'user', content: writer.input([{ type: 'text', text: opening }]) });
   }
-  return written;
+  return messages;
 }
 
 function writeUser<Block>({ results, parts }: UserTurn, notes: Notes, writer: BlockWriter<Block>): Block[] {
-  const shown: Part[] = [];
+  const allMoved: Part[] = [];
   const content = results.map((result) => {
     const moved = writer.holdsMedia(result) ? [] : result.parts.filter(isMedia);
     if (moved.length > 0) notes.approximate('images in tool results as user message');
-    shown.push(...moved);
+    allMoved.push(...moved);
     return writer.result(result, moved);
   });
-  return [...content, ...writer.input([...shown, ...parts])];
+  return [...content, ...writer.input([...allMoved, ...parts])];
 }

@@ -25,12 +25,12 @@ const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [t
 type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs' | 'settings'>;
 
 /**
- * Abilities shared by models with the same upstreams and settings; there may be thousands of such models. Keyed by the quirks of the
- * first route, which routes with equal settings share, then by all routes.
+ * Capabilities shared by models (there may be thousands) with the same upstreams and settings. Keyed by the quirks of the
+ * first route, an object that routes with equal settings share, and then by all routes.
  */
 const known = new WeakMap<Quirks, Map<string, RouteAbilities>>();
 
-/** Abilities of a model for clients of each format: the weakest among its primary routes. */
+/** Describes what clients of each format can use of a model: the least that any of its primary routes supports. */
 export function abilitiesOf(model: Model): ModelAbilities {
   const { input, output } = limitsOf(model);
   return { ...routeAbilitiesOf(model), maxInputTokens: input, maxOutputTokens: output };
@@ -39,20 +39,20 @@ export function abilitiesOf(model: Model): ModelAbilities {
 function routeAbilitiesOf(model: Model): RouteAbilities {
   const [first] = model.routes;
   if (first === undefined) return readRoutes(model);
-  const alike = known.get(first.profile.quirks) ?? new Map<string, RouteAbilities>();
-  known.set(first.profile.quirks, alike);
+  const byRoutes = known.get(first.profile.quirks) ?? new Map<string, RouteAbilities>();
+  known.set(first.profile.quirks, byRoutes);
   const key = [model.kind, ...model.routes.map((route) => `${identify(route)} ${route.priority}`)].join();
-  const abilities = alike.get(key) ?? readRoutes(model);
-  alike.set(key, abilities);
-  return abilities;
+  const capabilities = byRoutes.get(key) ?? readRoutes(model);
+  byRoutes.set(key, capabilities);
+  return capabilities;
 }
 
-const identities = { count: 0, of: new WeakMap<Quirks, number>() };
+const quirkNumbers = { count: 0, byQuirks: new WeakMap<Quirks, number>() };
 
-/** A key that is equal for routes with the same abilities. */
+/** Creates a key that is equal for routes with the same capabilities. */
 function identify({ upstream, profile: { quirks } }: Route): string {
-  const number = identities.of.get(quirks) ?? identities.count++;
-  identities.of.set(quirks, number);
+  const number = quirkNumbers.byQuirks.get(quirks) ?? quirkNumbers.count++;
+  quirkNumbers.byQuirks.set(quirks, number);
   return `${number} ${upstream.vendor === undefined ? '-' : '+'} ${upstream.formats.join(' ')}`;
 }
 
@@ -65,17 +65,17 @@ function readRoutes(model: Model): RouteAbilities {
   };
 }
 
-/** Inputs that all primary routes support. For an endpoint without a vendor preset, support is undeclared. */
+/** Lists the inputs that all primary routes support. For an endpoint without a vendor preset, support is undeclared. */
 function inputsOf({ routes }: Model): ('files' | 'audio' | 'video')[] {
-  const primary = routes.filter(({ priority }) => priority === routes[0]?.priority);
+  const primary = primaryRoutes(routes);
   return (['files', 'audio', 'video'] as const).filter((input) =>
     primary.every(({ upstream, profile }) => upstream.vendor !== undefined && profile.capabilities[input]),
   );
 }
 
-/** Settings of Chat Completions requests, for primary routes of any format. */
+/** Describes the settings of Chat Completions requests that all primary routes support, including routes of other formats. */
 function settingsOf({ routes }: Model): ModelSettings {
-  const primary = routes.filter(({ priority }) => priority === routes[0]?.priority);
+  const primary = primaryRoutes(routes);
   const profiles = primary.flatMap(({ upstream, profile }) => {
     const format = preferredFormat(chat, upstream.formats);
     return format === undefined ? [] : [profileIn(format.name, profile)];
@@ -85,31 +85,32 @@ function settingsOf({ routes }: Model): ModelSettings {
   );
   return {
     sampling: profiles.length > 0 && profiles.every(({ quirks }) => quirks.sampling),
-    efforts: (first ?? []).filter((effort) => others.every((other) => other.includes(effort))),
+    efforts: (first ?? []).filter((effort) => others.every((efforts) => efforts.includes(effort))),
     safeguards: primary.length > 0 && primary.every(hasSafeguards),
   };
 }
 
-/** True if the route supports safeguards. These are sent only in Messages: no other format has them. */
+/** True if the route supports safeguards, which only the Messages format has. */
 function hasSafeguards({ upstream, profile }: Route): boolean {
   if (preferredFormat(messages, upstream.formats) !== messages) return false;
   const { quirks } = profileIn(messages.name, profile);
   return (quirks.betas || quirks.safeguards) && !isRefusedMember('safeguards', quirks);
 }
 
-/** True for a format without conversations in which clients can call a model. Embedding formats are translated. */
+/** True if clients can call a model in a format without conversations. Embedding formats are translated into each other. */
 function isServed({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
   if (client === undefined || text !== undefined || kind !== model.kind) return false;
   const names = kind === 'embedding' ? embeddingFormats.map((format) => format.name) : [name];
-  return model.routes.some(({ upstream }) => upstream.formats.some((spoken) => names.includes(spoken)));
+  return model.routes.some(({ upstream }) => upstream.formats.some((format) => names.includes(format)));
 }
 
+/** Describes a model for clients of one format; empty if no route can serve the format. */
 function abilitiesIn(client: ClientTextFormat, { routes }: Model): FormatAbilities[] {
-  const able = routes.filter(({ upstream }) => preferredFormat(client, upstream.formats) !== undefined);
-  const primary = able.filter(({ priority }) => priority === able[0]?.priority);
+  const usable = routes.filter(({ upstream }) => preferredFormat(client, upstream.formats) !== undefined);
+  const primary = primaryRoutes(usable);
   if (primary.length === 0) return [];
   const losses = new Set<LossText>();
-  const features = modelFeatures.map((feature) => [feature, sumUp(client, primary, able, feature, losses)]);
+  const features = modelFeatures.map((feature) => [feature, sumUp(client, primary, usable, feature, losses)]);
   return [
     {
       format: client.name,
@@ -119,6 +120,7 @@ function abilitiesIn(client: ClientTextFormat, { routes }: Model): FormatAbiliti
   ];
 }
 
+/** @param losses receives the losses of the primary routes */
 function sumUp(
   client: ClientTextFormat,
   primary: readonly Route[],
@@ -137,23 +139,26 @@ function lossesIn(support: Support): readonly LossText[] {
   return typeof support === 'string' ? [] : support.losses;
 }
 
-/** Limits that clients can rely on: the limits of the model or, if it has none, of its primary routes. */
+/** Limits that clients can rely on: the model's own limits, otherwise those shared by its primary routes. */
 interface ModelLimits {
   readonly input: number | undefined; // tokens
   readonly output: number | undefined; // tokens
 }
 
-/** Backup routes do not count: a prompt that is too long for one route goes to another. */
+/** Reads the limits of a model. Backup routes do not count, because a prompt that is too long for one route goes to another. */
 export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
-  const [first] = routes;
-  const primary = routes.filter(({ priority }) => priority === first?.priority);
+  const primary = primaryRoutes(routes);
   return {
     input: maxInputTokens ?? least(primary, (route) => route.maxInputTokens),
     output: maxOutputTokens ?? least(primary, (route) => route.profile.quirks.max_output_tokens),
   };
 }
 
-/** The smallest configured value; routes without a value are assumed not to be smaller. */
+function primaryRoutes(routes: readonly Route[]): readonly Route[] {
+  return routes.filter(({ priority }) => priority === routes[0]?.priority);
+}
+
+/** Finds the smallest configured limit. Routes without a limit are assumed not to have a smaller one. */
 function least(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
   const limits = routes.map(limitOf).filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits);

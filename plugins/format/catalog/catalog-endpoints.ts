@@ -15,7 +15,7 @@ import { pageOf, readWanted } from './model-page.ts';
 type ModelStates = ReadonlyMap<string, ModelState>;
 
 /**
- * `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; a single page unless the client wants less.
+ * `GET /v1/models`: lists the models in a body that both OpenAI's and Anthropic's SDKs read, in one page unless the client wants less.
  * Google's clients also use this endpoint (by default since version 3 of `@google/genai`) and get Google's format.
  *
  * @param states model states as on the status page
@@ -33,14 +33,20 @@ export function listModels(host: Host, exchange: Exchange, states: ModelStates):
   });
 }
 
-/** Claude Code's picker lists chat models only. */
+/** Selects the chat models, the only ones in Claude Code's picker, and names them as the picker expects. */
 function forPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
-  const talking = models.filter(({ model }) => model.kind === 'chat');
-  const named = talking.map(({ name, model }) => [pickerNameOf(service.prefix, name), model] as const);
-  return [...new Map(named)].map(([name, model]) => ({ name, model }));
+  const chatModels = models.filter(({ model }) => model.kind === 'chat');
+  const byPickerName = new Map(
+    chatModels.map(({ name, model }) => [pickerNameOf(service.prefix, name), model] as const),
+  );
+  return [...byPickerName].map(([name, model]) => ({ name, model }));
 }
 
-/** `GET /v1/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */
+/**
+ * `GET /v1/models/{id}`
+ *
+ * @throws GatewayError `plan_inactive`, `model_not_found`
+ */
 export function getModel(host: Host, exchange: Exchange, states: ModelStates): Reply {
   if (exchange.dialect === 'google') return getGeminiModel(host, exchange);
   return describeOffered(host, exchange, (model) => describeModel(model, host, states));
@@ -72,14 +78,14 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
   };
 }
 
-/** Methods of Google's clients by model kind; other kinds have no methods. */
+/** Methods of Google's clients by kind of model; other kinds have none. */
 const methods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
   chat: ['generateContent', 'countTokens'],
   embedding: ['embedContent', 'batchEmbedContents'],
 };
 
 /**
- * `GET /v1beta/models`: the catalog in Google's format, in one page unless the client wants less. Source: Gemini API
+ * `GET /v1beta/models`: lists the models in Google's format, in one page unless the client wants less. Source: Gemini API
  * reference, "Models".
  *
  * @throws GatewayError `invalid_request`
@@ -93,7 +99,11 @@ export function listGeminiModels(host: Host, exchange: Exchange): Reply {
   });
 }
 
-/** `GET /v1beta/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */
+/**
+ * `GET /v1beta/models/{id}`
+ *
+ * @throws GatewayError `plan_inactive`, `model_not_found`
+ */
 export function getGeminiModel(host: Host, exchange: Exchange): Reply {
   return describeOffered(host, exchange, describeGeminiModel);
 }
@@ -113,11 +123,11 @@ function describeGeminiModel({ name, model }: ListedModel) {
   };
 }
 
-/** The list depends on the key and on the time. */
+/** Not cached, because the list depends on the key and the time. */
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 /**
- * Answers with the models that the caller can use now: all models while a period is active or if no stage requires a period.
+ * Responds with the models that the caller can use now: all models while a period is active or if no stage requires a period.
  * Otherwise the list is empty, and `x-daypass-notice` (for a service named Daypass) gives the reason.
  */
 function listOffered(
@@ -132,7 +142,7 @@ function listOffered(
 }
 
 /**
- * Answers with the model in the path, under the name that answers carry.
+ * Responds with the model in the path, under the name that replies use.
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */
@@ -144,7 +154,7 @@ function describeOffered(host: Host, exchange: Exchange, write: (model: ListedMo
   return { status: 200, headers, body: JSON.stringify(write({ name: nameInReply(model, requested), model })) };
 }
 
-/** Headers are ASCII; the base URL may contain other characters. */
+/** Encodes a text for a header, which must be ASCII; the base URL in it may contain other characters. */
 function headerText(text: string): string {
   return text.toWellFormed().replace(/[^ -~]+/g, encodeURIComponent);
 }

@@ -5,7 +5,9 @@ import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats } from '../formats/formats.ts';
 
-type Change = readonly [words: string, isMade: (quirks: Quirks) => boolean, formats: readonly string[]];
+/** A change to requests, the quirks that cause it, and the affected formats. */
+
+type Change = readonly [description: string, isMade: (quirks: Quirks) => boolean, formats: readonly string[]];
 
 const anthropicAndOpenai = ['chat', 'responses', 'messages'];
 
@@ -36,16 +38,16 @@ const omitted: readonly Change[] = [
 ];
 
 /**
- * Lines for `daypass check`: changes to a request on a route of its own format if the vendor rejects some of its members. Members
- * that are only renamed, and so not lost, are omitted.
+ * Describes for `daypass check` how a request is changed on a route of its own format if the vendor rejects some members. Members
+ * that are only renamed, and therefore not lost, are omitted.
  */
 export function describeAdaptations({ models }: Catalog): string[] {
-  const talking = models.filter(({ kind }) => kind === 'chat');
-  const routes = new Map(talking.flatMap((model) => model.routes.map((route) => [route.id, route])));
+  const chatModels = models.filter(({ kind }) => kind === 'chat');
+  const routes = new Map(chatModels.flatMap((model) => model.routes.map((route) => [route.id, route])));
   const rows = [...routes.values()].flatMap((route) =>
     clientTextFormats.flatMap((format) => {
-      const words = route.upstream.formats.includes(format.name) ? wordsFor(route, format) : '';
-      return words === '' ? [] : [[route.id, format.name, words]];
+      const changes = route.upstream.formats.includes(format.name) ? wordsFor(route, format) : '';
+      return changes === '' ? [] : [[route.id, format.name, changes]];
     }),
   );
   return rows.length === 0
@@ -55,14 +57,16 @@ export function describeAdaptations({ models }: Catalog): string[] {
 
 function wordsFor(route: Route, { name }: ClientTextFormat): string {
   const { quirks } = profileIn(name, route.profile);
-  const holding = (changes: readonly Change[]): string[] =>
-    changes.flatMap(([words, isMade, formats]) => (formats.includes(name) && isMade(quirks) ? [words] : []));
-  const without = shortList([...holding(omitted), ...quirks.refuses]);
+  const applicable = (changes: readonly Change[]): string[] =>
+    changes.flatMap(([description, isMade, formats]) =>
+      formats.includes(name) && isMade(quirks) ? [description] : [],
+    );
+  const without = shortList([...applicable(omitted), ...quirks.refuses]);
   const isHashed = route.upstream.endUser === 'hash';
-  const isTaken = quirks.end_user && anthropicAndOpenai.includes(name);
-  const endUser = isTaken ? 'the account, by a hash, as end user' : 'no field for the end user (end_user: hash)';
+  const hasEndUser = quirks.end_user && anthropicAndOpenai.includes(name);
+  const endUser = hasEndUser ? 'the account, by a hash, as end user' : 'no field for the end user (end_user: hash)';
   return [
-    ...holding(changed),
+    ...applicable(changed),
     ...(isHashed ? [endUser] : []),
     ...(route.upstream.isolatesCache === true ? ['a mark of the account, by which prompt caches are apart'] : []),
     ...(without === '' ? [] : [`without ${without}`]),
@@ -72,6 +76,6 @@ function wordsFor(route: Route, { name }: ClientTextFormat): string {
 const mostNamed = 6;
 
 function shortList(names: readonly string[]): string {
-  const more = names.length - mostNamed;
-  return names.slice(0, mostNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const omittedCount = names.length - mostNamed;
+  return names.slice(0, mostNamed).join(', ') + (omittedCount > 0 ? ` and ${omittedCount} more` : '');
 }

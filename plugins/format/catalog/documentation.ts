@@ -38,7 +38,7 @@ const queries: Readonly<Record<string, JsonSchema>> = {
   alt: { type: 'string', enum: ['sse', 'json'], default: 'json' },
 };
 
-/** The endpoints of a format with their API documentation. */
+/** Adds the API documentation to the endpoints of a format. */
 export function documentedEndpoints({ name, client }: FormatDescriptor): Endpoint[] {
   if (client === undefined) return [];
   return client.endpoints.map((endpoint) => ({ ...endpoint, documentation: describe(name, client, endpoint) }));
@@ -65,7 +65,7 @@ interface OpenSchema extends JsonSchema {
 }
 
 /**
- * The schema of a request body, from the rules of its format, for the API documentation. Other members are allowed and left to
+ * Builds the schema of a request body from the rules of its format. Other members are allowed and left to
  * the upstream.
  *
  * @param required names of required members
@@ -77,6 +77,7 @@ function bodySchema({ all }: ParameterRules, required: readonly string[]): JsonS
   return { ...body, ...(required.length > 0 && { required }) };
 }
 
+/** Adds the schema of a member at a path. */
 function place(parent: OpenSchema, [name = '', ...inner]: readonly string[], schema: JsonSchema): void {
   if (inner.length === 0) {
     parent.properties[name] = { ...schema };

@@ -8,7 +8,7 @@ import { clientTextFormats, formats, textFormats } from '../formats/formats.ts';
 import { responses } from '../formats/responses/descriptor.ts';
 import { preferredFormat } from '../request/upstream-format.ts';
 
-/** `yes`, `no`, or the losses. */
+/** Support of a feature: `yes`, `no`, or with losses. */
 export type Support = 'yes' | 'no' | { readonly losses: readonly LossText[] };
 
 const noParallelSwitch = 'parallel tool calls cannot be disabled';
@@ -22,31 +22,33 @@ const capabilityOf: Readonly<Record<ModelFeature, ((profile: Profile) => boolean
   'structured output': undefined,
 };
 
-/** Support of a feature on a route for a client of a format. */
+/** Determines the support of a feature on a route for clients of a format. */
 export function supportOf(client: ClientTextFormat, route: Route, feature: ModelFeature): Support {
   const upstream = formatFor(client, route, feature);
   if (upstream === undefined) return 'no';
   const profile = profileIn(upstream.name, route.profile);
   if (capabilityOf[feature]?.(profile) === false) return 'no';
-  const refused = refusalOf(client, upstream, { ...route, profile }, feature);
-  const adapted = adaptationLosses(client, upstream, profile, feature);
-  const untranslated = client === upstream ? [] : translationLosses(client, upstream, feature);
-  const losses = [...(refused === undefined ? [] : [refused]), ...adapted, ...untranslated];
+  const routeLoss = refusalOf(client, upstream, { ...route, profile }, feature);
+  const losses = [
+    ...(routeLoss === undefined ? [] : [routeLoss]),
+    ...adaptationLosses(client, upstream, profile, feature),
+    ...(client === upstream ? [] : translationLosses(client, upstream, feature)),
+  ];
   return losses.length === 0 ? 'yes' : { losses };
 }
 
-/** A model that cannot reason with tools in Chat gets requests with tools on the Responses endpoint, where it can. */
+/** Selects the route's format. A model that cannot reason with tools in Chat gets requests with tools on the Responses endpoint. */
 function formatFor(
   client: ClientTextFormat,
   { upstream, profile }: Route,
   feature: ModelFeature,
 ): TextFormat | undefined {
   const isForTools = feature === 'tools' || feature === 'parallel tools';
-  const isElsewhere = isForTools && profile.quirks.responses_for_tools && upstream.formats.includes(responses.name);
-  return isElsewhere ? responses : preferredFormat(client, upstream.formats);
+  const needsResponses = isForTools && profile.quirks.responses_for_tools && upstream.formats.includes(responses.name);
+  return needsResponses ? responses : preferredFormat(client, upstream.formats);
 }
 
-/** The feature as limited by the route itself, in any format: see the adaptations and the encoders. */
+/** Finds the loss of a feature that the route itself causes in any format, through its adaptations and encoders. */
 function refusalOf(
   client: ClientTextFormat,
   upstream: TextFormat,
@@ -58,7 +60,7 @@ function refusalOf(
     case 'tools':
       return quirks.forced_tools ? undefined : 'tool calls cannot be forced';
     case 'parallel tools':
-      // A format that cannot express the switch loses nothing.
+      // A format that cannot disable parallel calls loses nothing.
       return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.features.parallelCallOption)
         ? undefined
         : noParallelSwitch;
@@ -78,51 +80,52 @@ function refusalOfReasoning(
   { capabilities, quirks }: Profile,
 ): LossText | undefined {
   if (quirks.reasoning === 'none') return 'reasoning effort cannot be set';
-  const isTornApart =
+  const excludesTools =
     upstream !== responses && !offered.includes(responses.name) && quirks.responses_for_tools && capabilities.tools;
-  return isTornApart ? 'no reasoning together with tools' : undefined;
+  return excludesTools ? 'no reasoning together with tools' : undefined;
 }
 
-type LossTable = readonly (readonly [ModelFeature, LossText, boolean])[];
+type LossTable = readonly (readonly [feature: ModelFeature, loss: LossText, isLost: boolean])[];
 
-/** Losses that also apply to routes of the client's own format. */
+/** Lists losses that also occur on routes of the client's own format. */
 function adaptationLosses(
   client: ClientTextFormat,
   upstream: TextFormat,
   { quirks }: Profile,
   feature: ModelFeature,
 ): LossText[] {
-  const says = client.text.features;
-  const there = upstream.text.features;
+  const sender = client.text.features;
+  const receiver = upstream.text.features;
   const losses: LossTable = [
     [
       'tools',
       'the grammar of freeform tools is described, not enforced',
-      says.freeformTools && !(there.freeformTools && quirks.freeform_tools),
+      sender.freeformTools && !(receiver.freeformTools && quirks.freeform_tools),
     ],
     [
       'images',
       'images in tool results are sent in a user message',
-      says.resultImages && !(there.resultImages && quirks.tool_result_images),
+      sender.resultImages && !(receiver.resultImages && quirks.tool_result_images),
     ],
   ];
   return lossesOf(feature, losses);
 }
 
 function lossesOf(feature: ModelFeature, losses: LossTable): LossText[] {
-  return losses.flatMap(([of, loss, isLost]) => (of === feature && isLost ? [loss] : []));
+  const applicable = losses.filter(([lostFeature, , isLost]) => lostFeature === feature && isLost);
+  return applicable.map(([, loss]) => loss);
 }
 
-/** Features that the other format cannot express. */
+/** Lists what the upstream's format cannot express. */
 function translationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
-  const says = client.text.features;
-  const there = upstream.text.features;
+  const sender = client.text.features;
+  const receiver = upstream.text.features;
   const losses: LossTable = [
-    ['tools', 'tool calls cannot be forced', !there.forcedTools],
-    ['parallel tools', noParallelSwitch, says.parallelCallOption && !there.parallelCallOption],
-    ['images', 'image URLs work only if Google can fetch them', there.imageUrls === 'reachable'],
-    ['images', 'image URLs are refused', there.imageUrls === 'none'],
-    ['reasoning', 'reasoning has no signature', there.reasoning === 'none'],
+    ['tools', 'tool calls cannot be forced', !receiver.forcedTools],
+    ['parallel tools', noParallelSwitch, sender.parallelCallOption && !receiver.parallelCallOption],
+    ['images', 'image URLs work only if Google can fetch them', receiver.imageUrls === 'reachable'],
+    ['images', 'image URLs are refused', receiver.imageUrls === 'none'],
+    ['reasoning', 'reasoning has no signature', receiver.reasoning === 'none'],
   ];
   return lossesOf(feature, losses);
 }
@@ -134,7 +137,7 @@ function lossOfStructure({ capabilities }: Profile): LossText | undefined {
     : 'the schema is in the prompt; nothing is enforced';
 }
 
-/** Lines for `daypass check`: what each client format gets on each route, and what is lost on the way. */
+/** Describes for `daypass check` which features each client format gets on each route, and what is lost in translation. */
 export function describeMatrix({ models }: Catalog): string[] {
   const losses: LossText[] = [];
   const rows = models.flatMap((model) =>
@@ -145,10 +148,10 @@ export function describeMatrix({ models }: Catalog): string[] {
     ),
   );
   if (rows.length === 0) return [];
-  const head = ['model', 'kind', 'route', 'client', 'upstream', ...modelFeatures];
+  const header = ['model', 'kind', 'route', 'client', 'upstream', ...modelFeatures];
   return [
     'client formats',
-    ...alignColumns([head, ...rows]),
+    ...alignColumns([header, ...rows]),
     ...losses.map((loss, index) => `  ${index + 1}: ${loss}`),
     '',
   ];
@@ -161,29 +164,30 @@ function describeRow(model: Model, client: ClientTextFormat, route: Route, losse
   return [[model.id, model.kind, route.id, client.name, upstream.name, ...cells]];
 }
 
-/** Endpoints of other kinds, except embeddings, are called in their own format; they have none of the features. */
+/** Describes a route of another kind than chat. Such endpoints, except embeddings, are called in their own format and have no features. */
 function describeOther({ id, kind }: Model, route: Route): string[][] {
   const served = formats.filter((format) => format.kind === kind && route.upstream.formats.includes(format.name));
   const names = served.map(({ name }) => name).join(', ');
   return [[id, kind, route.id, names, names]];
 }
 
+/** @param losses numbered losses; new ones are added */
 function cellOf(support: Support, losses: LossText[]): string {
   if (typeof support === 'string') return support;
   const numbers = support.losses.map((loss) => {
-    const known = losses.indexOf(loss);
-    return known === -1 ? losses.push(loss) : known + 1;
+    const index = losses.indexOf(loss);
+    return index === -1 ? losses.push(loss) : index + 1;
   });
   return `loss ${numbers.join(', ')}`;
 }
 
-/** Reports backup routes that cannot take over any request of their primary route, before they are needed. */
+/** Finds backup routes that cannot serve any request of their primary route. */
 export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   return models.flatMap(({ id, routes }) =>
     routes.flatMap((route, index) => {
       const [primary] = routes;
-      if (primary === undefined || index === 0 || servedBy(route).some((one) => servedBy(primary).includes(one)))
-        return [];
+      if (primary === undefined || index === 0) return [];
+      if (servedBy(route).some((format) => servedBy(primary).includes(format))) return [];
       const offered = route.upstream.formats.join(', ');
       return [
         {
@@ -197,7 +201,7 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   );
 }
 
-/** Reports routes without an endpoint for the kind of their model: they could serve no request. */
+/** Finds routes that cannot serve any request because they have no endpoint for the kind of their model. */
 export function findUnservedKinds({ models }: Catalog): CatalogProblem[] {
   return models.flatMap(({ id, kind, routes }) =>
     routes.flatMap((route) => {
@@ -210,11 +214,11 @@ export function findUnservedKinds({ models }: Catalog): CatalogProblem[] {
   );
 }
 
-/** Client formats that a route can serve. */
+/** Lists the client formats that a route can serve. */
 function servedBy({ upstream }: Route): FormatDescriptor[] {
-  const speaksText = textFormats.some(({ name }) => upstream.formats.includes(name));
+  const servesText = textFormats.some(({ name }) => upstream.formats.includes(name));
   return formats.filter(
     ({ client, text, name }) =>
-      client !== undefined && (text === undefined ? upstream.formats.includes(name) : speaksText),
+      client !== undefined && (text === undefined ? upstream.formats.includes(name) : servesText),
   );
 }

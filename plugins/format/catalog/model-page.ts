@@ -2,13 +2,15 @@ import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
 interface WantedPage {
-  /** Undefined for all models. */
+  /** Maximum number of models; undefined for all. */
   readonly size: number | undefined;
-  /** Name of the model directly before or after the page. */
+  /** Model directly before the page. */
   readonly after: Cursor | undefined;
+  /** Model directly after the page. */
   readonly before: Cursor | undefined;
 }
 
+/** Parameter that names a model. */
 interface Cursor {
   readonly parameter: string;
   readonly name: string;
@@ -17,7 +19,7 @@ interface Cursor {
 const most = 1_000;
 
 /**
- * Reads the parameters about pages.
+ * Reads the query parameters that select a page.
  *
  * @param names names of the parameters in the client's format
  * @throws GatewayError `invalid_request`
@@ -26,11 +28,16 @@ export function readWanted(
   query: URLSearchParams,
   names: { readonly size: string; readonly after: string; readonly before?: string },
 ): WantedPage {
-  const cursor = (parameter: string | undefined): Cursor | undefined => {
-    const name = parameter === undefined ? null : query.get(parameter);
-    return parameter === undefined || name === null || name === '' ? undefined : { parameter, name };
+  return {
+    size: readSize(query, names.size),
+    after: readCursor(query, names.after),
+    before: names.before === undefined ? undefined : readCursor(query, names.before),
   };
-  return { size: readSize(query, names.size), after: cursor(names.after), before: cursor(names.before) };
+}
+
+function readCursor(query: URLSearchParams, parameter: string): Cursor | undefined {
+  const name = query.get(parameter);
+  return name === null || name === '' ? undefined : { parameter, name };
 }
 
 function readSize(query: URLSearchParams, parameter: string): number | undefined {
@@ -43,21 +50,25 @@ function readSize(query: URLSearchParams, parameter: string): number | undefined
   });
 }
 
-/** @throws GatewayError `invalid_request` for a cursor that is not in the list */
+/**
+ * Selects a page of models.
+ *
+ * @throws GatewayError `invalid_request` for a cursor that is not in the list
+ */
 export function pageOf(
   models: readonly ListedModel[],
   { size = models.length, after, before }: WantedPage,
 ): { readonly page: readonly ListedModel[]; readonly hasMore: boolean } {
-  const begin = after === undefined ? 0 : placeOf(models, after) + 1;
+  const start = after === undefined ? 0 : placeOf(models, after) + 1;
   const end = before === undefined ? models.length : placeOf(models, before);
-  const range = models.slice(begin, end);
+  const range = models.slice(start, end);
   // With `before`, the page ends directly before that model.
   const page = before === undefined ? range.slice(0, size) : range.slice(-size);
   return { page, hasMore: page.length < range.length };
 }
 
 function placeOf(models: readonly ListedModel[], { parameter, name }: Cursor): number {
-  const place = models.findIndex((model) => model.name === name);
-  if (place !== -1) return place;
+  const index = models.findIndex((model) => model.name === name);
+  if (index !== -1) return index;
   throw new GatewayError('invalid_request', `\`${parameter}\` must be the id of a listed model.`, { param: parameter });
 }

@@ -2,12 +2,12 @@ import type { JsonValue } from '#core/platform/json.ts';
 import { parseInput } from '../wire/members.ts';
 
 const number = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-const surrogate = /[\uD800-\uDFFF]/;
+const surrogate = /[\uD800-\uDFFF]/; // names without surrogates have the same order by UTF-16 and by code points
 
 /**
- * The arguments of a call in the form that is hashed: formats write equal arguments as text or as an object, with different white space,
- * escapes and digits. An object becomes JSON without white space, with members sorted by code points and numbers in one canonical form.
- * Missing arguments become `{}`; any other text stays unchanged.
+ * Writes the arguments of a call in the form that is hashed. Formats write equal arguments as text or as an object, with different white
+ * space, escapes and digits. An object becomes JSON without white space, with members sorted by code points and numbers in one canonical
+ * form. Missing arguments become `{}`, and any other text stays unchanged.
  */
 export function canonicalArguments(text: string): string {
   if (text === '{}' || text.trim() === '') return '{}';
@@ -26,17 +26,17 @@ function write(value: JsonValue | undefined): string {
   return `{${names.map((name) => `${write(name)}:${write(value[name])}`).join(',')}}`;
 }
 
-/** A number as an integer without trailing zeros and, unless it is 0, a power of ten: 1.50 is `15e-1`, 1000 and 1e3 are `1e3`. */
+/** Writes a number as an integer without trailing zeros and a power of ten unless that is 0: 1.50 is `15e-1`, 1000 and 1e3 are `1e3`. */
 function canonicalNumber(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = number.exec(text) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const kept = digits.replace(/0+$/, '');
-  if (kept === '') return '0';
-  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - kept.length);
-  return power === 0n ? sign + kept : `${sign}${kept}e${power}`;
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] = number.exec(text) ?? [];
+  const digits = (integer + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  return power === 0n ? sign + significant : `${sign}${significant}e${power}`;
 }
 
-/** Order by UTF-16 would put characters above U+FFFF before those from U+E000. */
-function byCodePoints(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+/** Compares by UTF-8 bytes: UTF-16 order would put characters above U+FFFF before characters from U+E000. */
+function byCodePoints(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -5,11 +5,11 @@ import type { Fragment } from '../canonical/reply.ts';
 import { canonicalArguments } from './canonical-arguments.ts';
 import { TextDigest } from './text-digest.ts';
 
-/** Maximum characters of all arguments of an answer; a longer answer has no digest. */
+/** Maximum characters of all arguments of an answer; beyond that, the answer has no digest. */
 const longestArguments = 1_048_576;
 
 interface OpenCall {
-  /** The id as given by the upstream. */
+  /** Id given by the upstream. */
   id: string | undefined;
   name: string;
   input: string;
@@ -18,8 +18,8 @@ interface OpenCall {
 type Key = string | number;
 
 /**
- * Digest of the documented content of an answer in any format: its text (including refusals), its reasoning, and its calls with names and
- * arguments, each in order. docs/honesty.md specifies the form that is hashed, and has programs that compute it from an answer.
+ * Computes the digest of an answer's content in any format: its text (including refusals), its reasoning, and its calls with names and
+ * arguments, each in order. docs/honesty.md specifies the hashed form and has programs that compute the digest of an answer.
  */
 export class ContentDigest implements SkimmedContent {
   readonly #text = new TextDigest();
@@ -37,18 +37,19 @@ export class ContentDigest implements SkimmedContent {
     (this.#reasoning ??= new TextDigest()).add(text);
   }
 
+  /** Starts a call, or adds the name or id of an open call. */
   call(key: Key, name: string | undefined, id?: string): void {
-    const known = this.#open.get(key);
+    const open = this.#open.get(key);
     // Some vendors give every call the same index.
-    const isOther = id !== undefined && id !== '' && known?.id !== undefined && known.id !== id;
-    if (known !== undefined && !isOther) {
-      known.id ??= id === '' ? undefined : id;
-      if (known.name === '') known.name = name ?? '';
+    const isNew = id !== undefined && id !== '' && open?.id !== undefined && open.id !== id;
+    if (open !== undefined && !isNew) {
+      open.id ??= id === '' ? undefined : id;
+      if (open.name === '') open.name = name ?? '';
       return;
     }
-    const opened = { id: id === '' ? undefined : id, name: name ?? '', input: '' };
-    this.#open.set(key, opened);
-    this.#calls.push(opened);
+    const call = { id: id === '' ? undefined : id, name: name ?? '', input: '' };
+    this.#open.set(key, call);
+    this.#calls.push(call);
   }
 
   input(key: Key, text: string): void {
@@ -59,14 +60,14 @@ export class ContentDigest implements SkimmedContent {
     else this.#forget();
   }
 
-  /** @param whole the whole input, if the end of the call repeats it */
-  endInput(key: Key, whole: string | undefined): void {
+  /** @param input the whole input, if the end of the call repeats it */
+  endInput(key: Key, input: string | undefined): void {
     const call = this.#open.get(key);
-    if (call === undefined || whole === undefined || whole.length <= call.input.length) return;
-    if (whole.startsWith(call.input)) this.input(key, whole.slice(call.input.length));
+    if (call === undefined || input === undefined || input.length <= call.input.length) return;
+    if (input.startsWith(call.input)) this.input(key, input.slice(call.input.length));
   }
 
-  /** Replaces the input of a call with another form of it. */
+  /** Replaces the input of a call with a different form of the same input. */
   replaceInput(key: Key, input: string): void {
     const call = this.#open.get(key);
     if (call === undefined || call.input === input) return;
@@ -92,26 +93,26 @@ export class ContentDigest implements SkimmedContent {
     }
   }
 
-  /** True if both are known to have the same content without hashing. */
+  /** True if both have the same content and this can be decided without hashing. */
   isSame(other: ContentDigest): boolean {
     const [text, reasoning] = [this.#text.kept, this.#reasoning?.kept];
     if (text === undefined || text !== other.#text.kept || reasoning !== other.#reasoning?.kept) return false;
     if (this.#reasoning !== undefined && reasoning === undefined) return false;
     const calls = this.#named;
-    const others = other.#named;
+    const otherCalls = other.#named;
     return (
-      calls.length === others.length &&
-      calls.every(({ name, input }, at) => name === others[at]?.name && input === others[at].input)
+      calls.length === otherCalls.length &&
+      calls.every(({ name, input }, index) => name === otherCalls[index]?.name && input === otherCalls[index].input)
     );
   }
 
-  /** The digest in hexadecimal; undefined for an answer without content or with too long arguments. */
+  /** Digest in hexadecimal; undefined for an answer without content or with arguments that are too long. */
   get digest(): string | undefined {
     if (this.#argumentsLength > longestArguments) return undefined;
     const reasoning = this.#reasoning?.isEmpty === false ? `reasoning ${this.#reasoning.digest()}\n` : '';
     const calls = this.#named.map(({ name, input }) => `call ${digestOf(`${name}\n${canonicalArguments(input)}`)}\n`);
-    const behind = reasoning + calls.join('');
-    return this.#text.isEmpty && behind === '' ? undefined : this.#text.digest(behind);
+    const suffix = reasoning + calls.join('');
+    return this.#text.isEmpty && suffix === '' ? undefined : this.#text.digest(suffix);
   }
 
   get #named(): readonly OpenCall[] {
@@ -124,7 +125,7 @@ export class ContentDigest implements SkimmedContent {
   }
 }
 
-/** Takes the content of an event. */
+/** Adds the content of an event. */
 export function takeSaid(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
   if (text !== '') content.text(text);
   if (reasoning !== '') content.reasoning(reasoning);

@@ -8,7 +8,7 @@ import type { Fragment } from '../canonical/reply.ts';
 import { parseBody } from '../wire/members.ts';
 import { ContentDigest } from './content-digest.ts';
 
-/** Reads answers in the client's format that did not come from a route. */
+/** Creates the readers for answers in the client's format that did not come from a route. */
 export function contentReaderOf({ createDecoder }: Pick<UpstreamCodec, 'createDecoder'>) {
   return (contentType: string): SentReader =>
     contentType.startsWith('text/event-stream')
@@ -26,7 +26,7 @@ class StreamedContent implements SentReader {
   }
 
   add(chunk: string | Buffer): void {
-    // An overfull framer would keep all further data, however long.
+    // An overfull framer would store all further data, however long.
     if (this.#framer.isOverLimit) return;
     for (const { name, data } of this.#framer.push(Buffer.from(chunk)))
       if (data !== undefined) takeAll(this.#content, this.#decoder.event(name, data));
@@ -60,7 +60,7 @@ class WholeContent implements SentReader {
     return content.digest;
   }
 
-  /** Without `alt=sse`, Gemini streams one array. */
+  /** Reads the entries of a Gemini stream without `alt=sse`, which is one array. */
   #entries(text: string): readonly Fragment[] {
     const entries = parseJson(text) as JsonValue | undefined;
     if (!Array.isArray(entries)) return [];

@@ -2,7 +2,7 @@ import type { Block, BlockHead, CallHead, ReplyEvent } from '../canonical/reply.
 import { canonicalArguments } from './canonical-arguments.ts';
 import { ContentDigest } from './content-digest.ts';
 
-/** Why a client gets content that differs from the upstream's; docs/honesty.md explains each reason. */
+/** Reason why a client gets content that differs from the upstream's; docs/honesty.md explains each. */
 export type ContentChange =
   | 'arguments'
   | 'calls'
@@ -14,7 +14,7 @@ export type ContentChange =
   | 'stage'
   | 'tool_names';
 
-/** Kinds of content in the answer before a block. */
+/** Kinds of content that precede a block in the answer. */
 export interface SaidBefore {
   readonly hasText: boolean;
   readonly hasRefusal: boolean;
@@ -24,23 +24,27 @@ export interface SaidBefore {
 
 type CallBlock = CallHead & { readonly input: string };
 
-/** How clients of a format receive the content of blocks. */
+/** Rules for the content of blocks as clients of a format receive it. */
 export interface ContentForm {
-  /** The separator before the text of a block; missing if there is none. */
+  /** Returns the separator before the text of a block; missing if the format has none. */
   separator?(head: BlockHead, before: SaidBefore): string;
-  /** The arguments of a call; missing if they always equal its input. */
+  /** Returns the arguments of a call; missing if they always equal its input. */
   argumentsOf?(call: CallBlock, isStream: boolean): string;
-  /** True for a call whose arguments are sent once they are complete. @param begin start of its input, not only white space */
-  holdsInput?(head: CallHead, begin: string): boolean;
+  /**
+   * Returns true for a call whose arguments are sent only once they are complete.
+   *
+   * @param start start of the input, which contains more than white space
+   */
+  holdsInput?(head: CallHead, start: string): boolean;
   /** True if complete calls are sent together with the content that follows them. */
   readonly hasWholeCalls?: boolean;
-  /** Maximum number of calls that a client can get; further calls are omitted. */
+  /** Maximum number of calls; further calls are omitted. */
   readonly mostCalls?: number;
-  /** True for a client that gets no reasoning. */
+  /** True if the client gets no reasoning. */
   readonly hidesReasoning?: boolean;
 }
 
-/** The content of a translated answer that the client gets in its format. */
+/** Collects the content of a translated answer that the client gets in its format. */
 export class SentContent {
   readonly content = new ContentDigest();
   readonly changes = new Set<ContentChange>();
@@ -52,10 +56,10 @@ export class SentContent {
     last: undefined as BlockHead['type'] | undefined,
   };
   #separator = '';
-  /** Whether the input of the open call is sent at its end; undefined until it has begun. */
+  /** True if the input of the open call is sent at its end; undefined until the input has begun. */
   #isHeld: boolean | undefined;
   #calls = 0;
-  /** Whole calls that are sent together with the next content. */
+  /** Complete calls that are sent together with the next content. */
   #waiting: { readonly key: number; readonly name: string; readonly input: string }[] = [];
 
   constructor(form: ContentForm = {}) {
@@ -93,13 +97,13 @@ export class SentContent {
       return;
     }
     this.#send();
-    const said = this.#separator === '' ? text : this.#separated(text);
+    const sentText = this.#separator === '' ? text : this.#separated(text);
     if (type === 'reasoning') {
-      this.content.reasoning(said);
+      this.content.reasoning(sentText);
       this.#before.hasReasoning = true;
       return;
     }
-    this.content.text(said);
+    this.content.text(sentText);
     if (type === 'text') this.#before.hasText = true;
     else this.#before.hasRefusal = true;
   }
@@ -112,9 +116,9 @@ export class SentContent {
 
   #separated(text: string): string {
     this.changes.add('paragraphs');
-    const said = this.#separator + text;
+    const separated = this.#separator + text;
     this.#separator = '';
-    return said;
+    return separated;
   }
 
   #end(index: number, block: Block, isStream: boolean): void {
@@ -127,10 +131,14 @@ export class SentContent {
     else if (this.#takesCall()) this.#waiting.push({ key: index, name: block.name, input });
   }
 
+  /** Counts a call; returns false if the client gets no more calls. */
   #takesCall(): boolean {
-    if (this.#calls < (this.#form.mostCalls ?? Infinity)) return ++this.#calls > 0;
-    this.changes.add('calls');
-    return false;
+    if (this.#calls >= (this.#form.mostCalls ?? Infinity)) {
+      this.changes.add('calls');
+      return false;
+    }
+    this.#calls++;
+    return true;
   }
 
   #send(): void {

@@ -3,12 +3,12 @@ import type { Fragment, ReplyEvent } from '../canonical/reply.ts';
 import { ContentDigest } from './content-digest.ts';
 import { type ContentChange, type ContentForm, SentContent } from './sent-content.ts';
 
-/** The content of a translated answer, both as received from the upstream and as sent to the client. */
+/** Collects the content of a translated answer, both as received from the upstream and as sent to the client. */
 export class TranslatedContent {
   readonly #received = new ContentDigest();
   readonly #sent: SentContent;
   readonly #changes = new Set<ContentChange>();
-  /** The model that the upstream names. */
+  /** Model named by the upstream. */
   model: string | undefined;
 
   constructor(form?: ContentForm) {
@@ -30,7 +30,11 @@ export class TranslatedContent {
     for (const event of events) this.#sent.take(event, isStream);
   }
 
-  /** @param isComplete true if the client received the end of the answer */
+  /**
+   * Computes the digests of both contents.
+   *
+   * @param isComplete true if the client received the end of the answer
+   */
   digests(isComplete: boolean): AnswerDigests {
     const received = this.#received.digest;
     const sent = this.#received.isSame(this.#sent.content) ? received : this.#sent.content.digest;

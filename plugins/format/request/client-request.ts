@@ -15,13 +15,13 @@ import { foldCase, type ParameterRules } from '../formats/contract/parameters.ts
 import { RequestContent } from './request-content.ts';
 import type { Thread } from './thread.ts';
 
-/** Properties of a request besides its body. */
+/** Properties of a request except for its body. */
 interface RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
   /** See `ModelEndpoint`. */
   readonly upstreamPath?: string | undefined;
-  /** Name of the model: as requested by the client, and as used in answers once the model has been found. */
+  /** Name of the model as requested by the client or, once the model has been found, as used in replies. */
   readonly model: string;
   readonly isStream: boolean;
   /** Id of the continued response. If set, the body contains the response's items instead of its id. */
@@ -31,11 +31,11 @@ interface RequestProperties {
   readonly thread?: Thread | undefined;
   /** End user of requests to upstreams; omitted if none is sent. */
   readonly endUser?: string | undefined;
-  /** Notes on features that were omitted for every route. */
+  /** Notes on features that are omitted for every route. */
   readonly notes?: readonly string[] | undefined;
 }
 
-/** The client's request. It is read once; every attempt starts from it. */
+/** The client's request, which is read once. Every attempt starts from it. */
 export class ClientRequest implements RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
@@ -77,42 +77,44 @@ export class ClientRequest implements RequestProperties {
   }
 }
 
-/** Hashed end user for a route; undefined if the route gets the client's own value, and when counting tokens. */
+/** Selects the hashed end user for a route; undefined if the route gets the client's own value, and when counting tokens. */
 export function endUserFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   return purpose === 'answer' && upstream.endUser === 'hash' ? endUser : undefined;
 }
 
 const markLength = 16; // characters: 96 bits
 
-/** Mark of the account in prompts for a route that isolates caches by account. It differs from the end user's id. */
+/** Derives the account's mark in prompts for a route that isolates caches by account. It differs from the end user's id. */
 export function cacheMarkFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   if (purpose !== 'answer' || upstream.isolatesCache !== true || endUser === undefined) return undefined;
   return hash('sha256', `prompt cache of ${endUser}`, 'base64url').slice(0, markLength);
 }
 
 /**
- * @throws GatewayError `invalid_request` if no model is named, or an error of reading the body
+ * Reads a request. Of a long body, only the outline is parsed if its bytes may be passed through.
+ *
+ * @throws GatewayError `invalid_request` if no model is named, or an error in reading the body
  */
 export async function readClientRequest(
   { params, body: source }: Exchange,
   format: ClientFormat,
   { purpose, upstreamPath, isStream }: ModelEndpoint,
 ): Promise<ClientRequest> {
-  const reading = source.outline?.();
-  const outline = reading === undefined ? undefined : await reading;
+  const outlining = source.outline?.();
+  const outline = outlining === undefined ? undefined : await outlining;
   const body = outline?.body ?? (await source.json());
   const { client } = format;
   const model = requireModel(client.isModelInPath === true ? params['id'] : body['model']);
-  const streams = isStream ?? client.isStream?.(body) ?? body['stream'] === true;
-  const properties = { format, purpose, upstreamPath, model, isStream: streams };
+  const isStreamRequested = isStream ?? client.isStream?.(body) ?? body['stream'] === true;
+  const properties = { format, purpose, upstreamPath, model, isStream: isStreamRequested };
   return new ClientRequest(properties, await readContent(source, outline, format));
 }
 
 /** @throws GatewayError `invalid_request` */
 export function requireModel(model: JsonValue | undefined): string {
   if (typeof model === 'string' && model !== '') return model;
-  const wrong = model === undefined ? 'Missing required parameter: `model`.' : '`model` must be a string.';
-  throw new GatewayError('invalid_request', `${wrong} GET /v1/models lists all models.`, { param: 'model' });
+  const problem = model === undefined ? 'Missing required parameter: `model`.' : '`model` must be a string.';
+  throw new GatewayError('invalid_request', `${problem} GET /v1/models lists all models.`, { param: 'model' });
 }
 
 async function readContent(
@@ -134,13 +136,13 @@ async function readContent(
 
 async function unambiguous(text: string, format: ClientFormat): Promise<RequestContent> {
   const exact = await (text.length > bounds.stepwiseBody ? runInTurns(parseExactInSteps(text)) : parseExact(text));
-  const written = writeUnambiguous(exact as JsonObject, format);
-  await turnFor(written.length);
-  return RequestContent.whole(written, JSON.parse(written) as JsonObject);
+  const rewritten = writeUnambiguous(exact as JsonObject, format);
+  await turnFor(rewritten.length);
+  return RequestContent.whole(rewritten, JSON.parse(rewritten) as JsonObject);
 }
 
 /**
- * Context for rendering the reply to a client's request. This is a class because V8 creates a map for an object literal with a
+ * Context for rendering the reply to a client's request. A class, because V8 creates a map for an object literal with a
  * getter, which keeps the getter and the request in memory until the next full garbage collection.
  */
 class ClientReplyContext implements ReplyContext {
@@ -167,23 +169,23 @@ export function replyContext(exchange: Exchange, client: ClientRequest): ReplyCo
   return new ClientReplyContext(exchange, client);
 }
 
-/** The exchange's id without its prefix: each format adds its own prefix. */
+/** Returns the exchange's id without its prefix, because each format adds its own. */
 export function shortId(id: string): string {
   return id.slice(id.indexOf('_') + 1);
 }
 
 /**
- * Whether parsers may read different members from a body. It may repeat a member: some parsers use the first value, others
- * the last. A member may be written in another case: Go's encoding/json reads `Model` as `model`. Or Gemini's path and body
- * may name different models. The gateway authorises what JSON.parse reads, and the upstream must read the same.
+ * True if parsers may read different members from a body. A member may be repeated: some parsers use the first value, others
+ * the last. A member may be written in different case: Go's encoding/json reads `Model` as `model`. Or Gemini's path and body
+ * may name different models. The gateway authorises the members that JSON.parse reads, and the upstream must read the same.
  *
- * Only top-level members are checked, because the gateway bases no decision on nested ones: a message with two roles is the
+ * Only top-level members are checked, because the gateway never bases a decision on nested ones: a message with two roles is the
  * client's responsibility and reaches the upstream unchanged.
  */
 function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
   const seen = new Set<string>();
-  return someMember(text, (begin, end) => {
-    const name = text.slice(begin + 1, end);
+  return someMember(text, (start, end) => {
+    const name = text.slice(start + 1, end);
     // No parameter name needs escapes, so an escape may hide a duplicate.
     if (name.includes('\\') || isVariant(name, parameters)) return true;
     if (isModelInPath === true && name === 'model') return true;
@@ -208,7 +210,7 @@ function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPat
   return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isRead(name))));
 }
 
-/** Whether a name is that of a parameter in another case. */
+/** True if a name differs from a parameter's name only in case. */
 function isVariant(name: string, { documentedNames, foldedNames }: ParameterRules): boolean {
   return !documentedNames.has(name) && foldedNames.has(foldCase(name));
 }
@@ -216,7 +218,7 @@ function isVariant(name: string, { documentedNames, foldedNames }: ParameterRule
 /**
  * Finds a model by its short name, public name or alias.
  *
- * @throws GatewayError `model_not_found`, with the nearest name
+ * @throws GatewayError `model_not_found`, which suggests the nearest name
  */
 export function findModel({ catalog }: Host, name: string): Model {
   const model = catalog.resolve(name);

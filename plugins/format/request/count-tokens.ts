@@ -4,29 +4,29 @@ import { promptTokens } from '../canonical/estimate.ts';
 import type { ClientRequest } from './client-request.ts';
 
 /**
- * Estimates the tokens of a request and answers in the client's format, if no route can count them. An estimate is enough:
+ * Responds in the client's format with an estimate of a request's tokens, for models whose routes cannot count. An estimate is enough:
  * clients use it to decide when to shorten a conversation, and vendors count differently anyway.
  */
 export function countTokens({ format, body }: ClientRequest): Reply {
   const tokens = promptTokens(body, sampledEstimate());
-  const answer = format.client.text?.writeTokenCount(tokens) ?? { input_tokens: tokens };
+  const count = format.client.text?.writeTokenCount(tokens) ?? { input_tokens: tokens };
   return {
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify(answer),
+    body: JSON.stringify(count),
   };
 }
 
-/** Characters of a prompt that are analysed, which takes a millisecond per ten thousand. */
+/** Maximum characters of a prompt to analyse; ten thousand take a millisecond. */
 const maxSample = 131_072;
 
-/** Analyses the beginning of a prompt and extrapolates to the rest. */
+/** Creates an estimate that analyses the start of a prompt and extrapolates to the remainder. */
 function sampledEstimate(): (text: string) => number {
   let [characters, tokens] = [0, 0];
   return (text) => {
-    const room = maxSample - characters;
-    if (room <= 0) return Math.ceil((text.length * tokens) / characters);
-    const sample = text.slice(0, room);
+    const remaining = maxSample - characters;
+    if (remaining <= 0) return Math.ceil((text.length * tokens) / characters);
+    const sample = text.slice(0, remaining);
     const sampleTokens = estimateTokenCount(sample);
     characters += sample.length;
     tokens += sampleTokens;

@@ -3,17 +3,18 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 
-/** The text fields of a form and the positions of its parts. Files are represented by empty texts. */
+/** Text fields of a form and positions of its parts. Files are represented by empty texts. */
 export interface Form {
   readonly fields: JsonObject;
   readonly parts: ReadonlyMap<string, readonly Span[]>;
-  /** The delimiter before each part. */
+  /** Delimiter before each part. */
   readonly delimiter: Buffer;
   readonly bytes: Buffer;
 }
 
+/** Byte positions of a part's content. */
 interface Span {
-  readonly begin: number;
+  readonly start: number;
   readonly end: number;
 }
 
@@ -39,58 +40,59 @@ export function readForm(bytes: Buffer, contentType: string): Form {
   const fields: JsonObject = Object.create(null) as JsonObject;
   const parts = new Map<string, Span[]>();
   for (const part of partsOf(bytes, delimiter)) {
-    const earlier = parts.get(part.name);
-    if (earlier !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
-    if (earlier === undefined) parts.set(part.name, [part]);
-    else earlier.push(part);
-    const isText = !part.isFile && part.end - part.begin <= bounds.smallBody;
-    fields[part.name] = isText ? bytes.toString('utf8', part.begin, part.end) : '';
+    const sameName = parts.get(part.name);
+    if (sameName !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
+    if (sameName === undefined) parts.set(part.name, [part]);
+    else sameName.push(part);
+    const isText = !part.isFile && part.end - part.start <= bounds.smallBody;
+    fields[part.name] = isText ? bytes.toString('utf8', part.start, part.end) : '';
   }
   return { fields, parts, delimiter, bytes };
 }
 
-/** Replaces values of fields; missing fields are inserted before the first part. */
+/** Writes the form with other values of fields. Fields that it lacks are inserted before the first part. */
 export function withFields({ bytes, parts, delimiter }: Form, values: Readonly<Record<string, string>>): Buffer[] {
   const entries = Object.entries(values);
   const added = entries.filter(([name]) => !parts.has(name));
-  const head = ([name, value]: readonly [string, string]) =>
+  const writePart = ([name, value]: readonly [string, string]) =>
     Buffer.concat([delimiter, Buffer.from(`\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)]);
   const replaced = entries.flatMap(([name, value]) => (parts.get(name) ?? []).map((span) => ({ ...span, value })));
-  const pieces: Buffer[] = added.map(head);
-  let at = 0;
-  for (const { begin, end, value } of replaced.toSorted((a, b) => a.begin - b.begin)) {
-    pieces.push(bytes.subarray(at, begin), Buffer.from(value));
-    at = end;
+  const pieces: Buffer[] = added.map(writePart);
+  let position = 0;
+  for (const { start, end, value } of replaced.toSorted((a, b) => a.start - b.start)) {
+    pieces.push(bytes.subarray(position, start), Buffer.from(value));
+    position = end;
   }
-  return [...pieces, bytes.subarray(at)];
+  return [...pieces, bytes.subarray(position)];
 }
 
 const lineEnd = Buffer.from('\r\n');
 const blankLine = Buffer.from('\r\n\r\n');
 
 function* partsOf(bytes: Buffer, delimiter: Buffer): Generator<Part> {
-  const next = Buffer.concat([lineEnd, delimiter]);
-  // Parsers ignore the text before the first delimiter, and clients send little of it.
-  let at = bytes.subarray(0, bounds.requestHead).indexOf(delimiter);
-  if (at === -1 || (at > 0 && !bytes.subarray(at - 2, at).equals(lineEnd)))
-    throw malformed('its first boundary is missing');
-  at += delimiter.length;
-  for (let count = 0; bytes.toString('latin1', at, at + 2) !== '--'; count++) {
+  const nextDelimiter = Buffer.concat([lineEnd, delimiter]);
+  // Parsers ignore the text before the first delimiter, which is short.
+  let position = bytes.subarray(0, bounds.requestHead).indexOf(delimiter);
+  const isAtLineStart = position === 0 || bytes.subarray(position - 2, position).equals(lineEnd);
+  if (position === -1 || !isAtLineStart) throw malformed('its first boundary is missing');
+  position += delimiter.length;
+  for (let count = 0; bytes.toString('latin1', position, position + 2) !== '--'; count++) {
     if (count === bounds.formParts) throw malformed(`it has more than ${bounds.formParts} parts`);
-    const headEnd = bytes.indexOf(blankLine, at);
-    if (!bytes.subarray(at, at + 2).equals(lineEnd) || headEnd === -1 || headEnd - at > bounds.requestHead)
+    const headEnd = bytes.indexOf(blankLine, position);
+    const hasLineEnd = bytes.subarray(position, position + 2).equals(lineEnd);
+    if (!hasLineEnd || headEnd === -1 || headEnd - position > bounds.requestHead)
       throw malformed('a part has no valid head');
-    const begin = headEnd + blankLine.length;
-    const end = bytes.indexOf(next, begin);
+    const start = headEnd + blankLine.length;
+    const end = bytes.indexOf(nextDelimiter, start);
     if (end === -1) throw malformed('its last boundary is missing');
-    yield { ...readHead(bytes.toString('utf8', at + 2, headEnd)), begin, end };
-    at = end + next.length;
+    yield { ...readHead(bytes.toString('utf8', position + 2, headEnd)), start, end };
+    position = end + nextDelimiter.length;
   }
 }
 
 const parameter = /;\s*([^=;\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))\s*/gy;
 
-/** The name in `Content-Disposition: form-data; name="model"`. */
+/** Reads the name in `Content-Disposition: form-data; name="model"`. */
 function readHead(head: string): Pick<Part, 'name' | 'isFile'> {
   const [, list] = /^content-disposition\s*:\s*form-data\s*((?:;.*)?)$/im.exec(head) ?? [];
   const values = new Map<string, string>();
@@ -103,6 +105,6 @@ function readHead(head: string): Pick<Part, 'name' | 'isFile'> {
   return { name, isFile: values.has('filename') || values.has('filename*') };
 }
 
-function malformed(what: string): GatewayError {
-  return new GatewayError('invalid_request', `The form cannot be read: ${what}.`);
+function malformed(reason: string): GatewayError {
+  return new GatewayError('invalid_request', `The form cannot be read: ${reason}.`);
 }

@@ -5,29 +5,29 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest, replyContext } from './client-request.ts';
 
-/** Types and members of tools that clients run themselves, in all formats. */
+/** Matches the types of tools that clients run themselves, in all formats. */
 const clientTypes = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
 const lossNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
 
-/** Whether a request has a tool that the vendor runs, such as a web search. */
+/** True if a request has a tool that the vendor runs, such as a web search. */
 export function hasHostedTools({ tools, web_search_options: search }: JsonObject): boolean {
   return isJsonObject(search) || (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isHosted(tool)));
 }
 
-/** Gemini identifies tools by their members, the other formats by a type. */
+/** True for a tool that the vendor runs. Gemini identifies tools by their members, the other formats by a type. */
 function isHosted(tool: JsonObject): boolean {
   const { type, name, functionDeclarations, function_declarations: declarations } = tool;
   if (typeof type === 'string') return !clientTypes.test(type);
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }
 
-/** Whether the notes report that a hosted tool was dropped. */
+/** True if the notes report a hosted tool as dropped. */
 export function hasDroppedTool(notes: readonly string[] = []): boolean {
   return notes.some((note) => lossNote.test(note));
 }
 
 /**
- * Answers a web search of Claude Code that no route can run: its tool reports the answer as a result, but would retry an
+ * Responds to a web search of Claude Code that no route can run: Claude Code reports the response as a result, but would retry an
  * error. Undefined for other clients, for which the refusal is more useful.
  */
 export function answerUnavailableTools(
@@ -39,10 +39,10 @@ export function answerUnavailableTools(
   if (!isClaudeCode(exchange)) return undefined;
   if (refusal.code !== 'not_supported' || refusal.details.param !== 'tools' || !isClientTextFormat(format))
     return undefined;
-  const answer = format.client.text.replyToUnavailableTool?.(request.body, replyContext(exchange, request), isStream);
-  if (answer === undefined) return undefined;
+  const body = format.client.text.replyToUnavailableTool?.(request.body, replyContext(exchange, request), isStream);
+  if (body === undefined) return undefined;
   const type = isStream ? 'text/event-stream' : 'application/json';
-  return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body: answer };
+  return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body };
 }
 
 /** Claude Code sends different user agents for its list of models and its calls. */

@@ -4,14 +4,14 @@ import { member } from '../wire/members.ts';
 import { rawElement } from './raw-element.ts';
 
 const maxOpening = 16_384; // characters
-const searchWindow = 262_144; // bytes of a long body that are searchWindow for the first message
+const searchWindow = 262_144; // bytes of a long body that are searched for the first message
 /** Members that hold the messages in the various formats. */
 const lists = ['messages', 'input', 'contents'];
 
 /**
- * The texts of the first user message. They are the same in each turn of a conversation, whether the body is long or short and
+ * Reads the texts of the first user message. They are the same in each turn of a conversation, whether the body is long or short and
  * whether the client writes a text as a string or as a part. Instructions and tools are excluded, since agents put the time there.
- * Falls back to the beginning of the request if it has no messages.
+ * Falls back to the start of the request if it has no messages.
  *
  * @param cut outline of a long body, whose texts are incomplete in `outline`
  */
@@ -20,26 +20,27 @@ export function openingOf(outline: JsonObject, cut?: BodyOutline): string {
   const messages = list === undefined ? undefined : outline[list];
   if (list === undefined || messages === undefined) return JSON.stringify(outline).slice(0, maxOpening);
   if (!Array.isArray(messages)) return textsOf(messages);
-  const first = Math.max(0, messages.findIndex(isOfUser));
-  const whole = cut === undefined ? undefined : readWhole(cut, list, first);
-  return textsOf(whole ?? messages[first] ?? '');
+  const index = Math.max(0, messages.findIndex(isOfUser));
+  const completeMessage = cut === undefined ? undefined : readWhole(cut, list, index);
+  return textsOf(completeMessage ?? messages[index] ?? '');
 }
 
-/** Only Gemini's messages, which have parts, may omit the role. */
+/** True for a user message. Only Gemini's messages, which have parts, may omit the role. */
 function isOfUser(message: JsonValue): boolean {
   const role = member(message, 'role');
   return role === 'user' || (role === undefined && member(message, 'parts') !== undefined);
 }
 
-/** The texts of a message; other parts are represented by their type. */
+/** Reads the texts of a message. Other parts are represented by their type. */
 function textsOf(message: JsonValue): string {
   const content = isJsonObject(message) ? (message['content'] ?? message['parts'] ?? message['text'] ?? null) : message;
   const texts: string[] = [];
-  let left = maxOpening;
+  let remaining = maxOpening;
   for (const part of Array.isArray(content) ? content : [content]) {
-    if (left <= 0) break;
-    texts.push(textOf(part).slice(0, left));
-    left -= texts.at(-1)?.length ?? 0;
+    if (remaining <= 0) break;
+    const text = textOf(part).slice(0, remaining);
+    texts.push(text);
+    remaining -= text.length;
   }
   return texts.join('\0');
 }
@@ -49,7 +50,7 @@ function textOf(part: JsonValue): string {
   return typeof text === 'string' ? text : JSON.stringify(text);
 }
 
-/** The complete message, if it is found near the start of the body. */
+/** Reads the complete message if it is found near the start of the body. */
 function readWhole({ pieces }: BodyOutline, list: string, index: number): JsonValue | undefined {
   const [first] = pieces;
   if (first === undefined) return undefined;
@@ -59,6 +60,6 @@ function readWhole({ pieces }: BodyOutline, list: string, index: number): JsonVa
 }
 
 function beginningOf(pieces: readonly Buffer[]): Buffer {
-  const all = pieces.reduce((bytes, { length }) => bytes + length, 0);
-  return Buffer.concat(pieces, Math.min(all, searchWindow));
+  const totalBytes = pieces.reduce((bytes, { length }) => bytes + length, 0);
+  return Buffer.concat(pieces, Math.min(totalBytes, searchWindow));
 }

@@ -3,9 +3,9 @@ import { RawJsonReader } from './raw-json-reader.ts';
 const [comma, colon, openArray, openObject] = [0x2c, 0x3a, 0x5b, 0x7b];
 
 /**
- * Finds an element of an array that is a member of a JSON object, without reading beyond the element.
+ * Finds an element of an array that is a member of a JSON object. Reads no further than the element.
  *
- * @param bytes beginning of a valid JSON text
+ * @param bytes start of a valid JSON text
  * @returns JSON text of the element; undefined if it is missing or truncated
  */
 export function rawElement(bytes: Buffer, member: string, index: number): string | undefined {
@@ -22,6 +22,8 @@ export function rawElement(bytes: Buffer, member: string, index: number): string
 
 function elementOf(reader: RawJsonReader, index: number): string | undefined {
   if (!reader.consume(openArray)) return undefined;
-  for (let at = 0; at < index; at++) if (reader.readValue() === undefined || !reader.consume(comma)) return undefined;
+  for (let skipped = 0; skipped < index; skipped++) {
+    if (reader.readValue() === undefined || !reader.consume(comma)) return undefined;
+  }
   return reader.readValue()?.toString();
 }

@@ -2,8 +2,8 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Maximum steps for one text. Each byte outside strings costs one step, each search for the end of a string `stepsPerSearch`.
- * A body of 32 MB with a million values takes fewer.
+ * Maximum steps for one text. Each byte outside strings costs one step, and each search for the end of a string `stepsPerSearch`.
+ * A body of 32 MB with a million values takes fewer steps.
  */
 const maxSteps = 4_000_000;
 const stepsPerSearch = 8;
@@ -28,7 +28,7 @@ export class RawJsonReader {
   /**
    * Skips white space.
    *
-   * @returns the position after it
+   * @returns the position after the white space
    */
   skipSpace(): number {
     while (isSpace(this.#bytes[this.#position])) {
@@ -39,7 +39,7 @@ export class RawJsonReader {
   }
 
   /**
-   * Skips white space and this byte.
+   * Skips white space and the given byte.
    *
    * @returns false if the next byte differs
    */
@@ -58,7 +58,7 @@ export class RawJsonReader {
    * Skips white space and a value.
    *
    * @returns bytes of the value; undefined if it is truncated or takes too many steps. A number or literal at the end of the bytes counts
-   * as truncated, because more of it may follow
+   *   as truncated, because more of it may follow
    */
   readValue(): Buffer | undefined {
     const start = this.skipSpace();
@@ -70,12 +70,13 @@ export class RawJsonReader {
     do {
       const byte = this.#bytes[this.#position];
       if (byte === undefined || ++this.#steps > maxSteps) return false;
+      const isOpening = byte === openArray || byte === openObject;
       if (byte === quote) {
         if (!this.#skipString()) return false;
-      } else if (depth === 0 && byte !== openArray && byte !== openObject) {
+      } else if (depth === 0 && !isOpening) {
         return this.#skipWord();
       } else {
-        if (byte === openArray || byte === openObject) depth++;
+        if (isOpening) depth++;
         else if (byte === closeArray || byte === closeObject) depth--;
         this.#position++;
       }
@@ -95,12 +96,12 @@ export class RawJsonReader {
   }
 
   #isEscaped(position: number): boolean {
-    let before = position - 1;
-    while (this.#bytes[before] === backslash) before--;
-    return (position - before) % 2 === 0;
+    let previous = position - 1;
+    while (this.#bytes[previous] === backslash) previous--;
+    return (position - previous) % 2 === 0;
   }
 
-  /** Skips a number or a literal name, which must end before the bytes do. */
+  /** Skips a number or a literal. Fails if it reaches the end of the bytes. */
   #skipWord(): boolean {
     const start = this.#position;
     while (isWordByte(this.#bytes[this.#position])) this.#position++;

@@ -7,18 +7,18 @@ import { runInTurns, turnFor } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';
 
 /**
- * The body of a client's request. For a long body only the outline is parsed up front, which is enough to decide whether its bytes
- * can be passed through; the full text is read on demand.
+ * Body of a client's request. Of a long body, only the outline is parsed at first, which is enough to decide whether its bytes
+ * can be passed through. The full text is read on demand.
  */
 export class RequestContent {
-  /** The body; for a long body, its outline without the middle of long texts, see core/platform/json-outline. */
+  /** The body; if it is long, its outline without the middle of long texts, see core/platform/json-outline. */
   readonly outline: JsonObject;
-  /** Undefined when `outline` is the whole body. */
+  /** Undefined if `outline` is the whole body. */
   readonly cut: BodyOutline | undefined;
   #bytes: Buffer | undefined;
   #text: string | undefined;
   #body: JsonObject | undefined;
-  /** The body with the numbers in inputs of calls exactly as written. */
+  /** The body with the numbers in calls' inputs exactly as written. */
   #exact: JsonObject | undefined;
 
   private constructor(outline: JsonObject, cut: BodyOutline | undefined) {
@@ -39,12 +39,12 @@ export class RequestContent {
     return content;
   }
 
-  /** Whether each step of reading the body must take a separate turn of the event loop. */
+  /** True if each step of reading the body must take a separate turn of the event loop. */
   get isLong(): boolean {
     return (this.cut === undefined ? this.bytes.length : sizeOf(this.cut.pieces)) > bounds.stepwiseBody;
   }
 
-  /** Bytes for an upstream; those of a long body are in pieces, as they were received. */
+  /** Bytes for an upstream. A long body is in pieces, as it was received. */
   get sent(): Buffer | readonly Buffer[] {
     return this.#bytes ?? this.cut?.pieces ?? [];
   }

@@ -4,9 +4,9 @@ import { member } from '../wire/members.ts';
 
 /** Headers that identify a conversation: Claude Code, Codex, OpenCode. */
 const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
-const maxName = 512; // characters of a name that are used; tools send whole JSON texts as names
+const maxName = 512; // characters; some tools send whole JSON texts as names
 
-/** The client's name for the conversation, because vendors cache prompts by conversation. */
+/** Reads the client's name for the conversation, because vendors cache prompts by conversation. */
 export function readSession(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
   const { prompt_cache_key: cacheKey } = body;
   if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, maxName);
@@ -18,24 +18,25 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
   return typeof user === 'string' && user !== '' ? user.slice(0, maxName) : undefined;
 }
 
-const maxOpening = 65_536; // characters of the beginning of a conversation that are used
-/** The first user message, which stays the same in each turn of a conversation; instructions may contain the time. */
+const maxOpening = 65_536; // characters
+
+/** Writes the first user message, which stays the same in each turn of a conversation, unlike instructions, which may contain the time. */
 export function firstQuestionOf({ messages }: JsonObject): string {
   const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;
   return beginningOf(first ?? null);
 }
 
-/** JSON of a value, truncated to `maxOpening`. */
+/** Writes a value as JSON that is truncated to `maxOpening`. */
 function beginningOf(value: JsonValue): string {
-  let left = maxOpening;
+  let remaining = maxOpening;
   const text = JSON.stringify(value, (name, inner: unknown) => {
     // Clients move their cache breakpoints as the conversation grows.
-    if (left < 0 || name === 'cache_control') return undefined;
-    left -= 1;
+    if (remaining < 0 || name === 'cache_control') return undefined;
+    remaining -= 1;
     if (typeof inner !== 'string') return inner;
-    const beginning = inner.length > left ? inner.slice(0, left + 1) : inner;
-    left -= inner.length;
-    return beginning;
+    const start = inner.length > remaining ? inner.slice(0, remaining + 1) : inner;
+    remaining -= inner.length;
+    return start;
   });
   return text.slice(0, maxOpening);
 }

@@ -2,21 +2,21 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { member } from '../wire/members.ts';
 
-/** The message thread of a request. */
+/** Message thread of a request. */
 export interface Thread {
-  /** Session that selects the route and the key that began the thread. */
+  /** Session that selects the same route and key as at the start of the thread. */
   readonly session: string;
   /** Tag of the upstream that stores the thread, see opaque-state.ts; undefined for a new thread. */
   readonly origin: string | undefined;
   /**
    * Lets the client continue the thread from this answer.
    *
-   * @param origin tag of the upstream that gave the answer
+   * @param origin tag of the upstream that wrote the answer
    */
   keep(messageId: string, origin: string): void;
 }
 
-/** The body for checking parameters: a thread whose last answer was paused continues without a new message. */
+/** Returns the body whose parameters are checked: a thread whose last answer was paused continues without a new message. */
 export function checkedBody(body: JsonObject): JsonObject {
   const { messages, thread } = body;
   const isEmpty = Array.isArray(messages) && messages.length === 0 && member(thread, 'type') === 'continue';

@@ -14,7 +14,7 @@ import type { ClientRequest } from './client-request.ts';
 import { responses } from '../formats/responses/descriptor.ts';
 
 /**
- * The format for requests to a route.
+ * Selects the format for requests to a route.
  *
  * @throws GatewayError `not_supported` if the request cannot be translated into any format of the route
  */
@@ -22,9 +22,9 @@ export function upstreamFormat(route: Route, { format, purpose, outline }: Clien
   const { formats } = route.upstream;
   if (!isTextFormat(format)) {
     if (formats.includes(format.name)) return format;
-    const other = format.kind === 'embedding' ? embeddingFormats.find(({ name }) => formats.includes(name)) : undefined;
-    if (other === undefined) throw formatUnavailable(route, format);
-    return other;
+    const translated = format.kind === 'embedding' && embeddingFormats.find(({ name }) => formats.includes(name));
+    if (!translated) throw formatUnavailable(route, format);
+    return translated;
   }
   if (purpose === 'count') {
     if (formats.includes(format.name) && profileIn(format.name, route.profile).quirks.count_tokens) return format;
@@ -36,12 +36,12 @@ export function upstreamFormat(route: Route, { format, purpose, outline }: Clien
   return preferred;
 }
 
-/** Selects the client's own format if the upstream supports it, otherwise the most expressive one. */
+/** Selects the client's own format if the upstream supports it, otherwise the most expressive of its formats. */
 export function preferredFormat(client: TextFormat, available: readonly string[]): TextFormat | undefined {
   return available.includes(client.name) ? client : textFormats.find(({ name }) => available.includes(name));
 }
 
-/** Some models, which reason by default, refuse tools on the Chat endpoint when they reason. */
+/** True if the request needs the Responses endpoint: some models, which reason by default, refuse tools in Chat when they reason. */
 function needsResponses({ upstream, profile }: Route, format: TextFormat, tools: unknown): boolean {
   if (format === responses || !profile.quirks.responses_for_tools) return false;
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
@@ -50,8 +50,8 @@ function needsResponses({ upstream, profile }: Route, format: TextFormat, tools:
 function formatUnavailable({ upstream }: Route, { name, kind, dialect }: ClientFormat): GatewayError {
   const { formats } = upstream;
   const holdsConversations = textFormats.some((format) => formats.includes(format.name));
-  const right = wordsFor(kind, dialect, holdsConversations ? undefined : formats);
-  const message = `This model is not available in the ${name} format, only in ${formats.join(', ')}. Use ${right}.`;
+  const endpoints = wordsFor(kind, dialect, holdsConversations ? undefined : formats);
+  const message = `This model is not available in the ${name} format, only in ${formats.join(', ')}. Use ${endpoints}.`;
   return new GatewayError('wrong_endpoint', message, { param: 'model' });
 }
 
@@ -62,7 +62,7 @@ export function requireFormat({ routes }: Model, format: ClientFormat): void {
   throw formatUnavailable(first, format);
 }
 
-/** @throws GatewayError `wrong_endpoint` if the endpoint does not serve this kind of model; names the endpoints that do */
+/** @throws GatewayError `wrong_endpoint` if the endpoint does not serve this kind of model; the message names those that do */
 export function requireKind(model: Model, requested: string, { kind, dialect }: ClientFormat): void {
   if (model.kind === kind) return;
   const message = `Model "${requested.slice(0, 200)}" is for ${kindWords[model.kind]}. Use ${wordsFor(model.kind, dialect)}.`;
@@ -79,7 +79,7 @@ const kindWords: Readonly<Record<ModelKind, string>> = {
   moderation: 'moderation',
 };
 
-/** `POST /v1/images/generations or POST /v1/images/edits`. */
+/** Lists endpoints in words: `POST /v1/images/generations or POST /v1/images/edits`. */
 function wordsFor(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): string {
   const paths = listEndpoints(kind, dialect, spoken);
   return [paths.slice(0, -1).join(', '), ...paths.slice(-1)].filter((part) => part !== '').join(' or ');

@@ -12,10 +12,10 @@ type Malformation =
   | 'excess';
 
 /**
- * The error for bytes of an upstream that are not a valid answer.
+ * Creates the error for bytes of an upstream that are not a valid answer.
  *
- * @param excess what the answer has too many of
+ * @param excess name of the excessive values, if the answer has too many
  */
-export function malformed(what: Malformation, excess = ''): GatewayError {
-  return new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${what}`, { excess }));
+export function malformed(malformation: Malformation, excess = ''): GatewayError {
+  return new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${malformation}`, { excess }));
 }

@@ -21,12 +21,12 @@ import { type PreparedCall, PreparedCalls } from './translation/prepared-call.ts
 import { isResumable, resumptionOf } from './translation/resumption.ts';
 import { CallTranslator } from './translation/translator.ts';
 
-/** Opens a call; drops the images in tool results if no route can serve it otherwise. */
+/** Opens a call. Images in tool results are dropped if no route can serve the request otherwise. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
   return servable(exchange, model, request, new ModelCall(exchange, model, request));
 }
 
-/** `openCall` for a long request, whose steps take separate turns of the event loop. */
+/** Opens a call like `openCall` for a long request, whose steps take separate turns of the event loop. */
 export async function openLongCall(exchange: Exchange, model: Model, request: ClientRequest): Promise<ModelCall> {
   await nextTurn();
   const call = new ModelCall(exchange, model, request);
@@ -36,14 +36,15 @@ export async function openLongCall(exchange: Exchange, model: Model, request: Cl
 }
 
 function servable(exchange: Exchange, model: Model, request: ClientRequest, call: ModelCall): ModelCall {
-  const omitted = call.refusal === undefined ? undefined : omitResultImages(request);
-  if (omitted === undefined) return call;
-  const without = new ModelCall(exchange, model, omitted, [omissionNote]);
-  return without.refusal === undefined ? without : call;
+  if (call.refusal === undefined) return call;
+  const requestWithoutImages = omitResultImages(request);
+  if (requestWithoutImages === undefined) return call;
+  const callWithoutImages = new ModelCall(exchange, model, requestWithoutImages, [omissionNote]);
+  return callWithoutImages.refusal === undefined ? callWithoutImages : call;
 }
 
 /**
- * The adapter of a model call: bytes pass through to a route of the client's format, and requests to other routes are
+ * Adapter of a model call. Bytes pass through to a route of the client's format, and requests to other routes are
  * translated. Most requests are prepared for one route only.
  */
 export class ModelCall implements Adapter {
@@ -61,7 +62,7 @@ export class ModelCall implements Adapter {
   readonly #notes: readonly string[];
   #opening: string | undefined;
 
-  /** @param notes notes on the request that apply to every route */
+  /** @param notes notes that apply to every route */
   constructor(exchange: Exchange, model: Model, request: ClientRequest, notes: readonly string[] = []) {
     this.#notes = request.notes === undefined ? notes : [...request.notes, ...notes];
     this.model = model;
@@ -108,18 +109,18 @@ export class ModelCall implements Adapter {
     return route === undefined ? [] : (this.encode(route).notes ?? []);
   }
 
-  /** Reason why no route can serve the request; undefined if one can. */
+  /** Error of the first route if no route can serve the request. */
   get refusal(): GatewayError | undefined {
-    let first: GatewayError | undefined;
+    let firstError: GatewayError | undefined;
     for (const route of this.model.routes) {
       const call = this.#prepared.find(route);
       if (!(call instanceof GatewayError)) return undefined;
-      first ??= call;
+      firstError ??= call;
     }
-    return first;
+    return firstError;
   }
 
-  /** Decodes the request if the first route needs that, so that it is a separate step from encoding. */
+  /** Decodes the request if the first route needs a translation, as a step of its own before encoding. */
   decode(): void {
     const [route] = this.model.routes;
     if (route === undefined || upstreamFormat(route, this.#request) === this.#request.format) return;
@@ -141,7 +142,7 @@ export class ModelCall implements Adapter {
     return reader;
   }
 
-  /** The finished answer as sent to the client; see `ReplyReader.finished`. At most one of the readers finishes. */
+  /** Returns the finished answer as sent to the client, see `ReplyReader.finished`. At most one reader finishes. */
   finished(): JsonObject | undefined {
     for (const reader of this.#readers) {
       const answer = reader.finished?.();
@@ -156,16 +157,18 @@ export class ModelCall implements Adapter {
 
   #open(route: Route): PreparedCall {
     const format = upstreamFormat(route, this.#request);
-    if (isEmbeddingCall(this.#request, format))
+    if (isEmbeddingCall(this.#request, format)) {
       return new EmbeddingCall(this.#exchange.id, this.#request, route, format);
+    }
     if (isForeign(this.#request, route)) throw threadNotFound();
-    if (format === this.#request.format && !needsTranslation(route, this.#request))
+    if (format === this.#request.format && !needsTranslation(route, this.#request)) {
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
+    }
     return this.#translator.open(route, format);
   }
 }
 
-/** Whether every route gets the client's bytes, so that the texts of a long request need not be read. */
+/** True if every route gets the client's bytes, so that the texts of a long request need not be read. */
 export function isPassedToAll({ routes, resume }: Model, request: ClientRequest): boolean {
   return resume !== true && request.purpose === 'answer' && routes.every((route) => isPassedTo(route, request));
 }
@@ -186,7 +189,7 @@ function isPassedTo(route: Route, request: ClientRequest): boolean {
 }
 
 /**
- * Whether only a translation can adapt the request: freeform tools become functions and their calls freeform again, images
+ * True if only a translation can adapt the request: freeform tools become functions and their calls freeform again, images
  * in tool results become a user message, and calls and results of a broken history are paired.
  */
 function needsTranslation({ profile }: Route, { format, purpose, outline }: ClientRequest): boolean {
@@ -201,14 +204,14 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
 const omissionNote = 'approximated images in tool results as text';
 
 /**
- * Drops the images in tool results; undefined if there are none. Otherwise, a conversation in which a tool once returned an
- * image would be refused from then on, and the user could not remove the image. Images sent by the user stay: the user can
+ * Drops the images in tool results; undefined if there are none. If they stayed, a conversation in which a tool once returned an
+ * image would be refused from then on, and the user could not remove the image. Images sent by the user stay, because the user can
  * send something else.
  */
 function omitResultImages(request: ClientRequest): ClientRequest | undefined {
   const { format, outline, content } = request;
   if (!isClientTextFormat(format)) return undefined;
-  const omit = (from: JsonObject): JsonObject => format.client.text.omitResultImages(from);
+  const omit = (body: JsonObject): JsonObject => format.client.text.omitResultImages(body);
   if (omit(outline) === outline) return undefined;
   return request.with({}, RequestContent.whole(JSON.stringify(omit(content.exact)), omit(content.body)));
 }

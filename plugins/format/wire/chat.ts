@@ -91,7 +91,7 @@ export type ChatToolChoice = Loose<
 >;
 export type ChatAllowedTools = Loose<chat.ChatCompletionAllowedTools>;
 
-/** A whole reply or a chunk. */
+/** A non-streaming reply or a chunk. */
 export type ChatReply = Loose<chat.ChatCompletion | chat.ChatCompletionChunk, Undeclared['reply']>;
 export type ChatChoice = Loose<chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice, Undeclared['choice']>;
 /** Result of Azure's content filter for a prompt. */

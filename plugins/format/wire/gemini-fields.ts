@@ -11,7 +11,7 @@ export function readFields<U extends object, T extends object>(holder: Placed<T>
   return holder.place(name, inCamelCase(holder.get(name)));
 }
 
-/** Reads a member in the same way; undefined if it is missing. */
+/** Reads a member like `readFields`; undefined if it is missing. */
 export function maybeFields<U extends object, T extends object>(
   holder: Placed<T>,
   name: keyof T & string,
@@ -23,22 +23,22 @@ export function inCamelCase(value: JsonValue | undefined): JsonValue | undefined
   return isJsonObject(value) ? camelFields(value) : value;
 }
 
-/** The object itself if all its names are in camelCase, as most clients write them. */
+/** Renames the members of an object to camelCase. Returns the object itself if all names are in camelCase, as most clients write them. */
 export function camelFields(object: JsonObject): JsonObject {
   const names = Object.keys(object);
   if (!names.some((name) => name.includes('_'))) return object;
   // If both spellings are present, the documented one wins.
-  const kept = names.filter((name) => camelName(name) === name || !Object.hasOwn(object, camelName(name)));
-  return Object.fromEntries(kept.map((name) => [camelName(name), object[name]]));
+  const used = names.filter((name) => camelName(name) === name || !Object.hasOwn(object, camelName(name)));
+  return Object.fromEntries(used.map((name) => [camelName(name), object[name]]));
 }
 
-/** Returns `maxOutputTokens` for `max_output_tokens` and for `maxOutputTokens`. */
+/** Converts `max_output_tokens` to `maxOutputTokens`, which stays unchanged. */
 export function camelName(name: string): string {
   if (!name.includes('_')) return name;
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The entries of a list; a single value counts as its only entry, as in the API. Empty if the value is missing. */
+/** Reads the entries of a list. A single value counts as its only entry, as in the API; a missing value yields no entries. */
 export function readMany<T extends object>(holder: Placed<T>, name: keyof T & string): readonly JsonValue[] {
   const value = holder.get(name);
   if (isMissing(value)) return [];
@@ -47,7 +47,7 @@ export function readMany<T extends object>(holder: Placed<T>, name: keyof T & st
   return [value];
 }
 
-/** The entries of a member, each read when it is reached. */
+/** Iterates over the entries of a member. Each entry is read when it is reached. */
 export function manyIn<U extends object, T extends object>(
   holder: Placed<T>,
   name: keyof T & string,
@@ -55,13 +55,17 @@ export function manyIn<U extends object, T extends object>(
   return new Entries(holder, name, readMany(holder, name), inCamelCase);
 }
 
-/** An enumeration value in upper case; undefined if it is missing or unspecified. */
+/** Reads an enumeration value in upper case; undefined if it is missing or unspecified. */
 export function readWord<T extends object>(holder: Placed<T>, name: keyof T & string): string | undefined {
-  const word = holder.maybeText(name)?.toUpperCase();
-  return word === undefined || word === '' || word.endsWith('_UNSPECIFIED') ? undefined : word;
+  const value = holder.maybeText(name)?.toUpperCase();
+  return value === undefined || value === '' || value.endsWith('_UNSPECIFIED') ? undefined : value;
 }
 
-/** The members of an object; empty for any other value. @template T type that declares the possible members */
+/**
+ * Reads the members of an object, which may be in snake_case; empty for any other value.
+ *
+ * @template T type that declares the possible members
+ */
 export function fieldsOf<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
   return (isJsonObject(value) ? camelFields(value) : {}) as T;
 }

@@ -42,7 +42,7 @@ export type GeminiCall = Loose<genai.FunctionCall>;
 export type GeminiPartialArg = Loose<genai.PartialArg>;
 export type GeminiResult = Loose<genai.FunctionResponse>;
 
-/** A whole reply, a chunk, or a token count. */
+/** A non-streaming reply, a chunk, or a token count. */
 export type GeminiReply = Loose<
   | Pick<
       genai.GenerateContentResponse,

@@ -1,11 +1,11 @@
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** Names of the members that any of these types declares. */
+/** Names of the members that any type of a union declares, without index signatures. */
 type Declared<T> = T extends unknown ? keyof { [K in keyof T as string extends K ? never : K]: true } & string : never;
 
 /**
- * An object as sent by a client or a vendor: it may have any of the members that the vendor's SDK declares, and their
- * content is unchecked. A plain object can be used in its place; the compiler then knows the names.
+ * An object as sent by a client or a vendor. It may have any of the members that the vendor's SDK declares, and their
+ * content is unchecked. A plain object is assignable to it.
  *
  * @template T declarations of the SDK
  * @template Others names that the declarations lack but a vendor or client sends
@@ -14,5 +14,5 @@ export type Loose<T, Others extends string = never> = {
   readonly [Name in Declared<T> | Others]?: JsonValue | undefined;
 };
 
-/** The same object with members that can be changed in place. */
+/** Variant of a type whose members can be changed in place. */
 export type Editable<T> = { -readonly [Name in keyof T]: T[Name] };

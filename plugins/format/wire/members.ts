@@ -2,12 +2,16 @@ import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObjec
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExactInputsInSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 
-/** A token count; undefined if the value is not a count. */
+/** Reads a token count; undefined if the value is not a count. */
 export function count(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
-/** A member of an object that may be missing. @template T type that declares the possible members */
+/**
+ * Reads a member of a value that may not be an object.
+ *
+ * @template T type that declares the possible members
+ */
 export function member<T extends object = JsonObject>(
   value: JsonValue | undefined,
   name: keyof NoInfer<T> & string,
@@ -15,49 +19,50 @@ export function member<T extends object = JsonObject>(
   return isJsonObject(value) ? value[name] : undefined;
 }
 
-/** The value if it is text, otherwise an empty text. */
+/** Returns the value if it is text, otherwise an empty text. */
 export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The text of a scalar; empty for objects and lists, which may have a member `toString` that is no function. */
+/** Converts a scalar to text. Empty for objects and lists, which may have a member `toString` that is not a function. */
 export function scalarText(value: JsonValue | undefined): string {
   return typeof value === 'object' && value !== null ? '' : String(value);
 }
 
-/** The number of a scalar; NaN for objects and lists. */
+/** Converts a scalar to a number; NaN for objects and lists. */
 export function scalarNumber(value: JsonValue | undefined): number {
   return typeof value === 'object' && value !== null ? Number.NaN : Number(value);
 }
 
-/** The value if it is a non-empty text. */
+/** Returns the value if it is a non-empty text. */
 export function filledText(value: JsonValue | undefined): string | undefined {
   return asText(value) || undefined;
 }
 
-/** The value if it is a non-empty object. */
+/** Returns the value if it is a non-empty object. */
 export function filledObject(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) && Object.keys(value).length > 0 ? value : undefined;
 }
 
-/** The value if it is a list, otherwise an empty list. */
+/** Returns the value if it is a list, otherwise an empty list. */
 export function asList(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The list itself if the other list has exactly the same entries, otherwise the other list. */
-export function sameOr(list: JsonValue | readonly JsonValue[] | undefined, other: JsonValue[]): JsonValue[] {
-  const isSame = Array.isArray(list) && list.length === other.length && list.every((entry, at) => entry === other[at]);
-  return isSame ? (list as JsonValue[]) : other;
+/** Returns the original list if the changed list has exactly the same entries, otherwise the changed list. */
+export function sameOr(list: JsonValue | readonly JsonValue[] | undefined, changed: JsonValue[]): JsonValue[] {
+  const isSame =
+    Array.isArray(list) && list.length === changed.length && list.every((entry, index) => entry === changed[index]);
+  return isSame ? (list as JsonValue[]) : changed;
 }
 
-/** The sum of the defined values; undefined if none is defined. */
+/** Adds up the defined values; undefined if none is defined. */
 export function sum(...values: (number | undefined)[]): number | undefined {
-  const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
+  const defined = values.filter((value) => value !== undefined);
+  return defined.length === 0 ? undefined : defined.reduce((total, value) => total + value, 0);
 }
 
-/** The non-empty texts in a value that is a text or a list of texts. */
+/** Lists the non-empty texts of a value that is a text or a list of texts. */
 export function textsOf(value: JsonValue | undefined): readonly string[] {
   const list = Array.isArray(value) ? value : [value];
   return list.filter((entry) => typeof entry === 'string' && entry !== '') as string[];
@@ -73,12 +78,16 @@ export function parseBody(text: string): JsonObject | undefined {
   return parseObject(text, parseExactInputs);
 }
 
-/** The object in the data of an event. @param event omitted if numbers must be kept as written */
+/**
+ * Reads the object in the data of an event.
+ *
+ * @param event the parsed event; omitted if numbers must be kept as written
+ */
 export function readEvent(data: string, event?: StreamEvent): JsonObject | undefined {
   return event === undefined ? parseBody(data) : event.parse();
 }
 
-/** The steps of `parseBody`, for a long text. */
+/** Parses a long text like `parseBody`, in steps. */
 export function* bodySteps(text: string): Generator<undefined, JsonObject | undefined> {
   try {
     const value = yield* parseExactInputsInSteps(text);
@@ -88,17 +97,17 @@ export function* bodySteps(text: string): Generator<undefined, JsonObject | unde
   }
 }
 
-/** True for event data that starts like an object but is truncated. Cheap: checks both ends only. */
+/** True for event data that starts like an object but is truncated. Cheap, because it checks only both ends. */
 export function isTruncatedObject(data: string): boolean {
   return data.startsWith('{') && !data.endsWith('}') && !data.trimEnd().endsWith('}');
 }
 
-/** True when a list of tools has one of these types. */
+/** True if a list of tools has a tool of one of these types. */
 export function hasToolOfType(tools: JsonValue | undefined, types: readonly string[]): boolean {
   return Array.isArray(tools) && tools.some((tool) => types.includes(scalarText(member(tool, 'type'))));
 }
 
-/** The members of an object that are set. */
+/** Copies an object without its undefined members. */
 export function withoutUnset(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }

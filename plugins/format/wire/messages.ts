@@ -36,7 +36,7 @@ export type MessagesSource = Loose<
 >;
 export type MessagesCitation = Loose<anthropic.TextCitation>;
 
-/** A whole reply or a token count. */
+/** A non-streaming reply or a token count. */
 export type MessagesReply = Loose<anthropic.Message | beta.BetaMessage | anthropic.MessageTokensCount>;
 /** The members that end a reply, in the reply itself or in its final event. */
 export type MessagesEnding = Loose<anthropic.RawMessageDeltaEvent.Delta>;

@@ -1,7 +1,7 @@
 import type * as ollama from 'ollama';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that Ollama's API documents but its SDK does not declare. */
+/** Members that Ollama's API documents but its SDK does not declare. */
 interface Undeclared {
   message: 'tool_call_id';
   call: 'id';

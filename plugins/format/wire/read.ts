@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 
 type Value = JsonValue | undefined;
 
-/** @throws GatewayError `invalid_request` */
+/** Creates the error for a member that has a wrong type or value. */
 export function invalid(path: string, expected: string): GatewayError {
   return new GatewayError('invalid_request', `\`${path}\` must be ${expected}.`, { param: path });
 }
@@ -12,6 +12,7 @@ export function isMissing(value: Value): value is null | undefined {
   return value === undefined || value === null;
 }
 
+/** @throws GatewayError `invalid_request` */
 export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 1_000_000_000): number | undefined {
   if (isMissing(value)) return undefined;
   if (typeof value !== 'number' || value < minimum || value > maximum) {
@@ -22,9 +23,10 @@ export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 
 }
 
 /**
- * An object of a client's body and its path. An error for a member of a wrong type names its path; `null` counts as missing.
+ * An object of a client's body and its path. Its methods read members: `null` counts as missing, and a wrong type throws GatewayError
+ * `invalid_request` with the member's path.
  *
- * @template T says which members the object may have
+ * @template T type that declares the possible members
  */
 export class Placed<T extends object = JsonObject> {
   readonly value: T;
@@ -33,10 +35,10 @@ export class Placed<T extends object = JsonObject> {
   readonly #index: number | undefined;
 
   /**
-   * Paths of members are built on demand: most are never needed.
+   * Paths are built on demand, because most are never needed.
    *
-   * @param key path, empty for the body itself; the name of a member if there is a holder
-   * @param index position, if the member is a list
+   * @param key path, empty for the body itself; with a holder, the name of the holder's member
+   * @param index position in the member, if that is a list
    */
   constructor(value: T, key = '', holder?: Holder, index?: number) {
     this.value = value;
@@ -51,7 +53,7 @@ export class Placed<T extends object = JsonObject> {
     return this.#index === undefined ? path : `${path}[${this.#index}]`;
   }
 
-  /** The path of a member. */
+  /** Returns the path of a member. */
   at(name: keyof T & string): string {
     const { path } = this;
     return path === '' ? name : `${path}.${name}`;
@@ -111,18 +113,18 @@ export class Placed<T extends object = JsonObject> {
     return value;
   }
 
-  /** The entries of a list, each checked when it is reached; empty if the list is missing. */
+  /** Iterates over the entries of a list; empty if the list is missing. Each entry is checked when it is reached. */
   objects<U extends object = JsonObject>(name: keyof T & string): IteratorObject<Placed<U>> {
     return new Entries<U>(this, name, this.isMissing(name) ? [] : this.list(name));
   }
 
-  /** A value in the place of a member, or of an entry of a list. */
+  /** Creates the object for a value with the path of a member, or of an entry of a list. */
   place<U extends object = JsonObject>(name: keyof T & string, value: Value, index?: number): Placed<U> {
     if (isJsonObject(value)) return new Placed(value as U, name, this, index);
     throw invalid(new Placed({}, name, this, index).path, 'an object');
   }
 
-  /** A string or a list of strings; empty if it is missing. */
+  /** Reads a string or a list of strings; empty if it is missing. */
   texts(name: keyof T & string): readonly string[] {
     const value = this.get(name);
     if (isMissing(value)) return [];
@@ -134,13 +136,13 @@ export class Placed<T extends object = JsonObject> {
   }
 }
 
-/** An object that knows the path of its members. */
+/** Object that provides the paths of its members. */
 interface Holder {
   at(name: string): string;
   place<U extends object>(name: string, value: Value, index: number): Placed<U>;
 }
 
-/** An iterator class instead of a generator, whose cost shows in histories of hundreds of messages. */
+/** Iterates over entries of a list. A generator would be measurably slower in histories of hundreds of messages. */
 export class Entries<U extends object> extends Iterator<Placed<U>> {
   readonly #holder: Holder;
   readonly #name: string;
@@ -148,7 +150,7 @@ export class Entries<U extends object> extends Iterator<Placed<U>> {
   readonly #read: ((entry: Value) => Value) | undefined;
   #index = 0;
 
-  /** @param read reads an entry when it is reached; by default, it is taken as it is */
+  /** @param read converts an entry when it is reached; by default, entries are used unchanged */
   constructor(holder: Holder, name: string, list: readonly JsonValue[], read?: (entry: Value) => Value) {
     super();
     this.#holder = holder;

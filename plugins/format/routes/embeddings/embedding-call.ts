@@ -21,7 +21,7 @@ import type { PreparedCall } from '../translation/prepared-call.ts';
 
 const headers = { 'content-type': 'application/json', accept: 'application/json' };
 
-/** Whether a request must be rewritten for its route: its body names the model as Google's does, or the route speaks Google's format. */
+/** True if a request must be rewritten for its route, because its body (in Google's format) names the model, or the formats differ. */
 export function isEmbeddingCall({ format }: ClientRequest, upstream: FormatDescriptor): boolean {
   return format === geminiEmbeddings || (format === embeddings && upstream === geminiEmbeddings);
 }
@@ -46,9 +46,9 @@ export class EmbeddingCall implements PreparedCall {
     const { format, body } = client;
     const notes = new Notes();
     const isSame = format === upstream;
-    const read =
+    const request =
       format === embeddings ? readOpenaiRequest(body, notes) : isSame ? undefined : readGeminiRequest(body, notes);
-    this.#read = read;
+    this.#read = request;
     this.request = {
       format: upstream.name,
       path:
@@ -56,7 +56,7 @@ export class EmbeddingCall implements PreparedCall {
           ? `/models/${encodeURIComponent(route.model)}:embedContent`
           : upstream.path(route.model, false, 'answer'),
       headers,
-      body: JSON.stringify(read === undefined ? withModel(body, route.model) : this.#write(read, route.model)),
+      body: JSON.stringify(request === undefined ? withModel(body, route.model) : this.#write(request, route.model)),
       notes: notes.entries,
     };
   }
@@ -82,7 +82,7 @@ export class EmbeddingCall implements PreparedCall {
       : writeOpenaiRequest(request, model);
   }
 
-  /** Errors are not converted. */
+  /** Converts an answer to the client's format. Errors stay unchanged. */
   #convert(answer: JsonObject): JsonObject {
     const { body } = this.#client;
     if (this.#read === undefined || answer['error'] !== undefined) return answer;
@@ -95,7 +95,7 @@ function isBatch({ requests }: JsonObject): boolean {
   return requests !== undefined;
 }
 
-/** In Google's format, each request of a batch also names the model. */
+/** Sets the model in Google's format, in which each request of a batch also names it. */
 function withModel(body: JsonObject, model: string): JsonObject {
   const name = `models/${model}`;
   if (!isBatch(body)) return { ...body, model: name };

@@ -15,53 +15,54 @@ import { missingUsageOption } from '../translation/encode-for-route.ts';
 interface AdaptedRequest {
   readonly body: UpstreamRequest['body'];
   readonly notes?: readonly string[];
-  /** Stop sequences that the route does not support; the gateway cuts the answer at them. */
+  /** Stop sequences that the route does not support, so the gateway truncates the answer at them. */
   readonly localStops?: readonly string[];
 }
 
 /**
- * Adapts a client's request to a route of the same format. Usually only the model's name changes, and every other byte stays
+ * Adapts a client's request to a route of the same format. Usually, only the model's name changes, and every other byte stays
  * as the client sent it.
  *
  * @throws GatewayError `not_supported`, `invalid_request`, see `Adaptation`
  */
 export function adaptRequest(client: ClientRequest, route: Route): AdaptedRequest {
   const { outline, content } = client;
-  const asIs = settleUnchanged(client, route);
-  if (asIs !== undefined) return passOn(client, outline, route, asIs);
+  const unchanged = settleUnchanged(client, route);
+  if (unchanged !== undefined) return passOn(client, outline, route, unchanged);
   const { body } = content;
-  const settled = settle(client, body, route);
-  if (settled.body === body) return passOn(client, body, route, settled);
-  // Reserializing the parsed body would round large numbers in inputs of calls.
+  const adaptation = settle(client, body, route);
+  if (adaptation.body === body) return passOn(client, body, route, adaptation);
+  // Serializing the parsed body would round large numbers in inputs of calls.
   const { exact } = content;
-  return write(client, exact, route, exact === body ? settled : settle(client, exact, route));
+  return write(client, exact, route, exact === body ? adaptation : settle(client, exact, route));
 }
 
-/** Whether a route gets the client's bytes apart from the model's name, so that the texts of a long request need not be read. */
+/** True if a route gets the client's bytes apart from the model's name, so that the texts of a long request need not be read. */
 export function isPassedOn(client: ClientRequest, route: Route): boolean {
   return settleUnchanged(client, route) !== undefined;
 }
 
-/** A body adapted to a route: the parsed object itself if only the model's name changes. */
+/** A body adapted to a route. It is the parsed object itself if only the model's name changes. */
 interface Settled {
   readonly body: JsonObject;
   readonly usage: InsertedMember | undefined;
   readonly notes: Notes;
 }
 
-/** Undefined if the request must be changed or may be refused, for which its whole body must be read. */
+/** Adapts the outline of a long body; undefined if the request must be changed or may be refused, which requires its whole body. */
 function settleUnchanged(client: ClientRequest, route: Route): Settled | undefined {
   const { outline, content } = client;
-  // Stored reasoning is found by the complete inputs of calls.
+  // Stored reasoning can only be found by the complete inputs of calls.
   if (content.cut === undefined || client.kept?.hasFound === true) return undefined;
   try {
-    const settled = settle(client, outline, route);
-    return settled.body === outline ? settled : undefined;
+    const adaptation = settle(client, outline, route);
+    return adaptation.body === outline ? adaptation : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Adapts a parsed body. Each step needs the result of the previous one. */
 function settle(client: ClientRequest, parsed: JsonObject, route: Route): Settled {
   const { format, purpose, isStream, kept: reasoning } = client;
   const { dropForeignReasoning, completeWithoutState: complete, setCountedModel, adapt: adaptOther } = format.client;
@@ -69,11 +70,11 @@ function settle(client: ClientRequest, parsed: JsonObject, route: Route): Settle
   const profile = profileIn(format.name, route.profile);
   const endUser = endUserFor(client, route);
   const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning, endUser };
-  const usable = dropForeignReasoning?.(parsed, target) ?? parsed;
+  const withReasoning = dropForeignReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
-  const adapted = removeAccountChoices(adapt?.(usable, target) ?? usable, route.upstream, notes);
+  const adapted = removeAccountChoices(adapt?.(withReasoning, target) ?? withReasoning, route.upstream, notes);
   const isolated = isolateCache(adapted, format.name, cacheMarkFor(client, route), target);
-  const untagged = hasTaggedState(usable) ? withOwnState(isolated, route, notes) : isolated;
+  const untagged = hasTaggedState(withReasoning) ? withOwnState(isolated, route, notes) : isolated;
   const completed = complete?.(untagged, parsed, target) ?? untagged;
   const body = purpose === 'count' ? (setCountedModel?.(completed, route.model) ?? completed) : completed;
   const usage = isTextFormat(format) && isStream ? missingUsageOption(format, body, profile) : undefined;
@@ -98,12 +99,12 @@ function write(
   { body, usage, notes }: Settled,
 ): AdaptedRequest {
   const { quirks } = profileIn(client.format.name, route.profile);
-  const isNamed = client.format.client.isModelInPath === true || quirks.vertex;
-  const sent = isNamed ? body : { ...body, model: route.model };
+  const isModelInPath = client.format.client.isModelInPath === true || quirks.vertex;
+  const upstreamBody = isModelInPath ? body : { ...body, model: route.model };
   return {
-    body: JSON.stringify(usage === undefined ? sent : { [usage.name]: usage.value, ...sent }),
+    body: JSON.stringify(usage === undefined ? upstreamBody : { [usage.name]: usage.value, ...upstreamBody }),
     notes: notes.entries,
-    ...localStopsOf(client, requested, sent),
+    ...localStopsOf(client, requested, upstreamBody),
   };
 }
 
@@ -116,11 +117,12 @@ function localStopsOf({ format }: ClientRequest, requested: JsonObject, sent: Js
 
 const brace = 0x7b;
 
+/** @param prefix replaces the opening brace of the body */
 function insertMember(body: UpstreamRequest['body'], prefix: Buffer): UpstreamRequest['body'] {
   const [first, ...others] = piecesOf(body);
   if (first?.[0] !== brace) return body;
-  const begin = Buffer.concat([prefix, first.subarray(1)]);
-  return others.length === 0 ? begin : [begin, ...others];
+  const start = Buffer.concat([prefix, first.subarray(1)]);
+  return others.length === 0 ? start : [start, ...others];
 }
 
 function piecesOf(body: UpstreamRequest['body']): readonly Buffer[] {

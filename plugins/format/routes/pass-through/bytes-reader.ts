@@ -3,7 +3,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 
 const none = Buffer.alloc(0);
 
-/** Passes through the bytes of answers that are not JSON, such as audio or subtitles; the format's reader handles all others. */
+/** Passes through the bytes of answers that are not JSON, such as audio or subtitles. The format's reader handles all others. */
 export class BytesReader implements ReplyReader {
   readonly isBytes: (contentType: string) => boolean;
   readonly #json: ReplyReader;
@@ -37,7 +37,7 @@ export class BytesReader implements ReplyReader {
     return none;
   }
 
-  /** An error cannot be appended to bytes: the connection is closed instead. */
+  /** Renders an error that cannot be appended to bytes: the connection is closed instead. */
   renderFailure(error: GatewayError): string {
     return this.#json.renderFailure(error);
   }

@@ -3,7 +3,7 @@ import { findMember, type MemberSpan } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 
-/** The bytes that all events of a stream share at one end, with the upstream's and with the client's name of the model. */
+/** Bytes that the events of a stream share at one end, with the upstream's and with the client's name of the model. */
 interface Frame {
   readonly upstream: string; // ASCII only, so that characters and bytes have the same positions
   readonly client: Buffer;
@@ -13,10 +13,10 @@ const maxFrame = 1_024; // characters
 const eventEnd = '\n\n';
 
 /**
- * Replaces the model's name in answers by the name that the client uses, and keeps every other byte.
+ * Replaces the model's name in answers with the client's name for the model. Every other byte stays unchanged.
  *
- * The events of a stream usually begin or end with the same bytes, which include the name. These are found once and then
- * compared: JSON that begins or ends like another event has its members in the same places, so that text of the model cannot
+ * The events of a stream usually begin or end with the same bytes, which include the name. These bytes are found once and then
+ * compared. JSON that begins or ends like another event has its members in the same places, so text of the model cannot
  * be mistaken for its name.
  */
 export class ModelNamer {
@@ -45,17 +45,17 @@ export class ModelNamer {
       this.#head = undefined;
       return withTail(raw, tail);
     }
-    const found = this.#find(text);
-    if (found === undefined || text.startsWith(this.#json, found.begin)) return raw;
-    this.#head = frameOf(text.slice(0, found.end), text.slice(0, found.begin) + this.#json);
+    const span = this.#find(text);
+    if (span === undefined || text.startsWith(this.#json, span.begin)) return raw;
+    this.#head = frameOf(text.slice(0, span.end), text.slice(0, span.begin) + this.#json);
     this.#tail = frameOf(
-      text.slice(found.nameBegin - 1),
-      text.slice(found.nameBegin - 1, found.begin) + this.#json + text.slice(found.end),
+      text.slice(span.nameBegin - 1),
+      text.slice(span.nameBegin - 1, span.begin) + this.#json + text.slice(span.end),
     );
-    return this.#framed(raw) ?? Buffer.from(this.#written(text, found));
+    return this.#framed(raw) ?? Buffer.from(this.#written(text, span));
   }
 
-  /** Replaces the name in the bytes, without decoding the whole event: it may hold an image. */
+  /** Replaces the name in the bytes without decoding the whole event, which may contain an image. */
   #framed(raw: Buffer): Buffer | undefined {
     if (this.#head !== undefined) return withHead(raw, this.#head);
     return this.#tail && withTail(raw, this.#tail);
@@ -72,28 +72,28 @@ export class ModelNamer {
     return this.#written(text, wordOf(findMember(text, this.#place.member)));
   }
 
-  /** Replaces the name in an answer that is to be stored. */
+  /** Replaces the name in an answer before it is stored. */
   finished(answer: JsonObject): JsonObject {
     return this.#place.member in answer ? { ...answer, [this.#place.member]: this.#name } : answer;
   }
 
-  #written(text: string, found: MemberSpan | undefined): string {
-    return found === undefined ? text : text.slice(0, found.begin) + this.#json + text.slice(found.end);
+  #written(text: string, span: MemberSpan | undefined): string {
+    return span === undefined ? text : text.slice(0, span.begin) + this.#json + text.slice(span.end);
   }
 
   #find(event: string): MemberSpan | undefined {
     if (!event.includes(this.#quotedMember)) return undefined;
     const { member, parent } = this.#place;
-    const begin = event.indexOf('{', event.indexOf('data:'));
-    if (parent === undefined) return wordOf(findMember(event, member, begin));
-    const inner = findMember(event, parent, begin);
-    return inner && wordOf(findMember(event, member, inner.begin));
+    const start = event.indexOf('{', event.indexOf('data:'));
+    if (parent === undefined) return wordOf(findMember(event, member, start));
+    const parentSpan = findMember(event, parent, start);
+    return parentSpan && wordOf(findMember(event, member, parentSpan.begin));
   }
 }
 
-/** The member; undefined if its value is neither a text nor null. */
-function wordOf(found: MemberSpan | undefined): MemberSpan | undefined {
-  return found === undefined || found.begin === found.end ? undefined : found;
+/** Returns a member whose value is a text or null. */
+function wordOf(span: MemberSpan | undefined): MemberSpan | undefined {
+  return span === undefined || span.begin === span.end ? undefined : span;
 }
 
 function withHead(raw: Buffer, { upstream, client }: Frame): Buffer {
@@ -111,7 +111,7 @@ function withTail(raw: Buffer, { upstream, client }: Frame): Buffer {
   return bytes;
 }
 
-/** Undefined if comparing would cost more than searching, or not every character is a single byte. */
+/** Creates a frame; undefined if comparing would cost more than searching, or if some characters have several bytes. */
 function frameOf(upstream: string, client: string): Frame | undefined {
   if (upstream.length > maxFrame || Buffer.byteLength(upstream) !== upstream.length) return undefined;
   return { upstream, client: Buffer.from(client) };

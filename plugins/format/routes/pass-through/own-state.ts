@@ -15,8 +15,8 @@ const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
 type Kept = JsonValue | undefined | typeof dropped;
 
 /**
- * Removes the gateway's tags from opaque reasoning state of the route's upstream, and drops the state of other upstreams. State
- * without a tag did not come from this gateway and stays.
+ * Removes the gateway's tags from opaque reasoning state that the route's upstream created, and drops the state of other upstreams. State
+ * without a tag does not come from this gateway and stays.
  */
 export function withOwnState(body: JsonObject, route: Route, notes: Notes): JsonObject {
   return new OwnState(route, notes).keep(body);
@@ -39,13 +39,13 @@ class OwnState {
 
   #value(value: JsonValue | undefined): Kept {
     if (Array.isArray(value)) return this.#list(value);
-    // A raw number is also an object, but without members.
+    // A raw number is an object without members.
     if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
     const tagged = taggedMember(value);
     return tagged === undefined ? this.#members(value) : this.#tagged(value, tagged);
   }
 
-  /** A list that becomes empty is dropped: vendors refuse empty lists. */
+  /** Filters a list. A list that becomes empty is dropped, because vendors refuse empty lists. */
   #list(value: readonly JsonValue[]): Kept {
     const entries = value.map((entry) => this.#value(entry)).filter((entry) => entry !== dropped) as JsonValue[];
     return entries.length === 0 && value.length > 0 ? dropped : entries;
@@ -53,9 +53,9 @@ class OwnState {
 
   #members(value: JsonObject): Kept {
     const entries = Object.entries(value).map(([name, member]) => [name, this.#value(member)] as const);
-    const isSilent = entries.some(([name, member]) => member === dropped && contentNames.has(name));
-    // A message that contained only reasoning is dropped as well.
-    if (isSilent && value['role'] !== undefined) return dropped;
+    const hasLostContent = entries.some(([name, member]) => member === dropped && contentNames.has(name));
+    // A message that contained only reasoning is also dropped.
+    if (hasLostContent && value['role'] !== undefined) return dropped;
     return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
   }
 
@@ -77,7 +77,7 @@ class OwnState {
   }
 }
 
-/** Whether a request contains reasoning state with the gateway's tag. Visits every member; prompts have few. */
+/** True if a request contains reasoning state with the gateway's tag. Visits every member, but prompts have few members. */
 export function hasTaggedState(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(hasTaggedState);
   if (!isJsonObject(value)) return false;
@@ -91,7 +91,7 @@ interface TaggedMember {
   readonly state: OpaqueState;
 }
 
-/** Members that hold opaque reasoning state in the various formats; `data` belongs to redacted blocks. */
+/** Readers of the members with opaque reasoning state in the various formats; `data` belongs to redacted blocks. */
 const readers: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
   signature: readTaggedState,
   encrypted_content: readTaggedState,

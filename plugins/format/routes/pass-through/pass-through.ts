@@ -3,7 +3,6 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
-import { ToolNames } from '../../canonical/tool-names.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
 import { ContentDigest } from '../../content/content-digest.ts';
 import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
@@ -11,7 +10,7 @@ import { type ClientRequest, replyContext } from '../../request/client-request.t
 import type { ReplyListeners } from '../../formats/contract/fragment-observer.ts';
 import type { ReplyObserver } from '../../formats/contract/pass-through.ts';
 import { NonStreamingObserver } from '../../formats/contract/non-streaming-observer.ts';
-import { guardOf, readerBetween } from '../translation/translator.ts';
+import { guardOf, readerBetween, sameNames } from '../translation/translator.ts';
 import type { PreparedCall } from '../translation/prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
 import { selectBetaHeaders } from '../../formats/adaptation/beta-headers.ts';
@@ -20,7 +19,7 @@ import { BytesReader } from './bytes-reader.ts';
 import { PassThroughReader } from './reader.ts';
 
 /**
- * A call for a route of the client's format: bytes pass through. Only the model's name changes, and members that the route
+ * A call for a route of the client's format, whose bytes pass through. The only changes are the model's name and members that the route
  * would refuse or that other upstreams could not read.
  */
 export class PassThrough implements PreparedCall {
@@ -29,10 +28,10 @@ export class PassThrough implements PreparedCall {
   readonly #client: ClientRequest;
   readonly #route: Route;
   readonly #isResumable: boolean;
-  /** Stop sequences that the route does not support; the gateway cuts the answer at them. */
+  /** Stop sequences that the route does not support, so the gateway truncates the answer at them. */
   readonly #localStops: readonly string[];
 
-  /** @param isResumable true to decode and re-encode the reply, so that another route can continue it */
+  /** @param isResumable true to decode and encode the reply, so that another route can continue it */
   constructor(exchange: Exchange, client: ClientRequest, route: Route, isResumable = false) {
     this.#isResumable = isResumable;
     this.#exchange = exchange;
@@ -84,8 +83,8 @@ export class PassThrough implements PreparedCall {
   #observe(content: ContentDigest | undefined): ReplyObserver {
     const { format, purpose, outline, thread } = this.#client;
     if (purpose === 'count') return new NonStreamingObserver('input_tokens', 'totalTokens');
-    const { upstream, profile: every } = this.#route;
-    const profile = profileIn(format.name, every);
+    const { upstream } = this.#route;
+    const profile = profileIn(format.name, this.#route.profile);
     const onReplyId = thread && ((id: string) => thread.keep(id, originOf(upstream)));
     return format.client.createObserver(outline, {
       profile,
@@ -95,12 +94,11 @@ export class PassThrough implements PreparedCall {
     });
   }
 
-  /** Stores the reasoning text if the vendor requires it in later requests. */
+  /** Creates a listener that stores the reasoning text if the vendor requires it in later requests. */
   #keepReasoning(profile: Profile): ReplyListeners['onFragments'] {
     const { format, kept } = this.#client;
     if (kept === undefined || !isTextFormat(format) || !wantsReasoning(profile, true)) return undefined;
-    const names = new ToolNames({ tools: [], items: [] }, format.text.toolNames);
-    const guard = guardOf(this.#exchange, this.#client, this.#route, names);
+    const guard = guardOf(this.#exchange, this.#client, this.#route, sameNames(format));
     return (fragments, isFinished) => {
       guard.push(fragments);
       // Some vendors omit the last event of the format.
@@ -109,7 +107,7 @@ export class PassThrough implements PreparedCall {
   }
 
   #translate(format: TextFormat): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, format, this.#localStops);
+    return readerBetween(this.#exchange, this.#client, this.#route, format, { localStops: this.#localStops });
   }
 }
 

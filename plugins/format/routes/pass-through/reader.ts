@@ -26,7 +26,7 @@ interface PassThroughOptions {
   readonly repair?: ReplyRepair | undefined;
   readonly adapter?: ReplyAdapter | undefined;
   readonly namer?: ModelNamer | undefined;
-  /** Creates a reader that converts between streams and whole replies; undefined if the format has only one of them. */
+  /** Creates a reader that converts between streaming and non-streaming replies; undefined if the format has only one kind. */
   readonly converter?: (() => ReplyReader) | undefined;
   /** Digest of the content that the observer reads; undefined in formats without conversations. */
   readonly content?: ContentDigest | undefined;
@@ -35,8 +35,8 @@ interface PassThroughOptions {
 }
 
 /**
- * Passes a reply through unchanged, for routes that speak the client's format. An observer reads along. Events after an error
- * of the upstream or after the end of the answer are dropped, and so are events without an object: clients crash on both.
+ * Passes a reply of the client's format through unchanged while an observer reads it. Events after an error
+ * of the upstream or after the end of the answer are dropped, and so are events without an object, because clients crash on both.
  */
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
@@ -53,7 +53,7 @@ export class PassThroughReader implements ReplyReader {
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
-  /** True once a fault has followed a finished answer. The client has the whole answer, so it counts as complete. */
+  /** True once an error has followed a finished answer, which counts as complete because the client has all of it. */
   #isClosed = false;
   progress = 0;
 
@@ -108,7 +108,7 @@ export class PassThroughReader implements ReplyReader {
     return { received: digest, sent: digest };
   }
 
-  /** Digest of the content that the client gets: repairs precede the observer. */
+  /** Digest of the content that the client gets. It includes repairs, which precede the observer. */
   get #contentDigest(): string | undefined {
     if (this.#beforeDropped !== undefined) return this.#beforeDropped.digest;
     return (
@@ -137,8 +137,9 @@ export class PassThroughReader implements ReplyReader {
   }
 
   renderFailure(error: GatewayError): string {
-    const own = this.#repair?.renderFailure?.(error, this.usage);
-    const text = own ?? renderStreamError(error, { ...this.#client, format: undefined });
+    const text =
+      this.#repair?.renderFailure?.(error, this.usage) ??
+      renderStreamError(error, { ...this.#client, format: undefined });
     return this.#named(this.#adapter?.adaptFailure?.(text, this.#observer.usage) ?? text);
   }
 
@@ -161,8 +162,8 @@ export class PassThroughReader implements ReplyReader {
     const excess = findExcess(original, bounds.replyValues);
     if (excess !== undefined) {
       if (this.#readLarge === undefined) throw malformed('excess', excess);
-      const named = this.#namer?.whole(original) ?? original;
-      return { body: Buffer.from(named), contentType, usage: this.#readLarge(original) };
+      const renamed = this.#namer?.whole(original) ?? original;
+      return { body: Buffer.from(renamed), contentType, usage: this.#readLarge(original) };
     }
     yield;
     const parsed = parseObject(original);
@@ -177,8 +178,8 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const adapted = this.#adapter?.adaptReply(text, value, this.#observer.usage) ?? text;
     yield;
-    const named = this.#namer?.whole(adapted) ?? adapted;
-    return { body: named === original ? body : Buffer.from(named), contentType, usage: this.usage };
+    const renamed = this.#namer?.whole(adapted) ?? adapted;
+    return { body: renamed === original ? body : Buffer.from(renamed), contentType, usage: this.usage };
   }
 
   *#convert(body: Buffer, kind: AnswerKind): Generator<undefined, WholeReply> {
@@ -200,19 +201,19 @@ export class PassThroughReader implements ReplyReader {
     const observer = this.#observer;
     const last = this.#last();
     if (!observer.isComplete || this.failure !== undefined) return join(last);
-    const owed = this.#adapter?.renderEnd?.(observer.usage) ?? '';
-    const missing = observer.isOver ? owed : owed + (observer.endMark ?? '');
-    return join(missing === '' ? last : [...last, Buffer.from(this.#named(missing))]);
+    const appended = this.#adapter?.renderEnd?.(observer.usage) ?? '';
+    const ending = observer.isOver ? appended : appended + (observer.endMark ?? '');
+    return join(ending === '' ? last : [...last, Buffer.from(this.#named(ending))]);
   }
 
-  /** A last event without its blank line is passed on if it completes the answer. A truncated event is dropped. */
+  /** Passes on a last event without its blank line if it completes the answer. A truncated event is dropped. */
   #last(): readonly Buffer[] {
     const events = this.#framer.end();
     if (this.#observer.isOver || this.#isClosed || events.some(isCut)) return [];
     const digest = events.length === 0 ? undefined : this.#contentDigest;
     const passed = this.#pass(events);
     if (!this.#observer.isComplete || passed.length === 0) {
-      // If the failure repeats the answer so far, that includes the event.
+      // If the error event repeats the answer so far, its content includes this event.
       if (events.length > 0 && this.#repair?.readUnfinishedContent === undefined) this.#beforeDropped = { digest };
       return [];
     }
@@ -246,19 +247,19 @@ export class PassThroughReader implements ReplyReader {
     passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
   }
 
-  /** A truncated event is a failure: without it, the remaining events would be a different answer. */
+  /** Passes an event to the observer. A truncated event is a failure, because the other events would be a different answer without it. */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
     if (!event.isPlain && isTorn(event)) this.#damage = malformed('event_truncated');
     else this.#observer.observeEvent(event);
     if (event.isPlain || !isPing(event)) this.progress++;
-    // Only the event's name, not its data, says that the answer is complete.
+    // The answer is complete only by the event's name, not by its data.
     if (!wasComplete && this.#observer.isComplete && isCut(event)) this.#damage = malformed('event_truncated');
   }
 }
 
-/** Names of keep-alive events; some vendors put them into the type instead. */
+/** Names of keep-alive events, which some vendors write as the type in the data. */
 const pings = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
 const maxPing = 100; // characters of data
@@ -271,12 +272,12 @@ function isTorn({ data }: StreamEvent): boolean {
   return data !== undefined && isTruncatedObject(data);
 }
 
-/** Whether the event's data was truncated anywhere, even after a brace: clients would throw on it. */
+/** True if the event's data was truncated anywhere, even after a brace, so that clients would throw on it. */
 function isCut(event: StreamEvent): boolean {
   return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }
 
-/** Whether clients can read the event: it holds an object or is the end mark of a Chat stream or a comment. */
+/** True if clients can read the event: an object, the end mark of a Chat stream, or a comment. */
 function isReadable({ data, text }: StreamEvent): boolean {
   if (data === undefined) return text.startsWith(':') || text.trim() === '';
   return data.startsWith('{') || data.trimStart().startsWith('{') || data.trim() === '[DONE]';

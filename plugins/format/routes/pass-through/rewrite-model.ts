@@ -3,50 +3,51 @@ import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
-const quickBytes = 4_096; // beginning of a body that is searched first: clients name the model early
+const quickBytes = 4_096; // start of a body that is searched first, because clients name the model early
 const key = '"model"';
 const longestModel = 512;
 
 /**
- * Replaces the model's name in the body and keeps every other byte, so that unknown members, large numbers and white space
- * survive.
+ * Replaces the model's name in the body. Every other byte stays, so that unknown members, large numbers and white space
+ * are preserved.
  *
  * @param content must name the model only once, see `isAmbiguous`
- * @param given the name as read by the parser
+ * @param parsedName the name as read by the parser
  */
-export function rewriteModel(content: RequestContent, given: unknown, model: string): UpstreamRequest['body'] {
-  if (given === model) return content.sent;
+export function rewriteModel(content: RequestContent, parsedName: unknown, model: string): UpstreamRequest['body'] {
+  if (parsedName === model) return content.sent;
   const { cut } = content;
   const pieces = cut?.pieces ?? [content.bytes];
-  const place = findQuickly(pieces[0], given) ?? (cut && findBehindCuts(cut, given));
-  if (place !== undefined) return replaced(pieces, place, Buffer.from(JSON.stringify(model)));
+  const byteSpan = findQuickly(pieces[0], parsedName) ?? (cut && findBehindCuts(cut, parsedName));
+  if (byteSpan !== undefined) return replaced(pieces, byteSpan, Buffer.from(JSON.stringify(model)));
   const { text } = content;
-  const found = findModel(text, given);
-  if (found === undefined) return JSON.stringify({ ...content.body, model });
-  return text.slice(0, found.begin) + JSON.stringify(model) + text.slice(found.end);
+  const span = findModel(text, parsedName);
+  if (span === undefined) return JSON.stringify({ ...content.body, model });
+  return text.slice(0, span.start) + JSON.stringify(model) + text.slice(span.end);
 }
 
 /** Replaces bytes in a body of several pieces. Short pieces are joined, because each piece costs a write. */
-function replaced(pieces: readonly Buffer[], { begin, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
+function replaced(pieces: readonly Buffer[], { start, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
   const [only = nothing] = pieces;
-  if (pieces.length === 1 && only.length <= quickBytes)
-    return Buffer.concat([only.subarray(0, begin), bytes, only.subarray(end)]);
-  const before = slice(pieces, 0, begin);
+  if (pieces.length === 1 && only.length <= quickBytes) {
+    return Buffer.concat([only.subarray(0, start), bytes, only.subarray(end)]);
+  }
+  const before = slice(pieces, 0, start);
   const after = slice(pieces, end);
-  const [first = nothing, ...others] = after;
-  const isShort = others.length === 0 && first.length <= quickBytes;
-  const written = [bytes, ...(isShort ? [first] : [])];
-  const rest = isShort ? [] : after;
-  if (begin > quickBytes) return [...before, Buffer.concat(written), ...rest];
-  const head = Buffer.concat([...before, ...written]);
-  return rest.length === 0 ? head : [head, ...rest];
+  const [next = nothing, ...others] = after;
+  const isShort = others.length === 0 && next.length <= quickBytes;
+  const joined = isShort ? [bytes, next] : [bytes];
+  const remainder = isShort ? [] : after;
+  if (start > quickBytes) return [...before, Buffer.concat(joined), ...remainder];
+  const head = Buffer.concat([...before, ...joined]);
+  return remainder.length === 0 ? head : [head, ...remainder];
 }
 
-/** The bytes between two positions, which may be inside a piece. */
-function slice(pieces: readonly Buffer[], from: number, to = Infinity): Buffer[] {
+/** Returns the bytes between two positions, which may be inside a piece. */
+function slice(pieces: readonly Buffer[], start: number, end = Infinity): Buffer[] {
   let offset = 0;
   return pieces.flatMap((piece) => {
-    const part = piece.subarray(Math.max(0, from - offset), Math.max(0, to - offset));
+    const part = piece.subarray(Math.max(0, start - offset), Math.max(0, end - offset));
     offset += piece.length;
     return part.length === 0 ? [] : [part];
   });
@@ -54,37 +55,38 @@ function slice(pieces: readonly Buffer[], from: number, to = Infinity): Buffer[]
 
 const nothing = Buffer.alloc(0);
 
-/** Searches only the beginning of the body, without reading a long prompt. */
+/** Finds the name near the start of the body, without reading a long prompt. */
 function findQuickly(bytes: Buffer = nothing, model: unknown): Span | undefined {
   // Latin-1 has one byte per character, so that positions are the same in the text and the bytes.
-  const beginning = bytes.toString('latin1', 0, quickBytes);
-  const at = beginning.indexOf(key);
-  if (at === -1) return undefined;
-  return findModel(beginning.slice(0, at + key.length + longestModel), model);
+  const start = bytes.toString('latin1', 0, quickBytes);
+  const position = start.indexOf(key);
+  if (position === -1) return undefined;
+  return findModel(start.slice(0, position + key.length + longestModel), model);
 }
 
-/** Finds a name after all long texts, where the rest of the outline equals the end of the body. */
+/** Finds a name after all long texts, where the remainder of the outline equals the end of the body. */
 function findBehindCuts({ text, uncut, pieces }: BodyOutline, model: unknown): Span | undefined {
-  const found = findModel(text, model);
-  if (found === undefined) return undefined;
-  const follows = Buffer.byteLength(text.slice(found.begin));
-  if (follows > uncut) return undefined;
-  const begin = pieces.reduce((sum, { length }) => sum + length, -follows);
-  return { begin, end: begin + Buffer.byteLength(text.slice(found.begin, found.end)) };
+  const span = findModel(text, model);
+  if (span === undefined) return undefined;
+  const bytesToEnd = Buffer.byteLength(text.slice(span.start));
+  if (bytesToEnd > uncut) return undefined;
+  const start = pieces.reduce((sum, { length }) => sum + length, -bytesToEnd);
+  return { start, end: start + Buffer.byteLength(text.slice(span.start, span.end)) };
 }
 
 interface Span {
-  readonly begin: number;
+  readonly start: number;
   readonly end: number;
 }
 
-/** Undefined if the text does not hold the name that the parser read. */
+/** Finds the model's name; undefined if it differs from the name that the parser read. */
 function findModel(text: string, model: unknown): Span | undefined {
-  const found = findMember(text, 'model');
-  return found !== undefined && isText(text.slice(found.begin, found.end), model) ? found : undefined;
+  const member = findMember(text, 'model');
+  if (member === undefined || !isText(text.slice(member.begin, member.end), model)) return undefined;
+  return { start: member.begin, end: member.end };
 }
 
-/** Whether the JSON string has this value, whichever escapes it uses. */
+/** True if the JSON string has this value, even if it is written with escapes. */
 function isText(json: string, text: unknown): boolean {
   if (json === JSON.stringify(text)) return true;
   try {

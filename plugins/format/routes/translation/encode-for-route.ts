@@ -14,11 +14,11 @@ import { isRefusedMember } from '../../formats/adaptation/adapt-refused.ts';
 import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
 
 /**
- * Encodes a conversation in a route's format, then adapts the body to the route like the body of a client.
+ * Encodes a conversation in a route's format, then adapts the body to the route like a client's body.
  *
  * @param origin tag of the upstream, see opaque-state.ts
- * @param target includes the mark of an account whose prompt cache is isolated
- * @param upstream determines which options customers may choose
+ * @param target includes the account's mark if its prompt cache is isolated
+ * @param upstream determines the options that customers may choose
  * @throws GatewayError `not_supported`
  */
 export function encodeForRoute(
@@ -30,7 +30,7 @@ export function encodeForRoute(
   upstream: Pick<Upstream, 'customerChoices'> = {},
 ): JsonObject {
   const { text } = format;
-  // Several formats can request more than one answer, but a translated reply holds only one.
+  // Some formats can request more than one answer, but a translated reply holds only one.
   if (conversation.candidates > 1) {
     throw new GatewayError(
       'not_supported',
@@ -60,29 +60,30 @@ const dialogues: ReadonlySet<string> = new Set(['messages', 'input', 'contents']
  */
 function inCacheOrder(body: JsonObject): JsonObject {
   const ordered: JsonObject = {};
-  const put = (name: string) => {
+  const copyMember = (name: string) => {
     if (body[name] !== undefined) ordered[name] = body[name];
   };
-  stableMembers.forEach(put);
+  stableMembers.forEach(copyMember);
   const others = Object.keys(body).filter((name) => !stableMembers.includes(name));
-  others.filter((name) => !dialogues.has(name)).forEach(put);
-  others.filter((name) => dialogues.has(name)).forEach(put);
+  others.filter((name) => !dialogues.has(name)).forEach(copyMember);
+  others.filter((name) => dialogues.has(name)).forEach(copyMember);
   return ordered;
 }
 
-/** Finds the data of states that the upstream created and accepts in this format; undefined for other states. */
+/** Creates the lookup of state data, which finds only states that the upstream created and accepts in this format. */
 export function ownStateFor({ text }: TextFormat, origin: string): EncodeTarget['ownState'] {
   return (state: OpaqueState | undefined) =>
     state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined;
 }
 
-/** Matches notes on dropped tools that only their vendor can run. */
+/** Matches notes on dropped tools that only a vendor can run. */
 const lostTool = /^dropped (web_search$|tool (?!call ))/;
 
-/** Without its only tool, or a required one, a model would invent the tool's results. */
+/** Refuses a request that lost its only tool or a required tool, because the model would invent the tool's results. */
 function refuseLostTools({ tools }: Conversation, notes: Notes): void {
-  const lost = notes.entries.filter((note) => lostTool.test(note)).map((note) => note.replace(/^dropped (tool )?/, ''));
-  const [type] = tools.length === 0 ? lost : lost.filter((name) => name === 'web_search');
+  const lostNotes = notes.entries.filter((note) => lostTool.test(note));
+  const lostTypes = lostNotes.map((note) => note.replace(/^dropped (tool )?/, ''));
+  const [type] = tools.length === 0 ? lostTypes : lostTypes.filter((name) => name === 'web_search');
   const isNeeded = !tools.some(isClientTool) || notes.entries.includes(`approximated ${forcedSearch}`);
   if (type === undefined || !isNeeded) return;
   throw new GatewayError('not_supported', `Tools of type "${type}" are not supported by this model.`, {
@@ -90,7 +91,7 @@ function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   });
 }
 
-/** The member that makes an upstream report the usage of a stream, which accounting needs. Clients see it only if they requested it. */
+/** Returns the member that makes an upstream report a stream's usage, for accounting. Clients get the usage only if they requested it. */
 export function missingUsageOption(
   { text }: TextFormat,
   body: JsonObject,

@@ -5,19 +5,21 @@ import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adap
 /** A model call prepared for one route: the request to send, and readers for its replies. */
 export interface PreparedCall {
   readonly request: UpstreamRequest;
+  /** Creates a reader for one reply. */
   read(): ReplyReader;
 }
 
-/** Calls by route. Each is prepared on first use and then reused. */
+/** Calls by route. Each call is prepared on first use and then reused. */
 export class PreparedCalls<C extends PreparedCall> {
   readonly #open: (route: Route) => C;
   readonly #calls = new Map<Route, C | GatewayError>();
 
-  /** @param open prepares a call; throws a GatewayError if the route cannot serve the request */
+  /** @param open function that prepares a call, and throws a GatewayError if the route cannot serve the request */
   constructor(open: (route: Route) => C) {
     this.#open = open;
   }
 
+  /** Returns the call or the error of preparing it. */
   find(route: Route): C | GatewayError {
     const call = this.#calls.get(route) ?? this.#tryOpen(route);
     this.#calls.set(route, call);

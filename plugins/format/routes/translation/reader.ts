@@ -15,7 +15,7 @@ import { bodySteps, isTruncatedObject } from '../../wire/members.ts';
 import { malformed } from '../malformed.ts';
 
 const none = Buffer.alloc(0);
-const pieceSize = 65_536; // bytes of a stream that are converted in one step
+const pieceSize = 65_536; // bytes of a stream converted in one step
 
 /** Decoder and framer for the reply of an upstream. */
 export interface UpstreamReply {
@@ -24,8 +24,8 @@ export interface UpstreamReply {
 }
 
 /**
- * Reads a reply in the upstream's format and writes it in the client's. Streamed and whole replies take the same path: a
- * whole reply yields all of its fragments at once.
+ * Reads a reply in the upstream's format and writes it in the client's. Streaming and non-streaming replies take the same path: a
+ * non-streaming reply yields all of its fragments at once.
  */
 export class TranslatingReader implements ReplyReader {
   readonly #decoder: ReplyDecoder;
@@ -34,7 +34,7 @@ export class TranslatingReader implements ReplyReader {
   readonly #framer: EventFramer;
   readonly #seam: ContinuationSeam | undefined;
   readonly #content: TranslatedContent | undefined;
-  /** False once it is known that the client gets the answer as one object. */
+  /** False once it is clear that the client gets the answer as one object. */
   #isStream = true;
   #written = '';
   #damage: GatewayError | undefined;
@@ -42,7 +42,7 @@ export class TranslatingReader implements ReplyReader {
 
   /**
    * @param content collects the content of the answer, for its digests
-   * @param seam present if guard and encoder already hold a part of the answer from another route
+   * @param seam present if guard and encoder already have a part of the answer, from another route
    */
   constructor(
     { decoder, framer }: UpstreamReply,
@@ -63,15 +63,15 @@ export class TranslatingReader implements ReplyReader {
     return this.#seam === undefined ? this.#guard.hasContent : this.#seam.hasContent;
   }
 
-  /** Text received by the client so far, if another route can continue the answer; see `GrammarGuard.plainText`. */
+  /** Text that the client has received, if another route can continue the answer; see `GrammarGuard.plainText`. */
   get plainText(): string | undefined {
     return this.#guard.plainText;
   }
 
   /**
-   * Reads the continuation from another route. To the client it is the same answer: the id stays the same and numbering continues.
+   * Creates a reader for the continuation from another route. For the client, the answer stays the same: it keeps its id and numbering.
    *
-   * @param sent text that it continues
+   * @param sent text of the answer so far
    */
   continueWith(reply: UpstreamReply, route: GuardedRoute, sent: string): TranslatingReader {
     this.#guard.resume(route);
@@ -147,8 +147,8 @@ export class TranslatingReader implements ReplyReader {
   *#convert(body: Buffer, isEventStream: boolean): Generator<undefined, WholeReply> {
     this.#isStream = !isEventStream;
     if (isEventStream) {
-      for (let begin = 0; begin < body.length && this.failure === undefined; begin += pieceSize) {
-        this.push(body.subarray(begin, begin + pieceSize));
+      for (let start = 0; start < body.length && this.failure === undefined; start += pieceSize) {
+        this.push(body.subarray(start, start + pieceSize));
         yield;
       }
       this.end();
@@ -167,7 +167,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   end(): Buffer {
-    // The blank line after the last event is often missing. A truncated event is dropped.
+    // The blank line after the last event is often missing, so only a truncated event is dropped.
     for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#take(event);
     this.#write(this.#sent(this.#guard.close()));
     return this.#taken();

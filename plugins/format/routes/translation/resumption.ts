@@ -11,17 +11,17 @@ import { PreparedCalls } from './prepared-call.ts';
 import type { Translation, CallTranslator } from './translator.ts';
 import { upstreamFormat } from '../../request/upstream-format.ts';
 
-const minTokens = 16; // lowest limit of output tokens; some upstreams refuse lower ones
+const minTokens = 16; // output tokens; some upstreams refuse a lower limit
 
 const instruction =
   'Your answer above was cut off by a technical fault. Go on exactly where it stops, in the middle of a word if need be. ' +
   'Write only what comes next: repeat nothing, do not start over, and do not mention the interruption.';
 
 /**
- * Whether another route may continue the answer to a request: it must be a single streamed answer of free text that can be
+ * True if another route may continue the answer to a request, which must be a single streaming answer of free text that can be
  * decoded and encoded without loss. A model cannot complete another model's JSON, and a client that requested log probabilities,
- * images or the vendor's own tools must get them, although codecs drop them. A search that no route can run does not matter:
- * Codex offers one in each request.
+ * images or the vendor's own tools must get them, although codecs drop them. A search that no route can run does not matter,
+ * because Codex offers one in each request.
  */
 export function isResumable(request: ClientRequest, translator: CallTranslator, { routes }: Model): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
@@ -29,12 +29,12 @@ export function isResumable(request: ClientRequest, translator: CallTranslator, 
     const { conversation, notes } = translator.read();
     const { candidates, output, tools, wantsImages, topLogprobs } = conversation;
     const isText = output === undefined && wantsImages !== true && topLogprobs === undefined;
-    const searches =
+    const mayBeSearched =
       tools.some(({ form }) => form === 'web_search') && routes.some((route) => runsSearch(route, request));
-    const isPlain = candidates === 1 && isText && !searches;
+    const isPlain = candidates === 1 && isText && !mayBeSearched;
     return isPlain && !notes.entries.some((note) => /^dropped (tool |generationConfig\.response)/.test(note));
   } catch (error) {
-    // A route that speaks the client's format may still accept the request.
+    // A route of the client's format may still accept the request.
     if (error instanceof GatewayError) return false;
     throw error;
   }
@@ -44,19 +44,19 @@ function runsSearch(route: Route, request: ClientRequest): boolean {
   return profileIn(upstreamFormat(route, request).name, route.profile).quirks.hosted_search;
 }
 
-/** Prepares calls that continue an answer; undefined if the answer has no text yet, or content other than text. */
+/** Prepares calls that continue an answer; undefined if the answer has no text yet, too much text, or other content. */
 export function resumptionOf(
   broken: ReplyReader,
   request: ClientRequest,
   translator: CallTranslator,
 ): RouteCalls | undefined {
   if (!(broken instanceof TranslatingReader)) return undefined;
-  const sent = broken.plainText;
-  if (sent === undefined || sent.trim() === '' || sent.length > bounds.resumedText) return undefined;
-  return new Resumption(broken, sent, request, translator);
+  const sentText = broken.plainText;
+  if (sentText === undefined || sentText.trim() === '' || sentText.length > bounds.resumedText) return undefined;
+  return new Resumption(broken, sentText, request, translator);
 }
 
-/** Lets routes continue an answer, one after the other, from the text that the client has received so far. */
+/** Calls that continue an answer from the text that the client has received. Each route gets the same text. */
 class Resumption implements RouteCalls {
   readonly #broken: TranslatingReader;
   readonly #sent: string;
@@ -64,9 +64,9 @@ class Resumption implements RouteCalls {
   readonly #translator: CallTranslator;
   readonly #prepared = new PreparedCalls((route) => this.#open(route));
 
-  constructor(broken: TranslatingReader, sent: string, request: ClientRequest, translator: CallTranslator) {
+  constructor(broken: TranslatingReader, sentText: string, request: ClientRequest, translator: CallTranslator) {
     this.#broken = broken;
-    this.#sent = sent;
+    this.#sent = sentText;
     this.#request = request;
     this.#translator = translator;
   }
@@ -96,13 +96,13 @@ class Resumption implements RouteCalls {
  *
  * @param isPrefilled true if the model continues a prefilled answer without an instruction
  */
-function continued(conversation: Conversation, sent: string, isPrefilled: boolean): Conversation {
+function continued(conversation: Conversation, sentText: string, isPrefilled: boolean): Conversation {
   const { items, maxOutputTokens } = conversation;
-  const answer: Item = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: sent }] };
+  const answer: Item = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: sentText }] };
   const request: Item = { type: 'message', role: 'user', parts: [{ type: 'text', text: instruction }] };
   return {
     ...conversation,
     items: [...items, answer, ...(isPrefilled ? [] : [request])],
-    maxOutputTokens: maxOutputTokens && Math.max(minTokens, maxOutputTokens - estimateTokens(sent.length)),
+    maxOutputTokens: maxOutputTokens && Math.max(minTokens, maxOutputTokens - estimateTokens(sentText.length)),
   };
 }

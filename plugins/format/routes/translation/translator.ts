@@ -1,13 +1,15 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { profileIn } from '#core/config/catalog/profile.ts';
+import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation } from '../../canonical/conversation.ts';
 import { promptTokens } from '../../canonical/estimate.ts';
 import { TranslatedContent } from '../../content/translated-content.ts';
 import { GrammarGuard } from '../../canonical/guard.ts';
+import type { GuardOptions } from '../../canonical/guard-options.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf, tagState } from '../../canonical/opaque-state.ts';
 import type { StateTagger } from '../../canonical/block-queue.ts';
@@ -40,9 +42,9 @@ export class CallTranslator {
   }
 
   /**
-   * The decoded request, with notes on members that a conversation cannot hold.
+   * Returns the decoded request and notes on members that a conversation cannot hold.
    *
-   * @throws GatewayError `invalid_request` if it cannot be decoded, `not_supported`
+   * @throws GatewayError `invalid_request` if the request cannot be decoded, `not_supported`
    */
   read(): { readonly conversation: Conversation; readonly notes: Notes } {
     const { format } = this.#request;
@@ -61,18 +63,20 @@ export class CallTranslator {
   }
 
   /**
+   * Translates the request for a route.
+   *
    * @param conversation conversation to send; by default the client's request
-   * @throws GatewayError like `read`, and `not_supported` if the route cannot serve the request
+   * @throws GatewayError see `read`, and `not_supported` if the route cannot serve the request
    */
   open(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
-    const read = this.read();
+    const decoded = this.read();
     if (!isTextFormat(to)) {
       const message = `Requests cannot be translated into the ${to.name} format.`;
       throw new GatewayError('not_supported', message, { param: 'model' });
     }
     const notes = new Notes();
-    notes.include(read.notes);
-    return new Translation(this.#exchange, this.#request, conversation ?? read.conversation, route, to, notes);
+    notes.include(decoded.notes);
+    return new Translation(this.#exchange, this.#request, conversation ?? decoded.conversation, route, to, notes);
   }
 }
 
@@ -86,8 +90,8 @@ export class Translation implements PreparedCall {
   readonly #names: ToolNames;
   readonly #origin: string;
   readonly #isStructured: boolean;
-  /** Stop sequences that the route does not support; the gateway cuts the answer at them. */
-  #localStops: readonly string[] = [];
+  /** Stop sequences that the route does not support, so the gateway truncates the answer at them. */
+  readonly #localStops: readonly string[];
 
   constructor(
     exchange: Exchange,
@@ -104,18 +108,23 @@ export class Translation implements PreparedCall {
     this.#names = new ToolNames(conversation, to.text.toolNames);
     this.#origin = originOf(route.upstream);
     this.#isStructured = conversation.output !== undefined;
-    this.request = this.#encode(conversation, notes);
+    const profile = profileIn(to.name, route.profile);
+    const body = this.#encode(conversation, profile, notes);
+    const reportedStops = to.text.readStopSequences(body);
+    this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reportedStops.includes(sequence));
+    this.request = this.#createRequest(body, profile, notes);
   }
 
   read(): ReplyReader {
-    const names = this.#names;
-    const content = contentFor(this.#client);
-    const guard = guardOf(this.#exchange, this.#client, this.#route, names, this.#to, this.#isStructured, content);
-    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, content, guard);
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, {
+      names: this.#names,
+      localStops: this.#localStops,
+      isStructured: this.#isStructured,
+    });
   }
 
   /**
-   * Reads the continuation of an answer that another route began.
+   * Creates a reader for the continuation of an answer that another route began.
    *
    * @param sent text of the answer so far
    */
@@ -124,18 +133,14 @@ export class Translation implements PreparedCall {
     return broken.continueWith(reply, { names: this.#names, tag: taggerOf(this.#route) }, sent);
   }
 
-  #encode(conversation: Conversation, notes: Notes): UpstreamRequest {
-    const { model } = this.#route;
-    const profile = profileIn(this.#to.name, this.#route.profile);
-    const { isStream } = this.#client;
-    const { text } = this.#to;
-    const body = encodeForRoute(
+  #encode(conversation: Conversation, profile: Profile, notes: Notes): JsonObject {
+    return encodeForRoute(
       this.#to,
       this.#restored(conversation),
       {
-        model,
+        model: this.#route.model,
         profile,
-        isStream,
+        isStream: this.#client.isStream,
         names: this.#names,
         notes,
         endUser: endUserFor(this.#client, this.#route),
@@ -144,15 +149,18 @@ export class Translation implements PreparedCall {
       this.#origin,
       this.#route.upstream,
     );
-    const reported = text.readStopSequences(body);
-    this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));
+  }
+
+  #createRequest(body: JsonObject, { quirks }: Profile, notes: Notes): UpstreamRequest {
+    const { isStream } = this.#client;
+    const { name, text, headers } = this.#to;
     return {
-      format: this.#to.name,
-      path: this.#to.path(model, isStream, 'answer', profile.quirks),
+      format: name,
+      path: this.#to.path(this.#route.model, isStream, 'answer', quirks),
       headers: {
         'content-type': 'application/json',
         accept: isStream ? (text.stream?.type ?? 'text/event-stream') : 'application/json',
-        ...this.#to.headers,
+        ...headers,
       },
       body: JSON.stringify(body),
       notes: notes.entries,
@@ -168,49 +176,47 @@ export class Translation implements PreparedCall {
   }
 }
 
-/**
- * Decodes the answer of a route and encodes it in the client's format, which may be the same.
- *
- * @param localStops stop sequences that the route does not support
- * @param guard maps the tool names that were sent to the route; by default, names were sent unchanged
- */
+interface ReaderOptions {
+  /** Tool names as sent to the route; by default, they were sent unchanged. */
+  readonly names?: ToolNames;
+  /** Stop sequences that the route does not support. */
+  readonly localStops?: readonly string[];
+  /** True if the client requested an output format. */
+  readonly isStructured?: boolean;
+}
+
+/** Creates a reader that decodes the answer of a route and encodes it in the client's format, which may be the same. */
 export function readerBetween(
   exchange: Exchange,
   client: ClientRequest,
   route: Route,
   upstream: TextFormat,
-  localStops: readonly string[] = [],
-  content: TranslatedContent = contentFor(client),
-  guard: GrammarGuard = guardOf(exchange, client, route, sameNames(upstream), upstream, false, content),
+  { names = sameNames(upstream), localStops = [], isStructured }: ReaderOptions = {},
 ): TranslatingReader {
-  const context = replyContext(exchange, client);
-  const encoder = (client.format as ClientTextFormat).client.text.createEncoder(context);
+  // Only requests in a text format are decoded, so their answers can be encoded.
+  const { text } = (client.format as ClientTextFormat).client;
+  const content = new TranslatedContent(text.describeContentForm?.(client.outline));
+  const guard = guardOf(exchange, client, route, names, { upstream, isStructured, received: content });
+  const encoder = text.createEncoder(replyContext(exchange, client));
   return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder, content);
 }
 
-function contentFor({ format, outline }: ClientRequest): TranslatedContent {
-  return new TranslatedContent(format.client.text?.describeContentForm?.(outline));
-}
-
-function sameNames({ text }: TextFormat): ToolNames {
+export function sameNames({ text }: TextFormat): ToolNames {
   return new ToolNames({ tools: [], items: [] }, text.toolNames);
 }
 
-/**
- * Creates the guard for the answer of a route. Reasoning that the client will not send back is stored.
- *
- * @param upstream format of the answer; by default the client's
- * @param isStructured whether the client requested an output format
- * @param received receives the content of the answer
- */
+interface AnswerOptions extends Pick<GuardOptions, 'isStructured' | 'received'> {
+  /** Format of the answer; by default the client's. */
+  readonly upstream?: FormatDescriptor;
+}
+
+/** Creates the guard for the answer of a route. Reasoning that the client will not send back is stored. */
 export function guardOf(
   exchange: Exchange,
   client: ClientRequest,
   route: Route,
   names: ToolNames,
-  upstream: FormatDescriptor = client.format,
-  isStructured = false,
-  received?: TranslatedContent,
+  { upstream = client.format, isStructured, received }: AnswerOptions = {},
 ): GrammarGuard {
   const { kept } = client;
   const isTranslated = upstream !== client.format;

@@ -12,9 +12,9 @@ import { mediaTypeOf } from '../../wire/media-type.ts';
 import { UploadCall } from './upload-call.ts';
 
 /**
- * Whether the body of a request is a form.
+ * Checks whether the body of a request is a form.
  *
- * @throws GatewayError `unsupported_media_type` if the body is neither a form nor JSON
+ * @throws GatewayError `unsupported_media_type` if the endpoint takes forms and the body is neither a form nor JSON
  */
 export function isUpload({ headers }: Exchange, { endpoint }: ClientCall): boolean {
   if (endpoint.isMultipart !== true) return false;
@@ -24,16 +24,20 @@ export function isUpload({ headers }: Exchange, { endpoint }: ClientCall): boole
   throw new GatewayError('unsupported_media_type', 'Send this request as multipart/form-data.');
 }
 
-/** @throws GatewayError `invalid_request`, `model_not_found`, `wrong_endpoint`, or an error of reading the body */
-export async function openUpload(host: Host, exchange: Exchange, called: ClientCall): Promise<UploadCall> {
+/**
+ * Reads the form and creates the call.
+ *
+ * @throws GatewayError `invalid_request`, `model_not_found`, `wrong_endpoint`, or an error in reading the body
+ */
+export async function openUpload(host: Host, exchange: Exchange, call: ClientCall): Promise<UploadCall> {
   const { body, headers } = exchange;
   const bytes = await (body.form?.() ?? body.bytes());
   const form = readForm(bytes, String(headers['content-type']));
-  const requested = requireModel(form.fields['model']);
-  const model = findModel(host, requested);
-  requireKind(model, requested, called.format);
-  requireParameters(form.fields, called.format.client.parameters, called.endpoint.required);
-  requireFormat(model, called.format);
+  const requestedModel = requireModel(form.fields['model']);
+  const model = findModel(host, requestedModel);
+  requireKind(model, requestedModel, call.format);
+  requireParameters(form.fields, call.format.client.parameters, call.endpoint.required);
+  requireFormat(model, call.format);
   const endUser = await endUserIds(host).find(exchange, model);
-  return new UploadCall(exchange, called, model, nameInReply(model, requested), form, endUser);
+  return new UploadCall(exchange, call, model, nameInReply(model, requestedModel), form, endUser);
 }

@@ -9,14 +9,14 @@ import { BytesReader } from '../pass-through/bytes-reader.ts';
 import { PassThroughReader } from '../pass-through/reader.ts';
 
 /**
- * A call whose request is a form with files. Routes of its format get it unchanged, except for the model and the end user. The form
- * is held in memory, so that each route can be tried: docs/decisions/0040-forms-are-held.md.
+ * A call whose request is a form with files. Routes of its format get the form unchanged, except for the model and the end user. The form
+ * is held in memory, so that each route can be tried, see docs/decisions/0040-forms-are-held.md.
  */
 export class UploadCall implements Adapter {
   readonly model: Model;
   readonly modelName: string;
   readonly isStream: boolean;
-  /** Uploads are not conversations. */
+  /** Unique, because uploads are not conversations. */
   readonly opening: string;
   readonly #id: string;
   readonly #form: Form;
@@ -53,10 +53,10 @@ export class UploadCall implements Adapter {
 
   encode({ model, upstream, profile }: Route): UpstreamRequest {
     const { upstreamPath, path } = this.#endpoint;
-    // Formats with an end user adapt it; those of speech have none.
-    const isNamed = upstream.endUser === 'hash' && this.#format.client.adapt !== undefined;
-    const isTaken = isNamed && profileIn(this.#format.name, profile).quirks.end_user;
-    const user = isTaken ? this.#endUser : undefined;
+    // Formats with an end user have `adapt`; formats of speech have neither.
+    const isUserSent = upstream.endUser === 'hash' && this.#format.client.adapt !== undefined;
+    const isUserAccepted = isUserSent && profileIn(this.#format.name, profile).quirks.end_user;
+    const user = isUserAccepted ? this.#endUser : undefined;
     return {
       format: this.#format.name,
       path: upstreamPath ?? path,

@@ -1,10 +1,10 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { abilitiesOf } from './catalog/abilities.ts';
+import { describeCapabilities } from './catalog/model-capabilities.ts';
 import { getGeminiModel, listGeminiModels, getModel, listModels } from './catalog/catalog-endpoints.ts';
 import { describeAdaptations } from './catalog/describe-adaptations.ts';
-import { documentedEndpoints } from './catalog/documentation.ts';
+import { documentEndpoints } from './catalog/documentation.ts';
 import { describeMatrix, findUnservedKinds, findUselessBackups } from './catalog/matrix.ts';
 import { formats } from './formats/formats.ts';
 import { formatStage } from './stage.ts';
@@ -26,10 +26,10 @@ export const plugin: GatewayPlugin = {
       problems: (catalog) => [...findUnservedKinds(catalog), ...findUselessBackups(catalog)],
       describe: (catalog) => [...describeMatrix(catalog), ...describeAdaptations(catalog)],
     });
-    server.gateway.abilities(abilitiesOf);
+    server.gateway.abilities(describeCapabilities);
     for (const format of formats) {
       server.gateway.format(format);
-      for (const endpoint of documentedEndpoints(format)) server.gateway.endpoint({ ...endpoint, format });
+      for (const endpoint of documentEndpoints(format)) server.gateway.endpoint({ ...endpoint, format });
     }
     server.gateway.endpoint({
       name: 'list_gemini_models',

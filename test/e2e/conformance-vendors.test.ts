@@ -8,7 +8,7 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import { validate } from '#core/extension/validation/validate-config.ts';
 import { createLogger } from '#core/platform/logger.ts';
-import { supportOf } from '../../plugins/format/catalog/matrix.ts';
+import { determineSupport } from '../../plugins/format/catalog/matrix.ts';
 import { describeCell, writeReasons, writeVendorTable } from '../conformance/table.ts';
 import { descriptions } from '../conformance/vendors/descriptions.ts';
 import { vendorLosses } from '../conformance/vendors/losses.ts';
@@ -99,7 +99,7 @@ describe('losses on vendors in the output of `daypass check`', async () => {
 
 function checkedOn(route: Route, client: TextFormat): string[] {
   const checked = modelFeatures.flatMap((feature) => {
-    const support = supportOf(conversational[client], route, feature);
+    const support = determineSupport(conversational[client], route, feature);
     const losses = typeof support === 'string' ? [] : support.losses;
     return losses.filter((loss) => !ofFormats.has(loss)).map((loss) => `${feature}: ${loss}`);
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textFormats, conversational, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import { modelFeatures } from '#core/config/catalog/abilities.ts';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
-import { type Support, supportOf } from '../../plugins/format/catalog/matrix.ts';
+import { type Support, determineSupport } from '../../plugins/format/catalog/matrix.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 import { allCells, type Outcome, runCell } from '../conformance/cell.ts';
 import { losses } from '../conformance/losses.ts';
@@ -51,7 +51,7 @@ describe('losses in the output of `daypass check`', () => {
   it.each(pairs)('`daypass check` lists what a $client client loses on $upstream', ({ client, upstream }) => {
     const checked = modelFeatures.map((feature) => [
       feature,
-      lossOf(supportOf(conversational[client], routeFor(upstream), feature)),
+      lossOf(determineSupport(conversational[client], routeFor(upstream), feature)),
     ]);
     const found = modelFeatures.map((feature) => {
       const happening = losses.filter((loss) => loss.checked === feature && loss.happens(client, upstream));

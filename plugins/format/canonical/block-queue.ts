@@ -2,7 +2,7 @@ import type { Block, BlockHead, CallHead, Citation, Logprob, ReplyEvent, TextHea
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { MediaSource, StateKind } from './conversation.ts';
-import type { NamedTool } from './tool-names.ts';
+import type { ToolReference } from './tool-names.ts';
 
 interface BlockQueueOptions {
   readonly emit: (event: ReplyEvent) => void;
@@ -17,12 +17,12 @@ interface BlockQueueOptions {
  * blocks are buffered until all earlier ones are closed, so that interleaved calls are emitted one after the other.
  */
 export class BlockQueue {
-  readonly complete: Block[] = [];
+  readonly completeBlocks: Block[] = [];
   readonly #options: BlockQueueOptions;
   readonly #open: OpenBlock[] = [];
-  #isLiveAnnounced = false;
+  #isLiveStarted = false;
   /** Number of complete blocks that the client received. */
-  #shown = 0;
+  #emittedCount = 0;
 
   constructor(options: BlockQueueOptions) {
     this.#options = options;
@@ -37,31 +37,31 @@ export class BlockQueue {
   get plainText(): string | undefined {
     const isPlain =
       this.#open.every(({ head }) => head.type === 'text') &&
-      this.complete.every(({ type }) => type !== 'refusal' && type !== 'image');
+      this.completeBlocks.every(({ type }) => type !== 'refusal' && type !== 'image');
     if (!isPlain) return undefined;
-    const completeTexts = this.complete.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    const completeTexts = this.completeBlocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     return [...completeTexts, ...this.#open.map(({ text }) => text)].join('');
   }
 
   /** Begins a block and closes the previous one. A call is closed only once its input is complete. */
   add<B extends OpenBlock>(block: B): B {
     const { last } = this;
-    if (last instanceof CallBlock) last.isClosed ||= last.isWhole;
+    if (last instanceof CallBlock) last.isClosed ||= last.hasWholeInput;
     else if (last !== undefined) last.isClosed = true;
     this.#open.push(block);
     this.#advance();
     return block;
   }
 
-  append(block: OpenBlock, text: string, logprobs?: readonly Logprob[]): void {
+  appendText(block: OpenBlock, text: string, logprobs?: readonly Logprob[]): void {
     block.add(text);
     if (logprobs !== undefined && block instanceof TextBlock) block.logprobs.push(...logprobs);
-    if (this.#isLive(block)) this.#delta(block, text, logprobs);
+    if (this.#isLive(block)) this.#emitDelta(block, text, logprobs);
   }
 
-  cite(block: TextBlock, citation: Citation): void {
+  addCitation(block: TextBlock, citation: Citation): void {
     block.citations.push(citation);
-    if (this.#isLive(block)) this.#citation(citation);
+    if (this.#isLive(block)) this.#emitCitation(citation);
   }
 
   close(block: OpenBlock): void {
@@ -81,7 +81,7 @@ export class BlockQueue {
   /** Emits the closed blocks, then the buffered part of the new live block. */
   #advance(): void {
     for (let live = this.#open[0]; live !== undefined; live = this.#open[0]) {
-      if (!this.#isLiveAnnounced && live instanceof CallBlock) this.#announce(live);
+      if (!this.#isLiveStarted && live instanceof CallBlock) this.#emitStart(live);
       if (!live.isClosed) return;
       this.#closeLive(live);
       this.#open.shift();
@@ -92,35 +92,35 @@ export class BlockQueue {
 
   /** Emits the deltas that were buffered while another block was live. */
   #release(block: OpenBlock): void {
-    this.#delta(block, block.text, block instanceof TextBlock ? block.logprobs : undefined);
-    for (const citation of block instanceof TextBlock ? block.citations : []) this.#citation(citation);
+    this.#emitDelta(block, block.text, block instanceof TextBlock ? block.logprobs : undefined);
+    for (const citation of block instanceof TextBlock ? block.citations : []) this.#emitCitation(citation);
   }
 
   #closeLive(live: OpenBlock): void {
     const block = live.complete(this.#options.tag);
-    const unsent = live.unsent(block);
-    if (unsent === '') this.#announce(live);
-    else this.#delta(live, unsent);
-    this.#emit(live.head, { type: 'block_stop', index: this.#shown, block });
-    this.complete.push(block);
-    if (!this.#isHidden(live.head)) this.#shown++;
-    this.#isLiveAnnounced = false;
+    const unsent = live.unsentText(block);
+    if (unsent === '') this.#emitStart(live);
+    else this.#emitDelta(live, unsent);
+    this.#emit(live.head, { type: 'block_stop', index: this.#emittedCount, block });
+    this.completeBlocks.push(block);
+    if (!this.#isHidden(live.head)) this.#emittedCount++;
+    this.#isLiveStarted = false;
   }
 
-  #announce(block: OpenBlock): void {
-    if (this.#isLiveAnnounced) return;
-    this.#isLiveAnnounced = true;
-    this.#emit(block.head, { type: 'block_start', index: this.#shown, block: block.head });
+  #emitStart(block: OpenBlock): void {
+    if (this.#isLiveStarted) return;
+    this.#isLiveStarted = true;
+    this.#emit(block.head, { type: 'block_start', index: this.#emittedCount, block: block.head });
   }
 
-  #delta(block: OpenBlock, text: string, logprobs: readonly Logprob[] = []): void {
-    this.#announce(block);
-    const delta: ReplyEvent = { type: 'block_delta', index: this.#shown, block: block.head, text };
+  #emitDelta(block: OpenBlock, text: string, logprobs: readonly Logprob[] = []): void {
+    this.#emitStart(block);
+    const delta: ReplyEvent = { type: 'block_delta', index: this.#emittedCount, block: block.head, text };
     this.#emit(block.head, logprobs.length > 0 ? { ...delta, logprobs: [...logprobs] } : delta);
   }
 
-  #citation(citation: Citation): void {
-    this.#options.emit({ type: 'citation', index: this.#shown, citation });
+  #emitCitation(citation: Citation): void {
+    this.#options.emit({ type: 'citation', index: this.#emittedCount, citation });
   }
 
   #emit(head: BlockHead, event: ReplyEvent): void {
@@ -160,7 +160,7 @@ export abstract class OpenBlock {
   abstract complete(tag: StateTagger): Block;
 
   /** The part of the complete block that was not emitted as deltas. */
-  unsent(_block: Block): string {
+  unsentText(_block: Block): string {
     return '';
   }
 }
@@ -214,11 +214,11 @@ export class ReasoningBlock extends OpenBlock {
 export class CallBlock extends OpenBlock {
   head: CallHead = { type: 'tool_call', id: '', name: '', namespace: undefined, form: 'function' };
   givenId: string | undefined;
-  name: NamedTool | undefined;
+  name: ToolReference | undefined;
   /** True once the call is queued, so that its id and name are final. */
-  hasBegun = false;
+  isQueued = false;
   /** Input that arrived before the name. */
-  readonly early = new CollectedText();
+  readonly earlyInput = new CollectedText();
   /** True for a freeform tool sent as a function, whose input is the only string of an object. */
   isWrapped = false;
 
@@ -226,26 +226,26 @@ export class CallBlock extends OpenBlock {
     return this.isWrapped;
   }
 
-  get isWhole(): boolean {
-    return this.head.form !== 'freeform' || this.isWrapped ? parsedObject(this.text) !== undefined : false;
+  get hasWholeInput(): boolean {
+    return this.head.form !== 'freeform' || this.isWrapped ? parseCompleteObject(this.text) !== undefined : false;
   }
 
   /** True if the input so far is not a complete object. */
-  get isTorn(): boolean {
+  get hasPartialInput(): boolean {
     if (this.isClosed || (this.head.form === 'freeform' && !this.isWrapped)) return false;
-    return this.text.trim() !== '' && !this.isWhole;
+    return this.text.trim() !== '' && !this.hasWholeInput;
   }
 
   complete(): Block {
-    return { ...this.head, input: this.#input() };
+    return { ...this.head, input: this.#readInput() };
   }
 
-  override unsent(block: Block): string {
+  override unsentText(block: Block): string {
     if (block.type !== 'tool_call') return '';
     return this.isWrapped ? block.input : block.input.slice(this.text.length);
   }
 
-  #input(): string {
+  #readInput(): string {
     if (this.isWrapped) return unwrap(this.text);
     if (this.head.form === 'freeform') return this.text;
     // The white space has already been emitted, so it stays.
@@ -255,11 +255,11 @@ export class CallBlock extends OpenBlock {
 
 /** Reads the string in `{"input": "…"}`; returns any other text unchanged. */
 function unwrap(text: string): string {
-  const input = parsedObject(text)?.['input'];
+  const input = parseCompleteObject(text)?.['input'];
   return typeof input === 'string' ? input : text;
 }
 
-function parsedObject(text: string): JsonObject | undefined {
+function parseCompleteObject(text: string): JsonObject | undefined {
   // The check is cheaper than parsing every incomplete object.
   return text.trimEnd().endsWith('}') ? parseObject(text) : undefined;
 }

@@ -3,15 +3,15 @@
  * call of its name, in the latest turn that has such a call. New ids depend only on earlier calls, so they stay the same from turn to turn.
  */
 export class CallMatcher {
-  #count = 0;
+  #callCount = 0;
   #turn = 0;
-  #open: { readonly id: string; readonly name: string; readonly turn: number }[] = [];
+  #openCalls: { readonly id: string; readonly name: string; readonly turn: number }[] = [];
 
   /** Records a call and returns its id. */
-  call(name: string, givenId: string | undefined): string {
-    const id = givenId ?? `call_${this.#count}_${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)}`;
-    this.#count++;
-    this.#open.push({ id, name, turn: this.#turn });
+  addCall(name: string, givenId: string | undefined): string {
+    const id = givenId ?? `call_${this.#callCount}_${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)}`;
+    this.#callCount++;
+    this.#openCalls.push({ id, name, turn: this.#turn });
     return id;
   }
 
@@ -20,19 +20,19 @@ export class CallMatcher {
    *
    * @param name undefined to match a call of any name
    */
-  result(name: string | undefined, givenId: string | undefined): string {
+  matchResult(name: string | undefined, givenId: string | undefined): string {
     const hasName = (call: { readonly name: string }) => name === undefined || call.name === name;
-    const callById = this.#open.findLast(({ id }) => id === givenId);
-    const latestTurn = this.#open.findLast(hasName)?.turn;
-    const match = callById ?? this.#open.find((call) => hasName(call) && call.turn === latestTurn);
-    this.#open = this.#open.filter((call) => call !== match);
-    return match?.id ?? givenId ?? `result_${this.#count}_${name ?? ''}`;
+    const callById = this.#openCalls.findLast(({ id }) => id === givenId);
+    const latestTurn = this.#openCalls.findLast(hasName)?.turn;
+    const match = callById ?? this.#openCalls.find((call) => hasName(call) && call.turn === latestTurn);
+    this.#openCalls = this.#openCalls.filter((call) => call !== match);
+    return match?.id ?? givenId ?? `result_${this.#callCount}_${name ?? ''}`;
   }
 
   /** Records that a call has its result. */
-  answer(id: string): void {
-    const index = this.#open.findLastIndex((call) => call.id === id);
-    if (index !== -1) this.#open.splice(index, 1);
+  closeCall(id: string): void {
+    const index = this.#openCalls.findLastIndex((call) => call.id === id);
+    if (index !== -1) this.#openCalls.splice(index, 1);
   }
 
   endTurn(): void {

@@ -48,7 +48,7 @@ export interface EncodeTarget {
   readonly names: ToolNames;
   readonly notes: Notes;
   /** Returns the data of an opaque state that this upstream created; undefined for the state of another upstream. */
-  ownState(state: OpaqueState | undefined): string | undefined;
+  findOwnState(state: OpaqueState | undefined): string | undefined;
 }
 
 /** Reads a reply of an upstream. Tolerates deviations from the format and never throws. */
@@ -59,24 +59,24 @@ export interface ReplyDecoder {
    * @param name value of the `event:` line; undefined if there is none
    * @param event the parsed event, if the caller only skims. All readers share it, and its large numbers may lose digits
    */
-  event(name: string | undefined, data: string, event?: StreamEvent): Fragment[];
+  readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[];
   /**
    * Takes an event after the first content, usually without parsing it and without emitting a fragment for its text.
    * Missing in formats that have no clients.
    *
-   * @param content receives the text; if present, an event whose text cannot be found by skimming must be read with `event`
-   * @returns undefined if the event must be read with `event`
+   * @param content receives the text; if present, an event whose text cannot be found by skimming must be read with `readEvent`
+   * @returns undefined if the event must be read with `readEvent`
    */
-  skim?(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined;
+  skimEvent?(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined;
   /** Takes a non-streaming reply. The fragments end with `end` or `error`. */
-  whole(body: JsonObject): Fragment[];
+  readWhole(body: JsonObject): Fragment[];
 }
 
 /** Receives the texts of skimmed events. */
 export interface SkimmedContent {
-  text(text: string): void;
-  reasoning(text: string): void;
-  input(key: string | number, text: string): void;
+  addText(text: string): void;
+  addReasoning(text: string): void;
+  addInput(key: string | number, text: string): void;
 }
 
 export interface ReplyContext {
@@ -96,12 +96,12 @@ export interface ReplyEncoder {
   /** The complete answer as last rendered; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
   /** Renders complete server-sent events; empty if this format does not send the event. */
-  event(event: ReplyEvent): string;
-  whole(reply: CompleteReply): JsonObject;
+  encodeEvent(event: ReplyEvent): string;
+  encodeWhole(reply: CompleteReply): JsonObject;
   /**
    * Renders the error that ends a stream.
    *
    * @param usage usage of the answer so far
    */
-  failure(error: GatewayError, usage?: Usage): string;
+  encodeFailure(error: GatewayError, usage?: Usage): string;
 }

@@ -12,8 +12,8 @@ const endsInWord = /[\p{L}\p{N}_]$/u;
  */
 export class ContinuationSeam {
   readonly #tail: string;
-  #held = '';
-  #isPast = false;
+  #heldText = '';
+  #isPassed = false;
   #hasContent = false;
 
   constructor(sent: string) {
@@ -25,13 +25,13 @@ export class ContinuationSeam {
   }
 
   take(fragments: readonly Fragment[]): Fragment[] {
-    return fragments.flatMap((fragment) => this.#take(fragment));
+    return fragments.flatMap((fragment) => this.#takeFragment(fragment));
   }
 
-  #take(fragment: Fragment): Fragment[] {
+  #takeFragment(fragment: Fragment): Fragment[] {
     switch (fragment.type) {
       case 'text':
-        return this.#text(fragment.text);
+        return this.#join(fragment.text);
       case 'reasoning':
       case 'reasoning_state':
         return [];
@@ -59,19 +59,19 @@ export class ContinuationSeam {
   }
 
   /** Removes the repetition from the start of the text, or holds the text back while it may be one. */
-  #text(text: string): Fragment[] {
-    if (this.#isPast) return this.#pass(text);
-    this.#held += text;
-    const repeated = countRepeated(this.#tail, this.#held);
+  #join(text: string): Fragment[] {
+    if (this.#isPassed) return this.#pass(text);
+    this.#heldText += text;
+    const repeated = countRepeated(this.#tail, this.#heldText);
     if (repeated === undefined) return [];
-    this.#held = this.#held.slice(repeated);
+    this.#heldText = this.#heldText.slice(repeated);
     return this.#release();
   }
 
   #release(): Fragment[] {
-    const text = this.#held;
-    this.#held = '';
-    this.#isPast = true;
+    const text = this.#heldText;
+    this.#heldText = '';
+    this.#isPassed = true;
     return this.#pass(text);
   }
 

@@ -21,7 +21,7 @@ export interface Conversation extends Settings {
   /** True to cache the prompt up to the end of the instructions. */
   readonly areInstructionsCached?: true | undefined;
   /** Requested lifetime of the prompt cache, if longer than the default. */
-  readonly cacheLife?: '1h' | undefined;
+  readonly cacheLifetime?: '1h' | undefined;
 }
 
 /** Settings that have a parameter of their own, see contract/parameters.ts. */
@@ -189,11 +189,11 @@ export interface SearchOptions {
   readonly maxUses?: number | undefined;
   readonly allowedDomains?: readonly string[] | undefined;
   readonly blockedDomains?: readonly string[] | undefined;
-  readonly place?: SearchPlace | undefined;
+  readonly location?: SearchLocation | undefined;
 }
 
 /** Location of the user: city, country, region and time zone, each if known. */
-export type SearchPlace = Readonly<Record<string, string>>;
+export type SearchLocation = Readonly<Record<string, string>>;
 
 export type Tool = ClientTool | HostedTool;
 

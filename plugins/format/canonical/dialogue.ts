@@ -40,7 +40,7 @@ export function normalizeCalls(items: readonly Item[]): Item[] {
   const paired: Item[] = [];
   let run: ToolCall[] = [];
   const closeRun = () => {
-    for (const { id } of run) paired.push(results.get(id) ?? missingResult(id));
+    for (const { id } of run) paired.push(results.get(id) ?? createMissingResult(id));
     run = [];
   };
   for (const item of identified) {
@@ -61,10 +61,10 @@ function identifyCalls(items: readonly Item[]): { identified: Item[]; results: M
   const identified: Item[] = [];
   for (const item of items) {
     if (item.type === 'message' && item.role !== 'assistant') ids.endTurn();
-    const id = item.type === 'tool_result' ? ids.result(item.id) : undefined;
-    if (item.type === 'tool_call') identified.push(withId(item, ids.call(item.id, item.name)));
+    const id = item.type === 'tool_result' ? ids.matchResult(item.id) : undefined;
+    if (item.type === 'tool_call') identified.push(withId(item, ids.addCall(item.id, item.name)));
     else if (item.type !== 'tool_result') identified.push(item);
-    else if (id === undefined) identified.push(...orphan(item));
+    else if (id === undefined) identified.push(...toUserMessage(item));
     else {
       const result = withId(item, id);
       if (!results.has(id)) results.set(id, result);
@@ -78,7 +78,7 @@ function withId<I extends ToolCall | ToolResult>(item: I, id: string): I {
   return item.id === id ? item : { ...item, id };
 }
 
-function missingResult(id: string): ToolResult {
+function createMissingResult(id: string): ToolResult {
   return {
     type: 'tool_result',
     id,
@@ -87,7 +87,7 @@ function missingResult(id: string): ToolResult {
   };
 }
 
-function orphan({ parts }: ToolResult): Item[] {
+function toUserMessage({ parts }: ToolResult): Item[] {
   return parts.length === 0 ? [] : [{ type: 'message', role: 'user', parts }];
 }
 
@@ -95,15 +95,15 @@ function orphan({ parts }: ToolResult): Item[] {
 export function toTurns(items: readonly Item[]): DialogueTurn[] {
   const turns: DialogueTurn[] = [];
   for (const item of items) {
-    if (item.type === 'tool_result') userTurn(turns).results.push(item);
-    else if (item.type === 'message' && item.role === 'user') userTurn(turns).parts.push(...item.parts);
+    if (item.type === 'tool_result') openUserTurn(turns).results.push(item);
+    else if (item.type === 'message' && item.role === 'user') openUserTurn(turns).parts.push(...item.parts);
     else if (item.type === 'message' && item.role === 'system') turns.push({ role: 'system', parts: [...item.parts] });
-    else assistantTurn(turns).items.push(item);
+    else openAssistantTurn(turns).items.push(item);
   }
   return turns;
 }
 
-function userTurn(turns: DialogueTurn[]): UserTurn {
+function openUserTurn(turns: DialogueTurn[]): UserTurn {
   const last = turns.at(-1);
   if (last?.role === 'user') return last;
   const turn: UserTurn = { role: 'user', results: [], parts: [] };
@@ -111,7 +111,7 @@ function userTurn(turns: DialogueTurn[]): UserTurn {
   return turn;
 }
 
-function assistantTurn(turns: DialogueTurn[]): AssistantTurn {
+function openAssistantTurn(turns: DialogueTurn[]): AssistantTurn {
   const last = turns.at(-1);
   if (last?.role === 'assistant') return last;
   const turn: AssistantTurn = { role: 'assistant', items: [] };
@@ -120,25 +120,25 @@ function assistantTurn(turns: DialogueTurn[]): AssistantTurn {
 }
 
 /** Collects the media of tool results for a user message after the results, for formats whose results hold only text. */
-export function shownMedia(results: readonly ToolResult[], notes: Notes): Part[] {
+export function collectResultMedia(results: readonly ToolResult[], notes: Notes): Part[] {
   const media = results.flatMap(({ parts }) => parts.filter(isMedia));
   if (media.length > 0) notes.approximate('images in tool results as user message');
   return media;
 }
 
 /** Writes a tool result as text, for formats without media and error flags in results. Never empty, because some vendors refuse that. */
-export function resultText({ parts, isError }: ToolResult): string {
+export function writeResultText({ parts, isError }: ToolResult): string {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
   const text = [textOf(parts), ...hint].filter((section) => section !== '').join('\n\n') || '(no output)';
   return isError ? `Error: ${text}` : text;
 }
 
 /** Splits an assistant's turn by kind of item, for formats with one member per kind. */
-export function splitAnswer({ items }: AssistantTurn) {
+export function splitAssistantTurn({ items }: AssistantTurn) {
   return {
     parts: items.flatMap((item) => (item.type === 'message' ? item.parts : [])),
     calls: items.filter((item) => item.type === 'tool_call'),
-    thoughts: items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : [])),
+    reasoningTexts: items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : [])),
     hasReasoning: items.some(({ type }) => type === 'reasoning'),
   };
 }
@@ -150,7 +150,7 @@ export function notePrefill(items: readonly Item[], notes: Notes): void {
 }
 
 /** Writes a system message as text of a user message, for formats without system messages inside the dialogue. */
-export function asReminder(text: string): string {
+export function writeReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
@@ -165,6 +165,6 @@ export function textOf(parts: readonly Part[]): string {
  *
  * @param appended instruction that the gateway adds
  */
-export function instructionText({ instructions }: Pick<Conversation, 'instructions'>, appended = ''): string {
+export function joinAllInstructions({ instructions }: Pick<Conversation, 'instructions'>, appended = ''): string {
   return [instructions.join('\n\n'), appended].filter((text) => text !== '').join('\n\n');
 }

@@ -2,11 +2,11 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { ClientTool, Strictness } from './conversation.ts';
-import { fitSchema, isObject } from './fit-schema.ts';
+import { fitSchema, describesObject } from './fit-schema.ts';
 import { Notes } from './notes.ts';
 import { objectSchema } from './object-schema.ts';
-import { isEnforced } from './tools.ts';
-import { holders, namedHolders, type SchemaSubset } from './schema-subsets.ts';
+import { wantsEnforcedInput } from './tools.ts';
+import { schemaKeywords, schemaMapKeywords, type SchemaSubset } from './schema-subsets.ts';
 
 interface EnforcedSchema {
   readonly schema: JsonObject;
@@ -27,46 +27,46 @@ export function enforceSchema(
 ): EnforcedSchema | undefined {
   if (subset === undefined) return { schema, isStrict: strict === true };
   const isCompiled = subset.isAlwaysEnforced || Boolean(strict);
-  const fitted = isCompiled ? fit(schema, strict, subset, notes) : undefined;
+  const fitted = isCompiled ? fitForVendor(schema, strict, subset, notes) : undefined;
   if (fitted !== undefined) return fitted;
-  if (subset.isAlwaysEnforced || (subset.isRootObject === true && !isObject(schema))) return undefined;
+  if (subset.isAlwaysEnforced || (subset.requiresRootObject === true && !describesObject(schema))) return undefined;
   if (isCompiled) notes.approximate('json_schema as a hint');
   return { schema, isStrict: false };
 }
 
 /** Translates a schema for a vendor; undefined if the vendor would refuse it or not enforce it. */
-function fit(
+function fitForVendor(
   schema: JsonObject,
   strict: Strictness | undefined,
   subset: SchemaSubset,
   notes: Notes,
 ): EnforcedSchema | undefined {
   const schemaNotes = new Notes();
-  const isChecked = subset.isComplete === true && strict === 'fitting';
-  const fitted = fitSchema(schema, subset, schemaNotes, isChecked ? 'unspecified' : undefined);
-  if (fitted === undefined || (subset.isRootObject === true && !isPlainObject(fitted))) return undefined;
-  if (isChecked && !isComplete(fitted)) return undefined;
-  notes.include(schemaNotes);
-  return { schema: fitted, isStrict: strict === true || isChecked };
+  const mustBeComplete = subset.requiresAllProperties === true && strict === 'fitting';
+  const fitted = fitSchema(schema, subset, schemaNotes, mustBeComplete ? 'unspecified' : undefined);
+  if (fitted === undefined || (subset.requiresRootObject === true && !isPlainObject(fitted))) return undefined;
+  if (mustBeComplete && !isStrictSchema(fitted)) return undefined;
+  notes.addAll(schemaNotes);
+  return { schema: fitted, isStrict: strict === true || mustBeComplete };
 }
 
 function isPlainObject(schema: JsonObject): boolean {
-  return isObject(schema) && schema['anyOf'] === undefined;
+  return describesObject(schema) && schema['anyOf'] === undefined;
 }
 
 /** True if vendors enforce the schema strictly, because each object requires all of its members and allows no others. */
-function isComplete(value: JsonValue | undefined): boolean {
-  if (Array.isArray(value)) return value.every(isComplete);
+function isStrictSchema(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.every(isStrictSchema);
   if (!isJsonObject(value)) return true;
   const { properties, required, additionalProperties } = value;
-  if (isObject(value)) {
+  if (describesObject(value)) {
     const names = isJsonObject(properties) ? Object.keys(properties) : [];
     const requiresAll = names.every((name) => Array.isArray(required) && required.includes(name));
     if (additionalProperties !== false || !requiresAll) return false;
   }
   return Object.entries(value).every(([name, inner]) => {
-    if (namedHolders.has(name) && isJsonObject(inner)) return Object.values(inner).every(isComplete);
-    return !holders.has(name) || isComplete(inner);
+    if (schemaMapKeywords.has(name) && isJsonObject(inner)) return Object.values(inner).every(isStrictSchema);
+    return !schemaKeywords.has(name) || isStrictSchema(inner);
   });
 }
 
@@ -87,16 +87,16 @@ export function enforceInput(
   subset: SchemaSubset | undefined,
   { profile, notes }: Pick<EncodeTarget, 'profile' | 'notes'>,
 ): EnforcedInput {
-  const input = objectSchema(schema, subset?.hasPlainTools === true, notes);
+  const input = objectSchema(schema, subset?.refusesToolAlternatives === true, notes);
   const { strict } = tool;
-  if (subset !== undefined && isEnforced(tool) && profile.quirks.strict_tools) {
-    const fitted = fit(input, strict, subset, notes);
+  if (subset !== undefined && wantsEnforcedInput(tool) && profile.quirks.strict_tools) {
+    const fitted = fitForVendor(input, strict, subset, notes);
     if (fitted === undefined) notes.drop('strict of tools');
     return { schema: fitted?.schema ?? input, strict: fitted !== undefined };
   }
-  const isCompiled = subset?.compilesTools === true;
+  const isCompiled = subset?.compilesEveryTool === true;
   return {
     schema: (isCompiled ? fitSchema(input, subset, notes) : undefined) ?? input,
-    strict: strict && isEnforced(tool),
+    strict: strict && wantsEnforcedInput(tool),
   };
 }

@@ -25,7 +25,7 @@ const promptNames = new Set([
   'prompt',
 ]);
 
-type TextEstimate = (text: string) => number;
+type EstimateText = (text: string) => number;
 
 /** Estimates tokens cheaply if the upstream did not count them, because the answer must not wait for a tokenizer. */
 export function estimateTokens(characters: number): number {
@@ -37,11 +37,11 @@ export function estimateTokens(characters: number): number {
  *
  * @param estimateText estimates the tokens of a text; by default from its length, without reading it
  */
-export function promptTokens(request: JsonObject, ofText: TextEstimate = ofLength): number {
+export function estimatePromptTokens(request: JsonObject, estimateText: EstimateText = estimateByLength): number {
   // Google's requests for counting tokens contain the request to be counted.
-  const packed = request['generateContentRequest'];
-  let tokens = isJsonObject(packed) ? promptTokens(packed, ofText) : 0;
-  for (const name of promptNames) tokens += tokensOf(name, request[name], ofText);
+  const countedRequest = request['generateContentRequest'];
+  let tokens = isJsonObject(countedRequest) ? estimatePromptTokens(countedRequest, estimateText) : 0;
+  for (const name of promptNames) tokens += estimatePart(name, request[name], estimateText);
   return tokens;
 }
 
@@ -50,22 +50,28 @@ export function promptTokens(request: JsonObject, ofText: TextEstimate = ofLengt
  *
  * @param name name of the member that holds the part
  */
-function tokensOf(name: string, value: JsonValue | undefined, ofText: TextEstimate = ofLength): number {
-  if (typeof value === 'string') return stringTokens(name, value, ofText);
-  if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + tokensOf(name, entry, ofText), 0);
+function estimatePart(
+  name: string,
+  value: JsonValue | undefined,
+  estimateText: EstimateText = estimateByLength,
+): number {
+  if (typeof value === 'string') return estimateString(name, value, estimateText);
+  if (Array.isArray(value))
+    return value.reduce<number>((sum, entry) => sum + estimatePart(name, entry, estimateText), 0);
   if (!isJsonObject(value)) return value === null || value === undefined ? 0 : 1;
   let tokens = tokensPerObject;
-  for (const [member, inner] of Object.entries(value)) tokens += nameTokens(member) + tokensOf(member, inner, ofText);
+  for (const [member, inner] of Object.entries(value))
+    tokens += estimateName(member) + estimatePart(member, inner, estimateText);
   return tokens;
 }
 
-function ofLength(text: string): number {
+function estimateByLength(text: string): number {
   return estimateTokens(text.length);
 }
 
-function stringTokens(name: string, value: string, ofText: TextEstimate): number {
+function estimateString(name: string, value: string, estimateText: EstimateText): number {
   if (stateNames.has(name)) return 0;
-  return isAttachment(name, value) ? tokensPerAttachment : ofText(value);
+  return isAttachment(name, value) ? tokensPerAttachment : estimateText(value);
 }
 
 /** True if the text is encoded data or a URL; short texts of these members are words. */
@@ -74,6 +80,6 @@ function isAttachment(name: string, value: string): boolean {
 }
 
 /** Estimates the tokens of a member name. The format's own names are not part of the prompt, but names of tool parameters are. */
-function nameTokens(name: string): number {
+function estimateName(name: string): number {
   return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

@@ -1,7 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { addWords, findReference, mergeSchemas } from './merge-schemas.ts';
+import { appendDescription, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
-import { annotations, hints, holders, namedHolders, type SchemaSubset } from './schema-subsets.ts';
+import {
+  annotationKeywords,
+  hintKeywords,
+  schemaKeywords,
+  schemaMapKeywords,
+  type SchemaSubset,
+} from './schema-subsets.ts';
 
 /** Maximum nesting of schemas; request bodies cannot be nested deeper. */
 const maxDepth = 200;
@@ -23,10 +29,11 @@ export function fitSchema(
   schema: JsonObject,
   subset: SchemaSubset,
   notes: Notes,
-  closing: Closing = subset.isClosed === true ? 'always' : 'never',
+  closing: Closing = subset.requiresClosedObjects === true ? 'always' : 'never',
 ): JsonObject | undefined {
-  if (!subset.isRecursive && isRecursive(schema)) return undefined;
-  const allowsAnything = subset.isTyped === true && Object.keys(schema).every((name) => annotations.has(name));
+  if (!subset.allowsRecursion && isRecursive(schema)) return undefined;
+  const allowsAnything =
+    subset.requiresTypes === true && Object.keys(schema).every((name) => annotationKeywords.has(name));
   return allowsAnything ? undefined : new Fitter(schema, subset, notes, closing).fit(schema);
 }
 
@@ -36,7 +43,7 @@ class Fitter {
   readonly #notes: Notes;
   readonly #closing: Closing;
   #depth = 0;
-  #inlined = 0;
+  #inlinedCount = 0;
 
   constructor(root: JsonObject, subset: SchemaSubset, notes: Notes, closing: Closing) {
     this.#root = root;
@@ -50,137 +57,139 @@ class Fitter {
     const schema = isJsonObject(value) ? value : {};
     if (this.#depth > maxDepth) return {};
     this.#depth++;
-    const fitted = this.#members(this.#typed(this.#reshaped(schema)));
+    const fitted = this.#fitKeywords(this.#addType(this.#reshape(schema)));
     this.#depth--;
-    return this.#closed(fitted, schema);
+    return this.#close(fitted, schema);
   }
 
   /** Rewrites alternatives, tuples and references into the vendor's forms. */
-  #reshaped(schema: JsonObject): JsonObject {
-    const merged = this.#merged(schema);
-    return this.#withTypes(this.#withOneList(this.#withEntries(this.#withReference(merged))));
+  #reshape(schema: JsonObject): JsonObject {
+    const merged = this.#merge(schema);
+    return this.#splitTypes(this.#replaceOneOf(this.#replaceTuple(this.#wrapReference(merged))));
   }
 
   /** Merges an `allOf` if the vendor refuses it, or if no value could satisfy its parts once they are closed. */
-  #merged(schema: JsonObject, isPart = false): JsonObject {
+  #merge(schema: JsonObject, isPart = false): JsonObject {
     const { allOf, ...others } = schema;
     if (!Array.isArray(allOf)) return schema;
     const entries = allOf.filter(isJsonObject);
     const needsOneObject = this.#closing !== 'never' && [...entries, others].some(isStructured);
-    const isAccepted = this.#takes('allOf', allOf) && !needsOneObject;
+    const isAccepted = this.#accepts('allOf', allOf) && !needsOneObject;
     if (isAccepted && !isPart) return schema;
-    const merged = entries.map((entry) => this.#merged(this.#resolved(entry), true));
+    const merged = entries.map((entry) => this.#merge(this.#inlineReference(entry), true));
     return merged.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), others);
   }
 
-  #resolved(schema: JsonObject): JsonObject {
+  #inlineReference(schema: JsonObject): JsonObject {
     const { $ref: reference, ...others } = schema;
-    if (typeof reference !== 'string' || this.#inlined >= maxInlined) return schema;
-    this.#inlined++;
+    if (typeof reference !== 'string' || this.#inlinedCount >= maxInlined) return schema;
+    this.#inlinedCount++;
     const target = findReference(this.#root, reference);
     return target === undefined ? schema : mergeSchemas(target, others);
   }
 
   /** Wraps a reference as the only alternative if it stands next to other keywords, which is not allowed. */
-  #withReference(schema: JsonObject): JsonObject {
+  #wrapReference(schema: JsonObject): JsonObject {
     const { $ref, ...others } = schema;
     if ($ref === undefined || !Object.keys(others).some((name) => !name.startsWith('$') && name !== 'definitions')) {
       return schema;
     }
-    return others['anyOf'] === undefined ? { anyOf: [{ $ref }], ...others } : this.#resolved(schema);
+    return others['anyOf'] === undefined ? { anyOf: [{ $ref }], ...others } : this.#inlineReference(schema);
   }
 
   /** Turns the entries of a tuple into alternatives. Further entries are allowed only if the schema describes them. */
-  #withEntries(schema: JsonObject): JsonObject {
+  #replaceTuple(schema: JsonObject): JsonObject {
     const { items, prefixItems } = schema;
     const tuple = [prefixItems, items].find((list) => Array.isArray(list));
-    if (!Array.isArray(tuple) || (tuple === prefixItems && this.#takes('prefixItems', tuple))) return schema;
+    if (!Array.isArray(tuple) || (tuple === prefixItems && this.#accepts('prefixItems', tuple))) return schema;
     const furtherEntries = isJsonObject(items) ? [items] : [];
     const { items: _, ...others } = schema;
     return { ...others, prefixItems: tuple, items: { anyOf: [...tuple, ...furtherEntries] } };
   }
 
   /** Turns `oneOf` into `anyOf` if the vendor refuses it. */
-  #withOneList(schema: JsonObject): JsonObject {
+  #replaceOneOf(schema: JsonObject): JsonObject {
     const { oneOf, ...others } = schema;
-    if (!Array.isArray(oneOf) || this.#takes('oneOf', oneOf) || others['anyOf'] !== undefined) return schema;
-    return { ...others, [this.#anyOfInstead()]: oneOf };
+    if (!Array.isArray(oneOf) || this.#accepts('oneOf', oneOf) || others['anyOf'] !== undefined) return schema;
+    return { ...others, [this.#noteAnyOf()]: oneOf };
   }
 
   /** Turns a list of types into alternatives if the vendor refuses such lists. */
-  #withTypes(schema: JsonObject): JsonObject {
+  #splitTypes(schema: JsonObject): JsonObject {
     const { type, ...others } = schema;
-    if (!Array.isArray(type) || this.#subset.hasTypeLists || others['anyOf'] !== undefined) return schema;
+    if (!Array.isArray(type) || this.#subset.allowsTypeLists || others['anyOf'] !== undefined) return schema;
     const { description, title, ...rules } = others;
     const labels = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
     return { ...labels, anyOf: type.map((name) => (name === 'null' ? { type: name } : { ...rules, type: name })) };
   }
 
   /** Adds a type to a schema without one if the vendor requires it. */
-  #typed(schema: JsonObject): JsonObject {
-    const isTyped = typed.some((name) => schema[name] !== undefined && this.#takes(name, schema[name]));
-    if (this.#subset.isTyped !== true || isTyped) return schema;
-    const implied = implying.find(([names]) => names.some((name) => schema[name] !== undefined))?.[1];
+  #addType(schema: JsonObject): JsonObject {
+    const hasType = typeKeywords.some((name) => schema[name] !== undefined && this.#accepts(name, schema[name]));
+    if (this.#subset.requiresTypes !== true || hasType) return schema;
+    const implied = impliedTypes.find(([names]) => names.some((name) => schema[name] !== undefined))?.[1];
     if (implied !== undefined) return { ...schema, type: implied };
     this.#notes.approximate('any value in schemas as plain ones');
     return { ...schema, anyOf: plainTypes.map((type) => ({ type })) };
   }
 
   /** Translates the keywords that the vendor accepts, and moves the others into the description. */
-  #members(schema: JsonObject): JsonObject {
+  #fitKeywords(schema: JsonObject): JsonObject {
     const accepted: [string, JsonValue][] = [];
     const moved: [string, JsonValue][] = [];
     for (const [name, value] of Object.entries(schema)) {
       if (value === undefined) continue;
-      if (this.#takes(name, value)) {
-        const member = this.#member(name, value);
+      if (this.#accepts(name, value)) {
+        const member = this.#fitKeyword(name, value);
         // A relaxed alternative may accept values of another one, and `oneOf` would then reject them.
         if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) accepted.push([name, member]);
-        else if (schema['anyOf'] === undefined) accepted.push([this.#anyOfInstead(), member]);
+        else if (schema['anyOf'] === undefined) accepted.push([this.#noteAnyOf(), member]);
         else moved.push([name, value]);
-      } else if (name === 'const' && this.#takes('enum', [value])) accepted.push(['enum', [value]]);
-      else if (!annotations.has(name)) moved.push([name, value]);
+      } else if (name === 'const' && this.#accepts('enum', [value])) accepted.push(['enum', [value]]);
+      else if (!annotationKeywords.has(name)) moved.push([name, value]);
     }
-    for (const [name] of moved) if (!hints.has(name)) this.#notes.approximate(`${name} in schemas as description`);
-    return describe(Object.fromEntries(accepted), moved);
+    for (const [name] of moved)
+      if (!hintKeywords.has(name)) this.#notes.approximate(`${name} in schemas as description`);
+    return appendKeywords(Object.fromEntries(accepted), moved);
   }
 
   /** Notes that `oneOf` is replaced, and returns the keyword that replaces it. */
-  #anyOfInstead(): string {
+  #noteAnyOf(): string {
     this.#notes.approximate('oneOf in schemas as anyOf');
     return 'anyOf';
   }
 
-  #takes(name: string, value: JsonValue): boolean {
-    const { takes, refuses, values } = this.#subset;
-    if (takes?.has(name) === false || refuses?.has(name) === true) return false;
-    const isAcceptedValue = values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
+  #accepts(name: string, value: JsonValue): boolean {
+    const { accepted, refused, valueChecks } = this.#subset;
+    if (accepted?.has(name) === false || refused?.has(name) === true) return false;
+    const isAcceptedValue =
+      valueChecks !== undefined && Object.hasOwn(valueChecks, name) ? valueChecks[name] : undefined;
     return isAcceptedValue?.(value) !== false;
   }
 
-  #member(name: string, value: JsonValue): JsonValue {
-    if (namedHolders.has(name) && isJsonObject(value)) {
+  #fitKeyword(name: string, value: JsonValue): JsonValue {
+    if (schemaMapKeywords.has(name) && isJsonObject(value)) {
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.fit(inner)]));
     }
-    if (holders.has(name) && Array.isArray(value)) return value.map((entry) => this.fit(entry));
-    const isSchema = (holders.has(name) || name === 'additionalProperties') && isJsonObject(value);
+    if (schemaKeywords.has(name) && Array.isArray(value)) return value.map((entry) => this.fit(entry));
+    const isSchema = (schemaKeywords.has(name) || name === 'additionalProperties') && isJsonObject(value);
     return isSchema ? this.fit(value) : value;
   }
 
-  #closed(fitted: JsonObject, { additionalProperties: unlisted }: JsonObject): JsonObject {
+  #close(fitted: JsonObject, { additionalProperties: unlisted }: JsonObject): JsonObject {
     const isSpecified = unlisted !== undefined && unlisted !== null;
-    if (!isObject(fitted) || this.#closing === 'never' || (this.#closing === 'unspecified' && isSpecified))
+    if (!describesObject(fitted) || this.#closing === 'never' || (this.#closing === 'unspecified' && isSpecified))
       return fitted;
     if (unlisted !== false) this.#notes.approximate('additionalProperties as false');
-    const described = isJsonObject(unlisted) ? describe(fitted, [['additionalProperties', unlisted]]) : fitted;
+    const described = isJsonObject(unlisted) ? appendKeywords(fitted, [['additionalProperties', unlisted]]) : fitted;
     return { ...described, additionalProperties: false };
   }
 }
 
 /** Keywords that determine the type of a value. */
-const typed = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
+const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
 /** Keywords that apply to values of one type, and so imply the type. */
-const implying: readonly (readonly [readonly string[], string])[] = [
+const impliedTypes: readonly (readonly [readonly string[], string])[] = [
   [['properties', 'additionalProperties', 'required', 'patternProperties', 'minProperties', 'maxProperties'], 'object'],
   [['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'], 'array'],
   [['pattern', 'minLength', 'maxLength', 'format'], 'string'],
@@ -190,18 +199,18 @@ const plainTypes = ['string', 'number', 'boolean', 'null'];
 
 /** True if a part of an `allOf` must be merged with the other parts into one object. */
 function isStructured(schema: JsonObject): boolean {
-  return isObject(schema) || ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined);
+  return describesObject(schema) || ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined);
 }
 
-export function isObject({ type, properties }: JsonObject): boolean {
+export function describesObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties);
 }
 
 /** Appends keywords as text to the description of a schema. */
-export function describe(schema: JsonObject, keywords: readonly (readonly [string, JsonValue])[]): JsonObject {
+export function appendKeywords(schema: JsonObject, keywords: readonly (readonly [string, JsonValue])[]): JsonObject {
   if (keywords.length === 0) return schema;
   const text = keywords.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
-  return addWords(schema, `{${text}}`, '\n\n');
+  return appendDescription(schema, `{${text}}`, '\n\n');
 }
 
 function isRecursive(root: JsonObject): boolean {

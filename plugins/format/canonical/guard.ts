@@ -7,17 +7,17 @@ import { UniqueIds } from './call-ids.ts';
 import type { MediaSource } from './conversation.ts';
 import { charactersPerImage } from './estimate.ts';
 import type { GuardedRoute, GuardOptions } from './guard-options.ts';
-import { describeImage, sizeOf } from './made-images.ts';
+import { describeImage, imageSize } from './generated-images.ts';
 import { Notes } from './notes.ts';
 import {
   type CompleteReply,
   type FinishReason,
   type Fragment,
   type Logprob,
-  perBlock,
+  charactersPerBlock,
   type ReplyEvent,
   resolveFinish,
-  truncatedCall,
+  truncatedCallError,
 } from './reply.ts';
 import { RepeatedCalls } from './repeated-calls.ts';
 import { UsageTally } from './usage-tally.ts';
@@ -43,11 +43,11 @@ export class GrammarGuard {
   #route: GuardedRoute;
   readonly #queue: BlockQueue;
   readonly #calls = new Map<string | number, CallBlock>();
-  readonly #repeats = new RepeatedCalls((key) => this.#calls.get(key)?.text ?? '');
+  readonly #repeatedCalls = new RepeatedCalls((key) => this.#calls.get(key)?.text ?? '');
   readonly #callIds: UniqueIds;
   #events: ReplyEvent[] = [];
   #callCount = 0;
-  #hasStarted = false;
+  #isStarted = false;
   #hasDroppedContent = false;
   #hasText = false;
   /** True if the next text does not continue the previous one. */
@@ -59,7 +59,7 @@ export class GrammarGuard {
   readonly #logprobs: Logprob[] = [];
   #heldCharacters = 0;
   /** Value of `#heldCharacters` when the finish reason arrived. */
-  #finishedAt = 0;
+  #charactersAtFinish = 0;
   #reply: CompleteReply | undefined;
 
   constructor(options: GuardOptions) {
@@ -80,16 +80,16 @@ export class GrammarGuard {
   push(fragments: readonly Fragment[]): ReplyEvent[] {
     for (const fragment of fragments) {
       if (this.isOver) break;
-      if (this.#repeats.passes(fragment)) this.#take(fragment);
-      else for (const part of this.#repeats.filter(fragment)) if (!this.isOver) this.#take(part);
+      if (this.#repeatedCalls.canPass(fragment)) this.#apply(fragment);
+      else for (const part of this.#repeatedCalls.filter(fragment)) if (!this.isOver) this.#apply(part);
     }
-    return this.#emitted();
+    return this.#takeEvents();
   }
 
   /** Completes an answer whose upstream closed after its finish reason, but without its last event. */
   close(): ReplyEvent[] {
     if (!this.isOver && this.#finish !== undefined) this.#complete();
-    return this.#emitted();
+    return this.#takeEvents();
   }
 
   get isOver(): boolean {
@@ -98,7 +98,9 @@ export class GrammarGuard {
 
   /** True after the finish reason, until more content follows it, and after the end. */
   get isFinished(): boolean {
-    return this.#reply !== undefined || (this.#finish !== undefined && this.#heldCharacters === this.#finishedAt);
+    return (
+      this.#reply !== undefined || (this.#finish !== undefined && this.#heldCharacters === this.#charactersAtFinish)
+    );
   }
 
   /** True if the vendor withheld or truncated the answer because of its policy. */
@@ -111,18 +113,18 @@ export class GrammarGuard {
   }
 
   /** Characters of the answer that are held in memory. */
-  get held(): number {
+  get heldCharacters(): number {
     return this.#heldCharacters;
   }
 
   get hasContent(): boolean {
-    return this.#hasStarted;
+    return this.#isStarted;
   }
 
   /** Usage so far; undefined until the upstream has reported counts or a part of the answer has arrived. */
   get usage(): Usage | undefined {
-    if (this.#reply !== undefined) return { ...this.#usage.worked, isEstimated: this.#usage.isEstimated };
-    if (this.#hasStarted) return { ...this.#usage.interrupted, isEstimated: true };
+    if (this.#reply !== undefined) return { ...this.#usage.accountedUsage, isEstimated: this.#usage.isEstimated };
+    if (this.#isStarted) return { ...this.#usage.interruptedUsage, isEstimated: true };
     return Object.keys(this.#usage.reported).length === 0 ? undefined : this.#usage.reported;
   }
 
@@ -141,14 +143,14 @@ export class GrammarGuard {
     this.failure = undefined;
     this.#finish = undefined;
     this.#stopSequence = undefined;
-    this.#usage.next();
+    this.#usage.startNextRoute();
   }
 
-  #take(fragment: Fragment): void {
-    this.#options.received?.take(fragment);
+  #apply(fragment: Fragment): void {
+    this.#options.received?.addReceived(fragment);
     switch (fragment.type) {
       case 'text':
-        this.#takeText(fragment);
+        this.#appendTextWithLogprobs(fragment);
         return;
       case 'refusal':
       case 'reasoning':
@@ -164,7 +166,7 @@ export class GrammarGuard {
         this.#addCitation(fragment);
         return;
       case 'break':
-        this.#closeTail();
+        this.#closeLastBlock();
         this.#isNewParagraph ||= fragment.isParagraph === true;
         return;
       case 'call':
@@ -180,17 +182,17 @@ export class GrammarGuard {
         this.#reserve(fragment.characters);
         return;
       case 'dropped':
-        this.notes.drop(fragment.what);
+        this.notes.drop(fragment.feature);
         this.#hasDroppedContent ||= fragment.isAnswer === true;
         return;
       case 'usage':
-        this.#usage.take(fragment.usage);
+        this.#usage.report(fragment.usage);
         return;
       case 'tier':
         this.#tier = fragment.tier;
         return;
       case 'finish':
-        if (this.#finish === undefined) this.#finishedAt = this.#heldCharacters;
+        if (this.#finish === undefined) this.#charactersAtFinish = this.#heldCharacters;
         this.#finish ??= fragment.reason;
         this.#stopSequence ??= fragment.stopSequence;
         return;
@@ -205,9 +207,9 @@ export class GrammarGuard {
     }
   }
 
-  #takeText({ text, logprobs = [] }: Extract<Fragment, { type: 'text' }>): void {
+  #appendTextWithLogprobs({ text, logprobs = [] }: Extract<Fragment, { type: 'text' }>): void {
     if (logprobs.length === 0) return this.#appendText('text', text);
-    if (this.#options.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
+    if (this.#options.allowsLogprobs !== true) this.notes.drop('logprobs in the answer');
     else if (this.#reserve(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
     else return;
     // The text gets the log probabilities of its own tokens and of earlier tokens without text.
@@ -217,12 +219,15 @@ export class GrammarGuard {
   #appendText(type: 'text' | 'refusal' | 'reasoning', text: string): void {
     if (text === '') return;
     const tail = this.#queue.last;
-    if (tail !== undefined && !tail.isClosed && tail.head.type === type) return this.#append(tail, text);
-    if (!this.#reserve(perBlock)) return;
-    this.#append(this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : this.#textBlock(type)), text);
+    if (tail !== undefined && !tail.isClosed && tail.head.type === type) return this.#appendToBlock(tail, text);
+    if (!this.#reserve(charactersPerBlock)) return;
+    this.#appendToBlock(
+      this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : this.#createTextBlock(type)),
+      text,
+    );
   }
 
-  #textBlock(type: 'text' | 'refusal'): TextBlock {
+  #createTextBlock(type: 'text' | 'refusal'): TextBlock {
     const isParagraph = this.#isNewParagraph && this.#hasText && this.#options.isStructured !== true;
     this.#hasText ||= type === 'text';
     this.#isNewParagraph = false;
@@ -236,10 +241,10 @@ export class GrammarGuard {
     }
     const tail = this.#queue.last;
     const isOpen = tail instanceof ReasoningBlock && !tail.isClosed && kind !== 'redacted';
-    if (!this.#reserve(data.length + (isOpen ? 0 : perBlock))) return;
+    if (!this.#reserve(data.length + (isOpen ? 0 : charactersPerBlock))) return;
     const block = isOpen ? tail : this.#queue.add(new ReasoningBlock());
     block.state = { kind, data };
-    if (!isOpen) this.#usage.wrote(data.length / 4);
+    if (!isOpen) this.#usage.addWritten(data.length / 4);
     this.#queue.close(block);
   }
 
@@ -247,26 +252,26 @@ export class GrammarGuard {
   #addImage(source: MediaSource): void {
     const { images = 'any' } = this.#options;
     if (images === 'any' || (images === 'data' && source.type === 'base64')) {
-      if (this.#reserve(perBlock + sizeOf(source))) this.#queue.add(new OpenImage(source));
-      this.#usage.wrote(charactersPerImage);
+      if (this.#reserve(charactersPerBlock + imageSize(source))) this.#queue.add(new OpenImage(source));
+      this.#usage.addWritten(charactersPerImage);
       return;
     }
     this.notes.approximate('images in the answer as text');
     this.#options.received?.noteChange('images_as_text');
-    this.#closeTail();
+    this.#closeLastBlock();
     this.#appendText('text', describeImage(source));
-    this.#closeTail();
+    this.#closeLastBlock();
   }
 
-  #addCitation({ citation: reported, isOfBlock }: Extract<Fragment, { type: 'citation' }>): void {
+  #addCitation({ citation: reported, isForWholeText }: Extract<Fragment, { type: 'citation' }>): void {
     const tail = this.#queue.last;
     if (!(tail instanceof TextBlock) || tail.head.type !== 'text' || tail.isClosed) return;
-    const citation = isOfBlock === true ? { ...reported, start: 0, end: tail.text.length } : reported;
-    if (this.#reserve(JSON.stringify(citation).length)) this.#queue.cite(tail, citation);
+    const citation = isForWholeText === true ? { ...reported, start: 0, end: tail.text.length } : reported;
+    if (this.#reserve(JSON.stringify(citation).length)) this.#queue.addCitation(tail, citation);
   }
 
   /** Closes the last open block, so that a new block follows. A call stays open until its own end. */
-  #closeTail(): void {
+  #closeLastBlock(): void {
     const tail = this.#queue.last;
     if (tail === undefined || tail instanceof CallBlock) return;
     this.#queue.close(tail);
@@ -276,14 +281,14 @@ export class GrammarGuard {
     const { key, id, name } = fragment;
     let call = this.#calls.get(key);
     // Some vendors give every call the index 0 and distinguish them only by id.
-    if (call === undefined || (call.hasBegun && isDifferentId(id, call.givenId))) {
-      if (!this.#reserve(perBlock)) return;
+    if (call === undefined || (call.isQueued && isDifferentId(id, call.givenId))) {
+      if (!this.#reserve(charactersPerBlock)) return;
       call = new CallBlock();
       this.#calls.set(key, call);
     }
     if (id !== undefined && id !== '') call.givenId ??= id;
-    if (name !== undefined && name !== '' && !call.hasBegun) this.#nameCall(call, name, fragment);
-    if (call.name !== undefined && call.givenId !== undefined) this.#begin(call);
+    if (name !== undefined && name !== '' && !call.isQueued) this.#nameCall(call, name, fragment);
+    if (call.name !== undefined && call.givenId !== undefined) this.#queueCall(call);
   }
 
   #nameCall(call: CallBlock, wireName: string, { namespace, form }: CallFragment): void {
@@ -302,46 +307,46 @@ export class GrammarGuard {
     const call = this.#calls.get(key);
     if (call === undefined || text === '') return;
     if (call.isClosed) return this.#options.received?.noteChange('arguments');
-    if (call.name !== undefined) this.#begin(call);
-    if (call.hasBegun) this.#append(call, text);
-    else if (this.#reserve(text.length)) call.early.add(text);
+    if (call.name !== undefined) this.#queueCall(call);
+    if (call.isQueued) this.#appendToBlock(call, text);
+    else if (this.#reserve(text.length)) call.earlyInput.add(text);
   }
 
   /** @param input the whole input, if the upstream repeats it */
   #endCall(key: string | number, input: string | undefined): void {
     const call = this.#calls.get(key);
     if (call?.name === undefined || call.isClosed) return;
-    this.#begin(call);
+    this.#queueCall(call);
     const { text } = call;
     if (input !== undefined && input.length > text.length && input.startsWith(text)) {
-      this.#append(call, input.slice(text.length));
+      this.#appendToBlock(call, input.slice(text.length));
     }
     this.#queue.close(call);
   }
 
-  #begin(call: CallBlock): void {
-    if (call.hasBegun || call.name === undefined) return;
+  #queueCall(call: CallBlock): void {
+    if (call.isQueued || call.name === undefined) return;
     call.head = {
       type: 'tool_call',
-      id: this.#callIds.next(call.givenId ?? `call_${this.#options.id}_${this.#callCount}`),
+      id: this.#callIds.add(call.givenId ?? `call_${this.#options.id}_${this.#callCount}`),
       ...call.name,
     };
     this.#callCount++;
-    call.hasBegun = true;
+    call.isQueued = true;
     this.#queue.add(call);
-    if (call.early.length > 0) this.#write(call, call.early.text);
+    if (call.earlyInput.length > 0) this.#write(call, call.earlyInput.text);
   }
 
-  #append(block: OpenBlock, text: string): void {
+  #appendToBlock(block: OpenBlock, text: string): void {
     if (this.#reserve(text.length)) this.#write(block, text);
-    else this.#usage.wrote(text.length);
+    else this.#usage.addWritten(text.length);
   }
 
   /** Writes text whose characters are already reserved. */
   #write(block: OpenBlock, text: string): void {
-    this.#usage.wrote(text.length);
+    this.#usage.addWritten(text.length);
     const logprobs = block.head.type === 'text' && this.#logprobs.length > 0 ? this.#logprobs.splice(0) : undefined;
-    this.#queue.append(block, text, logprobs);
+    this.#queue.appendText(block, text, logprobs);
   }
 
   /**
@@ -357,20 +362,20 @@ export class GrammarGuard {
   }
 
   #complete(isUnfinished = false): void {
-    if (this.#finish === undefined && [...this.#calls.values()].some(({ isTorn }) => isTorn)) {
-      this.failure = truncatedCall();
+    if (this.#finish === undefined && [...this.#calls.values()].some(({ hasPartialInput }) => hasPartialInput)) {
+      this.failure = truncatedCallError();
       return;
     }
-    for (const call of this.#calls.values()) this.#begin(call);
+    for (const call of this.#calls.values()) this.#queueCall(call);
     this.#queue.closeAll();
-    const blocks = this.#queue.complete;
+    const blocks = this.#queue.completeBlocks;
     if (blocks.length === 0 && this.#isEmptyByMistake) {
       this.failure = new GatewayError('upstream_failed', upstreamReason('upstream.reason.response_empty'));
       return;
     }
-    if (isUnfinished && this.#finish === undefined) this.notes.miss('finish reason');
+    if (isUnfinished && this.#finish === undefined) this.notes.noteMissing('finish reason');
     const isHidden = this.#options.hidesReasoning === true;
-    if (this.#finish === 'pause' && this.#options.hasPauses !== true) {
+    if (this.#finish === 'pause' && this.#options.allowsPauses !== true) {
       this.notes.approximate('paused turn as truncated answer');
     }
     this.#reply = {
@@ -380,7 +385,7 @@ export class GrammarGuard {
         blocks.some(({ type }) => type === 'tool_call'),
       ),
       stopSequence: this.#stopSequence,
-      usage: this.#usage.full,
+      usage: this.#usage.clientUsage,
       tier: this.#tier,
     };
     this.#options.onComplete?.({ ...this.#reply, blocks });
@@ -399,14 +404,14 @@ export class GrammarGuard {
   }
 
   #start(): void {
-    if (this.#hasStarted) return;
-    this.#hasStarted = true;
+    if (this.#isStarted) return;
+    this.#isStarted = true;
     const { reported, input } = this.#usage;
     const usage = { ...reported, input, isEstimated: reported.input === undefined };
     this.#events.push({ type: 'start', usage, tier: this.#tier });
   }
 
-  #emitted(): ReplyEvent[] {
+  #takeEvents(): ReplyEvent[] {
     const events = this.#events;
     this.#events = [];
     return events;

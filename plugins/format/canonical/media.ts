@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { invalid, type Placed } from '../wire/read.ts';
+import { invalidValue, type BodyObject } from '../wire/read.ts';
 import type {
   AudioPart,
   FilePart,
@@ -11,21 +11,21 @@ import type {
   TextPart,
   VideoPart,
 } from './conversation.ts';
-import { mediaTypeIn } from './made-images.ts';
+import { detectMediaType } from './generated-images.ts';
 import type { Notes } from './notes.ts';
 
 /** Paths of parts in the client's request, for error messages. Parts created by the gateway have none. */
-const paths = new WeakMap<Part, string>();
+const partPaths = new WeakMap<Part, string>();
 
 /** Records the path of parts that do not have a more specific path yet. */
-export function placeParts(parts: Part[], from: Pick<Placed, 'path'>): Part[] {
-  for (const part of parts) if (part.type !== 'text' && !paths.has(part)) paths.set(part, from.path);
+export function placeParts(parts: Part[], placed: Pick<BodyObject, 'path'>): Part[] {
+  for (const part of parts) if (part.type !== 'text' && !partPaths.has(part)) partPaths.set(part, placed.path);
   return parts;
 }
 
 /** @param content name of the content, such as `audio` */
-export function unsupported(content: string, part: Part): GatewayError {
-  const param = paths.get(part);
+export function unsupportedContent(content: string, part: Part): GatewayError {
+  const param = partPaths.get(part);
   return new GatewayError(
     'unsupported_content',
     `This model does not accept ${content}.`,
@@ -38,10 +38,10 @@ export function unsupported(content: string, part: Part): GatewayError {
  *
  * @throws GatewayError `unsupported_content` if the file was uploaded to another vendor
  */
-export function uploadedFile(source: Extract<Source, { type: 'id' }>, vendor: FileVendor, part: Part): string {
+export function readUploadedId(source: Extract<Source, { type: 'id' }>, vendor: FileVendor, part: Part): string {
   if (source.vendor === vendor) return source.id;
   const name = JSON.stringify(source.id.slice(0, 100));
-  const param = paths.get(part);
+  const param = partPaths.get(part);
   throw new GatewayError(
     'unsupported_content',
     `The file ${name} was uploaded to a different vendor. Send its content instead.`,
@@ -50,7 +50,7 @@ export function uploadedFile(source: Extract<Source, { type: 'id' }>, vendor: Fi
 }
 
 /** Creates the part for a media type: audio, video, image or document. */
-export function mediaPart(
+export function createMediaPart(
   source: Source,
   name: string | undefined,
   mediaType = source.type === 'base64' ? source.mediaType : '',
@@ -58,47 +58,49 @@ export function mediaPart(
   const [kind, format = ''] = mediaType.toLowerCase().split('/');
   if (kind === 'video') return { type: 'video', source };
   if (kind === 'audio' && source.type === 'base64') {
-    return { type: 'audio', data: source.data, format: audioFormat(format) };
+    return { type: 'audio', data: source.data, format: toAudioFormat(format) };
   }
   if (kind === 'image') return { type: 'image', source, detail: undefined };
   return { type: 'file', source, name };
 }
 
 /** Returns the name that all formats except Google's use: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
-function audioFormat(subtype: string): string {
+function toAudioFormat(subtype: string): string {
   const format = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
   return format === 'mpeg' ? 'mp3' : format === 'wave' ? 'wav' : format;
 }
 
 /** Returns a name for a file that has none, because vendors rely on the extension. */
-export function fileNameOf(mediaType: string): string {
+export function defaultFileName(mediaType: string): string {
   if (mediaType.startsWith('text/')) return 'document.txt';
   return `document.${/^application\/(json|xml|zip|rtf)$/.exec(mediaType)?.[1] ?? 'pdf'}`;
 }
 
 /** Image types that Anthropic and OpenAI accept. Sources: Anthropic docs, "Vision"; OpenAI docs, "Images and vision". */
-const commonImages: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+const commonImageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /**
  * Refuses an image type that no model behind a format can read, so that another route is tried.
  *
- * @param isCommon true to accept only the common types; otherwise, every type except drawings is accepted
+ * @param allowsOnlyCommon true to accept only the common types; otherwise, every type except drawings is accepted
  * @throws GatewayError `unsupported_content`
  */
-export function checkImageType(source: Source, isCommon: boolean, part: Part): void {
+export function checkImageType(source: Source, allowsOnlyCommon: boolean, part: Part): void {
   if (source.type !== 'base64') return;
-  const type = mediaTypeIn(source.data) ?? source.mediaType;
-  const isRefused = isCommon ? type.startsWith('image/') && !commonImages.has(type) : type === 'image/svg+xml';
-  if (isRefused) throw unsupported(`images of the type ${type}`, part);
+  const type = detectMediaType(source.data) ?? source.mediaType;
+  const isRefused = allowsOnlyCommon
+    ? type.startsWith('image/') && !commonImageTypes.has(type)
+    : type === 'image/svg+xml';
+  if (isRefused) throw unsupportedContent(`images of the type ${type}`, part);
 }
 
 /** Decodes a text file, which even models without file support can read; undefined for other files. */
-export function fileText(source: Source): string | undefined {
-  if (source.type !== 'base64' || !isText(source.mediaType)) return undefined;
+export function decodeTextFile(source: Source): string | undefined {
+  if (source.type !== 'base64' || !isTextType(source.mediaType)) return undefined;
   return Buffer.from(source.data, 'base64').toString();
 }
 
-function isText(mediaType: string): boolean {
+function isTextType(mediaType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
 }
 
@@ -108,7 +110,7 @@ export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPar
 }
 
 /** Returns the text and refusal parts of an assistant message. Media are dropped and noted. */
-export function assistantText(parts: readonly Part[], notes: Notes): (TextPart | RefusalPart)[] {
+export function dropAssistantMedia(parts: readonly Part[], notes: Notes): (TextPart | RefusalPart)[] {
   for (const part of parts) if (isMedia(part)) notes.drop(`${part.type} in assistant message`);
   return parts.filter((part) => !isMedia(part));
 }
@@ -118,7 +120,7 @@ export function assistantText(parts: readonly Part[], notes: Notes): (TextPart |
  *
  * @param isBreakpoint true to cache the prompt up to this part
  */
-export function textPart(text: string, isBreakpoint = false): Part[] {
+export function textParts(text: string, isBreakpoint = false): Part[] {
   if (text === '') return [];
   return isBreakpoint ? [{ type: 'text', text, isBreakpoint }] : [{ type: 'text', text }];
 }
@@ -129,7 +131,7 @@ export function readDataUrl(url: string): { mediaType: string; data: string } | 
   if (!/^data:/i.test(url) || comma === -1) return undefined;
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).toLowerCase().split(';');
   if (!parameters.some((parameter) => parameter.trim() === 'base64')) return undefined;
-  return { mediaType: plainMediaType(mediaType.trim()), data: url.slice(comma + 1) };
+  return { mediaType: correctMediaType(mediaType.trim()), data: url.slice(comma + 1) };
 }
 
 export function isDataUrl(url: string): boolean {
@@ -141,7 +143,7 @@ export function writeDataUrl({ mediaType, data }: { mediaType: string; data: str
 }
 
 /** Corrects `image/jpg`, which is not a media type: clients send it, and vendors refuse it. */
-export function plainMediaType(mediaType: string): string {
+export function correctMediaType(mediaType: string): string {
   return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
 }
 
@@ -152,17 +154,17 @@ export function plainMediaType(mediaType: string): string {
  * @param path path of the member, for errors
  * @throws GatewayError `invalid_request`
  */
-export function standardBase64(data: string, path: string): string {
+export function toStandardBase64(data: string, path: string): string {
   const end = data.search(/[^A-Za-z0-9+/]/);
-  if (isWhole(data, end)) return data;
+  if (isStandardBase64(data, end)) return data;
   const standard = data.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   const digitsEnd = standard.search(/[^A-Za-z0-9+/]/);
   const digits = digitsEnd === -1 ? standard : standard.slice(0, digitsEnd);
-  if (digits.length % 4 === 1 || !/^={0,3}$/.test(standard.slice(digits.length))) throw invalid(path, 'base64');
+  if (digits.length % 4 === 1 || !/^={0,3}$/.test(standard.slice(digits.length))) throw invalidValue(path, 'base64');
   return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
 }
 
 /** @param end end of the base64 digits; -1 if nothing follows them */
-function isWhole(data: string, end: number): boolean {
+function isStandardBase64(data: string, end: number): boolean {
   return data.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(data.slice(end)));
 }

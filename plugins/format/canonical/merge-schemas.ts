@@ -23,7 +23,7 @@ function decodeStep(step: string): string {
 }
 
 /** Keywords that hold alternatives. */
-export const choices = ['anyOf', 'oneOf'] as const;
+export const alternativeKeywords = ['anyOf', 'oneOf'] as const;
 
 /** Combines the rules of two schemas. If both set a keyword that cannot be merged, the second wins. */
 export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObject {
@@ -33,16 +33,16 @@ export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObj
   if (Array.isArray(first.required) && Array.isArray(second.required)) {
     merged.required = [...new Set([...first.required, ...second.required])];
   }
-  for (const [name, tighter] of tightest) {
+  for (const [name, pickStricter] of stricterLimits) {
     const [a, b] = [first[name], second[name]];
-    if (typeof a === 'number' && typeof b === 'number') merged[name] = tighter(a, b);
+    if (typeof a === 'number' && typeof b === 'number') merged[name] = pickStricter(a, b);
   }
   const description = mergeDescriptions(first.description, second.description);
-  return mergeChoices(first, second, description === undefined ? merged : { ...merged, description });
+  return mergeAlternatives(first, second, description === undefined ? merged : { ...merged, description });
 }
 
 /** Selects the stricter of two limits, by keyword. */
-const tightest = new Map<keyof GeminiSchema, (a: number, b: number) => number>([
+const stricterLimits = new Map<keyof GeminiSchema, (a: number, b: number) => number>([
   ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
   ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
 ]);
@@ -53,15 +53,17 @@ function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | und
 }
 
 /** Moves the alternatives of the first schema into the description if both schemas have some. */
-function mergeChoices(first: GeminiSchema, second: GeminiSchema, merged: GeminiSchema): JsonObject {
-  const hasBoth = [first, second].every((schema) => choices.some((name) => Array.isArray(schema[name])));
+function mergeAlternatives(first: GeminiSchema, second: GeminiSchema, merged: GeminiSchema): JsonObject {
+  const hasBoth = [first, second].every((schema) => alternativeKeywords.some((name) => Array.isArray(schema[name])));
   if (!hasBoth) return merged;
   const { anyOf: _, oneOf: __, ...others } = merged;
   const secondAlternatives = Object.fromEntries(
-    choices.flatMap((name) => (second[name] === undefined ? [] : [[name, second[name]]])),
+    alternativeKeywords.flatMap((name) => (second[name] === undefined ? [] : [[name, second[name]]])),
   );
-  const described = choices.flatMap((name) => (Array.isArray(first[name]) ? [JSON.stringify(first[name])] : []));
-  return addWords({ ...others, ...secondAlternatives }, `also one of ${described.join(' and one of ')}`);
+  const described = alternativeKeywords.flatMap((name) =>
+    Array.isArray(first[name]) ? [JSON.stringify(first[name])] : [],
+  );
+  return appendDescription({ ...others, ...secondAlternatives }, `also one of ${described.join(' and one of ')}`);
 }
 
 function mergeProperties(first: JsonValue | undefined, second: JsonValue | undefined): JsonObject | undefined {
@@ -75,7 +77,7 @@ function mergeProperties(first: JsonValue | undefined, second: JsonValue | undef
 }
 
 /** Appends a text to the description of a schema, by default as a new line. */
-export function addWords(schema: GeminiSchema, text: string, separator = '\n'): JsonObject {
+export function appendDescription(schema: GeminiSchema, text: string, separator = '\n'): JsonObject {
   const { description } = schema;
   const isDescribed = typeof description === 'string' && description !== '';
   return { ...schema, description: isDescribed ? description + separator + text : text };

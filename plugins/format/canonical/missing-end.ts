@@ -7,7 +7,7 @@ const whiteSpace = /\s/;
  * @param received start of the text
  * @returns undefined if `received` does not match the text; empty if only white space is missing
  */
-export function missingEnd(text: string, received: string): string | undefined {
+export function findMissingEnd(text: string, received: string): string | undefined {
   if (text.startsWith(received)) return text.slice(received.length);
   let position = 0;
   for (let index = 0; index < received.length; index++) {

@@ -15,8 +15,8 @@ interface DroppedPart {
  */
 export class Notes {
   readonly #entries = new Set<string>();
-  #isCut = false;
-  #lastPart: DroppedPart | undefined;
+  #isTruncated = false;
+  #lastDroppedPart: DroppedPart | undefined;
 
   /** @param feature a feature such as `images in tool results`, or a parameter such as `logit_bias` */
   drop(feature: string): void {
@@ -26,11 +26,11 @@ export class Notes {
   /** @param path path of the part, such as `messages[2].content[0]` */
   dropPart(kind: string, path: string): void {
     this.drop(kind);
-    this.#lastPart = { kind, path };
+    this.#lastDroppedPart = { kind, path };
   }
 
-  get lastPart(): DroppedPart | undefined {
-    return this.#lastPart;
+  get lastDroppedPart(): DroppedPart | undefined {
+    return this.#lastDroppedPart;
   }
 
   /** @param change the feature and its replacement, such as `json_schema as instruction` */
@@ -39,12 +39,12 @@ export class Notes {
   }
 
   /** @param part a part that is missing in the upstream's reply */
-  miss(part: string): void {
+  noteMissing(part: string): void {
     this.#add(`missing ${part}`);
   }
 
   /** @param resource a resource that accounts otherwise share */
-  separate(resource: string): void {
+  noteSeparated(resource: string): void {
     this.#add(`separated ${resource}`);
   }
 
@@ -67,13 +67,13 @@ export class Notes {
     }
   }
 
-  include(notes: Notes): void {
+  addAll(notes: Notes): void {
     for (const entry of notes.#entries) this.#add(entry);
-    this.#isCut ||= notes.#isCut;
+    this.#isTruncated ||= notes.#isTruncated;
   }
 
   get entries(): readonly string[] {
-    return this.#isCut ? [...this.#entries, truncationMark] : [...this.#entries];
+    return this.#isTruncated ? [...this.#entries, truncationMark] : [...this.#entries];
   }
 
   /** Replaces the characters that a header does not allow, and the semicolon, which separates notes. */
@@ -85,7 +85,7 @@ export class Notes {
       .slice(0, maxNoteLength);
     if (this.#entries.has(headerText)) return;
     if (this.#entries.size < maxNotes) this.#entries.add(headerText);
-    else this.#isCut = true;
+    else this.#isTruncated = true;
   }
 }
 
@@ -95,11 +95,11 @@ export class Notes {
  * @param path path of the last message, whose parts are all missing in the conversation
  * @throws GatewayError `unsupported_content` naming the part
  */
-export function refuseUnread(path: string, { lastPart }: Notes): void {
-  if (lastPart === undefined || !lastPart.path.startsWith(path)) return;
-  const kind = lastPart.kind.slice(0, 80);
+export function refuseUnreadMessage(path: string, { lastDroppedPart }: Notes): void {
+  if (lastDroppedPart === undefined || !lastDroppedPart.path.startsWith(path)) return;
+  const kind = lastDroppedPart.kind.slice(0, 80);
   const message = kind.startsWith('input item')
     ? `This model does not support ${kind}.`
     : `This model does not support ${kind}, and the message has nothing else.`;
-  throw new GatewayError('unsupported_content', message, { param: lastPart.path });
+  throw new GatewayError('unsupported_content', message, { param: lastDroppedPart.path });
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { describe } from './fit-schema.ts';
-import { choices, findReference, mergeSchemas } from './merge-schemas.ts';
+import { appendKeywords } from './fit-schema.ts';
+import { alternativeKeywords, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 
 /** Maximum number of merged schemas; keeps mutual references from multiplying. */
@@ -11,12 +11,12 @@ const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
 /**
  * Converts the schema of a tool's input into the schema of an object.
  *
- * @param isPlain true if the vendor refuses alternatives at the top level, which are then combined into one object and repeated in the
+ * @param refusesAlternatives true if the vendor refuses alternatives at the top level, which are then combined into one object and repeated in the
  *   description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema must have
  *   type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
  */
-export function objectSchema(schema: JsonObject | undefined, isPlain: boolean, notes: Notes): JsonObject {
-  const flat = isPlain && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
+export function objectSchema(schema: JsonObject | undefined, refusesAlternatives: boolean, notes: Notes): JsonObject {
+  const flat = refusesAlternatives && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
   return flat?.['type'] === 'object' ? flat : { properties: {}, ...flat, type: 'object' };
 }
 
@@ -24,7 +24,7 @@ export function objectSchema(schema: JsonObject | undefined, isPlain: boolean, n
 class Flattener {
   readonly #root: JsonObject;
   readonly #notes: Notes;
-  #count = 0;
+  #schemaCount = 0;
 
   constructor(root: JsonObject, notes: Notes) {
     this.#root = root;
@@ -33,15 +33,15 @@ class Flattener {
 
   /** Combines alternatives into one object; returns a schema without alternatives unchanged. */
   flatten(schema: JsonObject): JsonObject {
-    this.#count++;
-    if (this.#count > maxSchemas) return {};
-    const merged = this.#merged(schema);
-    const keyword = choices.find((name) => Array.isArray(merged[name]));
-    return this.#described(keyword === undefined ? merged : this.#united(merged, keyword));
+    this.#schemaCount++;
+    if (this.#schemaCount > maxSchemas) return {};
+    const merged = this.#merge(schema);
+    const keyword = alternativeKeywords.find((name) => Array.isArray(merged[name]));
+    return this.#describeRefused(keyword === undefined ? merged : this.#unite(merged, keyword));
   }
 
   /** Resolves a reference or merges the parts of `allOf`. */
-  #merged(schema: JsonObject): JsonObject {
+  #merge(schema: JsonObject): JsonObject {
     const { $ref: reference, allOf, ...others } = schema;
     if (typeof reference === 'string') {
       const target = findReference(this.#root, reference) ?? {};
@@ -54,31 +54,31 @@ class Flattener {
   }
 
   /** Creates an object with the members of all alternatives. It requires only the members that every alternative requires. */
-  #united(schema: JsonObject, keyword: string): JsonObject {
+  #unite(schema: JsonObject, keyword: string): JsonObject {
     const { [keyword]: alternatives = [], ...others } = schema;
     this.#notes.approximate(`${keyword} at the top of a tool as description`);
     const entries = Array.isArray(alternatives)
       ? alternatives.filter(isJsonObject).map((entry) => this.flatten(entry))
       : [];
     const objects = entries.filter(({ type }) => type === undefined || type === 'object');
-    const required = new Set([...requiredOf(others), ...sharedBy(objects.map(requiredOf))]);
+    const required = new Set([...requiredOf(others), ...findShared(objects.map(requiredOf))]);
     const isClosed = objects.length > 0 && objects.every(({ additionalProperties }) => additionalProperties === false);
     const united = {
       ...others,
-      properties: { ...membersOf(objects), ...(isJsonObject(others['properties']) && others['properties']) },
+      properties: { ...collectMembers(objects), ...(isJsonObject(others['properties']) && others['properties']) },
       ...(required.size > 0 && { required: [...required] }),
       ...(isClosed && { additionalProperties: false }),
     };
-    return describe(united, [[keyword, alternatives]]);
+    return appendKeywords(united, [[keyword, alternatives]]);
   }
 
   /** Moves the keywords that vendors refuse into the description. */
-  #described(schema: JsonObject): JsonObject {
+  #describeRefused(schema: JsonObject): JsonObject {
     const refused = Object.entries(schema).filter(([name]) => refusedAtTop.has(name));
     if (refused.length === 0) return schema;
     for (const [name] of refused) this.#notes.approximate(`${name} at the top of a tool as description`);
     const accepted = Object.entries(schema).filter(([name]) => !refusedAtTop.has(name));
-    return describe(
+    return appendKeywords(
       Object.fromEntries(accepted),
       refused.map(([name, value]) => [name, value as JsonValue] as const),
     );
@@ -86,7 +86,7 @@ class Flattener {
 }
 
 /** Collects the members of all objects; a member whose schemas differ gets them as alternatives. */
-function membersOf(objects: readonly JsonObject[]): JsonObject {
+function collectMembers(objects: readonly JsonObject[]): JsonObject {
   const members = new Map<string, Map<string, JsonValue>>();
   for (const { properties } of objects) {
     for (const [name, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
@@ -106,6 +106,6 @@ function requiredOf({ required }: JsonObject): readonly JsonValue[] {
   return Array.isArray(required) ? required : [];
 }
 
-function sharedBy([first = [], ...others]: readonly (readonly JsonValue[])[]): JsonValue[] {
+function findShared([first = [], ...others]: readonly (readonly JsonValue[])[]): JsonValue[] {
   return first.filter((name) => others.every((list) => list.includes(name)));
 }

@@ -10,16 +10,16 @@ import type { OpaqueState, StateKind } from './conversation.ts';
  * Format: `dps1` kind origin `.` data, for example `dps1s4fa61b0c.EqQBCkYIBRgC…`
  */
 const prefix = 'dps1';
-const letters: Readonly<Record<StateKind, string>> = {
+const kindLetters: Readonly<Record<StateKind, string>> = {
   signature: 's',
   redacted: 'x',
   encrypted: 'e',
   thought: 't',
   none: 'n',
 };
-const kinds = new Map(Object.entries(letters).map(([kind, letter]) => [letter, kind as StateKind]));
+const kindsByLetter = new Map(Object.entries(kindLetters).map(([kind, letter]) => [letter, kind as StateKind]));
 const tagPattern = /^dps1[sxetn][0-9a-f]{8}\./;
-const headLength = prefix.length + 1 + 8 + 1;
+const tagLength = prefix.length + 1 + 8 + 1;
 
 /** Derives eight hex digits from an upstream's name and URL, so that another account of the same vendor is a different origin. */
 export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
@@ -36,11 +36,11 @@ const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
 
 /** Writes opaque state in the form that clients get. */
 export function tagState({ kind, origin, data }: OpaqueState): string {
-  return `${prefix}${letters[kind]}${origin}.${data}`;
+  return `${prefix}${kindLetters[kind]}${origin}.${data}`;
 }
 
 /** Reads opaque state; undefined if the text does not have the gateway's tag. */
 export function readTaggedState(text: string): OpaqueState | undefined {
-  const kind = tagPattern.test(text) ? kinds.get(text.charAt(prefix.length)) : undefined;
-  return kind && { kind, origin: text.slice(prefix.length + 1, headLength - 1), data: text.slice(headLength) };
+  const kind = tagPattern.test(text) ? kindsByLetter.get(text.charAt(prefix.length)) : undefined;
+  return kind && { kind, origin: text.slice(prefix.length + 1, tagLength - 1), data: text.slice(tagLength) };
 }

@@ -1,11 +1,19 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { invalid, isMissing, type Placed } from '../wire/read.ts';
+import { invalidValue, isMissing, type BodyObject } from '../wire/read.ts';
 import type { EncodeTarget } from './codec.ts';
 import { textOf } from './dialogue.ts';
 import type { Notes } from './notes.ts';
 import type { OutputFormat, AudioPart, Part, Source, Conversation } from './conversation.ts';
-import { standardBase64, isDataUrl, mediaPart, readDataUrl, placeParts, textPart, unsupported } from './media.ts';
+import {
+  toStandardBase64,
+  isDataUrl,
+  createMediaPart,
+  readDataUrl,
+  placeParts,
+  textParts,
+  unsupportedContent,
+} from './media.ts';
 import type { ChatAudio, ChatResponseFormat } from '../wire/chat.ts';
 import type { ResponsesFormat, ResponsesPart } from '../wire/responses.ts';
 
@@ -16,7 +24,7 @@ import type { ResponsesFormat, ResponsesPart } from '../wire/responses.ts';
  * @throws GatewayError `invalid_request`
  */
 export function readOutputFormat<T extends object>(
-  holder: Placed<T>,
+  holder: BodyObject<T>,
   member: keyof T & string,
   schemaName?: 'json_schema',
 ): OutputFormat | undefined {
@@ -25,8 +33,8 @@ export function readOutputFormat<T extends object>(
   const type = format.text('type');
   if (type === 'text') return undefined;
   if (type === 'json_object') return { type };
-  if (type !== 'json_schema') throw invalid(format.at('type'), 'text, json_object or json_schema');
-  const details: Placed<ResponsesFormat> = schemaName === undefined ? format : format.object(schemaName);
+  if (type !== 'json_schema') throw invalidValue(format.pathOf('type'), 'text, json_object or json_schema');
+  const details: BodyObject<ResponsesFormat> = schemaName === undefined ? format : format.object(schemaName);
   return {
     type,
     name: details.maybeText('name'),
@@ -44,23 +52,23 @@ export function readOutputFormat<T extends object>(
  * @throws GatewayError `invalid_request`
  */
 export function readContentParts<T extends object>(
-  holder: Placed<T>,
+  holder: BodyObject<T>,
   member: keyof T & string,
-  readPart: (part: Placed) => Part[],
+  readPart: (part: BodyObject) => Part[],
 ): Part[] {
   const value = holder.get(member);
-  if (typeof value === 'string') return textPart(value);
+  if (typeof value === 'string') return textParts(value);
   if (isMissing(value)) return [];
-  if (!Array.isArray(value)) throw invalid(holder.at(member), 'a string or a list of parts');
+  if (!Array.isArray(value)) throw invalidValue(holder.pathOf(member), 'a string or a list of parts');
   return value.flatMap((part, index) => {
-    if (typeof part === 'string') return textPart(part);
+    if (typeof part === 'string') return textParts(part);
     const placed = holder.place(member, part, index);
     return placeParts(readPart(placed), placed);
   });
 }
 
 /** Wraps a refusal in a list of parts, which is empty for an empty text. */
-export function refusalPart(text: string | undefined): Part[] {
+export function refusalParts(text: string | undefined): Part[] {
   return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
 }
 
@@ -81,12 +89,16 @@ export function readInstructions(
   if (parts.some(({ type }) => type !== 'text')) notes.drop('images and files in instructions');
 }
 
-export function readAudio(audio: Placed<ChatAudio>): AudioPart {
-  return { type: 'audio', data: standardBase64(audio.text('data'), audio.at('data')), format: audio.text('format') };
+export function readAudio(audio: BodyObject<ChatAudio>): AudioPart {
+  return {
+    type: 'audio',
+    data: toStandardBase64(audio.text('data'), audio.pathOf('data')),
+    format: audio.text('format'),
+  };
 }
 
 /** Audio formats that OpenAI's models accept. */
-const openaiAudio: ReadonlySet<string> = new Set(['wav', 'mp3']);
+const openaiAudioFormats: ReadonlySet<string> = new Set(['wav', 'mp3']);
 
 /** @throws GatewayError `unsupported_content` if the model does not accept audio, or not in this format */
 export function writeAudio(
@@ -94,8 +106,9 @@ export function writeAudio(
   { profile }: EncodeTarget,
 ): { type: 'input_audio'; input_audio: ChatAudio } {
   const { data, format } = audio;
-  if (!profile.capabilities.audio) throw unsupported('audio', audio);
-  if (profile.quirks.betas && !openaiAudio.has(format)) throw unsupported(`audio of the type ${format}`, audio);
+  if (!profile.capabilities.audio) throw unsupportedContent('audio', audio);
+  if (profile.quirks.betas && !openaiAudioFormats.has(format))
+    throw unsupportedContent(`audio of the type ${format}`, audio);
   return { type: 'input_audio', input_audio: { data, format } };
 }
 
@@ -104,12 +117,12 @@ export function writeAudio(
  *
  * @throws GatewayError `invalid_request` for an empty or invalid URL
  */
-export function readUrl(url: string, path: string): Source {
+export function readMediaUrl(url: string, path: string): Source {
   const content = readDataUrl(url);
   if (content !== undefined && content.mediaType !== '') {
-    return { type: 'base64', ...content, data: standardBase64(content.data, path) };
+    return { type: 'base64', ...content, data: toStandardBase64(content.data, path) };
   }
-  if (url === '' || isDataUrl(url)) throw invalid(path, 'a URL, or data:<media type>;base64,<data>');
+  if (url === '' || isDataUrl(url)) throw invalidValue(path, 'a URL, or data:<media type>;base64,<data>');
   return { type: 'url', url };
 }
 
@@ -119,23 +132,23 @@ export function readUrl(url: string, path: string): Source {
  * @param allowsUrl true if the format allows URLs
  * @throws GatewayError `invalid_request` for a part without any of these
  */
-export function readFilePart(file: Placed<ResponsesPart>, hasUrl: boolean): Part {
+export function readFilePart(file: BodyObject<ResponsesPart>, allowsUrl: boolean): Part {
   const data = file.maybeText('file_data');
-  const url = hasUrl ? file.maybeText('file_url') : undefined;
+  const url = allowsUrl ? file.maybeText('file_url') : undefined;
   const id = file.maybeText('file_id');
-  const toPart = (source: Source) => mediaPart(source, file.maybeText('filename'));
-  if (data) return toPart(readFileData(data, file.at('file_data')));
-  if (url) return toPart(readUrl(url, file.at('file_url')));
+  const toPart = (source: Source) => createMediaPart(source, file.maybeText('filename'));
+  if (data) return toPart(readFileData(data, file.pathOf('file_data')));
+  if (url) return toPart(readMediaUrl(url, file.pathOf('file_url')));
   if (id) return toPart({ type: 'id', id, vendor: 'openai' });
-  const alternatives = hasUrl ? 'a file_url or a file_id' : 'a file_id';
-  throw invalid(file.at('file_data'), `the data of a file, unless there is ${alternatives}`);
+  const alternatives = allowsUrl ? 'a file_url or a file_id' : 'a file_id';
+  throw invalidValue(file.pathOf('file_data'), `the data of a file, unless there is ${alternatives}`);
 }
 
 /** Reads a data URL, a URL or bare base64. The last has no media type; clients send PDF files this way. */
 function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
-  if (isUrl) return readUrl(data, path);
-  return { type: 'base64', mediaType: 'application/pdf', data: standardBase64(data, path) };
+  if (isUrl) return readMediaUrl(data, path);
+  return { type: 'base64', mediaType: 'application/pdf', data: toStandardBase64(data, path) };
 }
 
 /** OpenAI's limits; it refuses requests that exceed them. */
@@ -173,11 +186,11 @@ export function shortenId(id: string): string {
 }
 
 /** Converts a call id for vendors that require exactly nine letters or digits. */
-export function nineCharacters(id: string): string {
+export function toNineCharacterId(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash('sha256', id).slice(0, 9);
 }
 
 /** Returns the requested cache retention if the model accepts it. */
-export function takenRetention(requested: string, { profile }: EncodeTarget): string | undefined {
+export function acceptedRetention(requested: string, { profile }: EncodeTarget): string | undefined {
   return profile.quirks.cache_retention.find((accepted) => accepted === requested);
 }

@@ -3,7 +3,7 @@ import type { EncodeTarget } from './codec.ts';
 import type { Conversation, OutputFormat } from './conversation.ts';
 import { textOf } from './dialogue.ts';
 import { enforceSchema } from './enforce-schema.ts';
-import { subsetOf } from './schema-subsets.ts';
+import { selectSubset } from './schema-subsets.ts';
 
 /** Request for an output format: a parameter, an instruction, or both. */
 export interface WrittenFormat {
@@ -22,34 +22,34 @@ export function writeFormat(
   conversation: Conversation,
   { profile, notes }: EncodeTarget,
   supported = profile.capabilities.structured_output,
-  vendor?: Parameters<typeof subsetOf>[1],
+  vendor?: Parameters<typeof selectSubset>[1],
 ): WrittenFormat {
   const { output } = conversation;
   if (output === undefined) return { format: undefined, instruction: undefined };
   if (output.type === 'json_schema' && supported === 'schema') {
-    return writeSchema(output, subsetOf(profile, vendor), notes);
+    return writeSchema(output, selectSubset(profile, vendor), notes);
   }
   if (output.type === 'json_schema') notes.approximate('json_schema as instruction');
   else if (supported === 'none') notes.approximate('json_object as instruction');
   const format = supported === 'none' ? undefined : { type: 'json_object' };
   // Vendors refuse `json_object` unless the input, not only the instructions, contains the word JSON.
-  const isEnough = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
-  return { format, instruction: isEnough ? undefined : instructionFor(output) };
+  const needsNoInstruction = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
+  return { format, instruction: needsNoInstruction ? undefined : writeInstruction(output) };
 }
 
 function writeSchema(
   output: Extract<OutputFormat, { type: 'json_schema' }>,
-  subset: ReturnType<typeof subsetOf>,
+  subset: ReturnType<typeof selectSubset>,
   notes: EncodeTarget['notes'],
 ): WrittenFormat {
   const enforced = enforceSchema(output.schema, output.strict, subset, notes);
   if (enforced === undefined) {
     notes.approximate('json_schema as instruction');
-    return { format: undefined, instruction: instructionFor(output) };
+    return { format: undefined, instruction: writeInstruction(output) };
   }
   const format = {
     type: 'json_schema',
-    name: plainName(output.name),
+    name: toSchemaName(output.name),
     ...(output.description !== undefined && { description: output.description }),
     schema: enforced.schema,
     strict: enforced.isStrict,
@@ -63,11 +63,11 @@ export function noteDescription(output: OutputFormat | undefined, notes: EncodeT
 }
 
 /** Converts a schema's name, which is required, into up to 64 letters, digits, - and _. */
-function plainName(name: string | undefined): string {
+function toSchemaName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }
 
-export function instructionFor(output: OutputFormat): string {
+export function writeInstruction(output: OutputFormat): string {
   if (output.type === 'json_object') return 'Answer with one JSON object and nothing else.';
   return `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(output.schema)}`;
 }

@@ -1,6 +1,6 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import { invalid, type Placed } from '../wire/read.ts';
+import { invalidValue, type BodyObject } from '../wire/read.ts';
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
 import type { Notes } from './notes.ts';
 
@@ -15,7 +15,7 @@ const budgets: Readonly<Record<Effort, number>> = {
   max: 65_536,
 };
 
-export function budgetOf(effort: Effort): number {
+export function budgetForEffort(effort: Effort): number {
   return budgets[effort];
 }
 
@@ -34,7 +34,7 @@ export function fitBudget(requested: number, maxTokens: number, notes: Notes): n
   return budget;
 }
 
-function effortOf(budget: number): Effort {
+function effortForBudget(budget: number): Effort {
   if (budget <= 0) return 'none';
   if (budget <= 1_024) return 'minimal';
   if (budget <= 4_096) return 'low';
@@ -47,17 +47,18 @@ function effortOf(budget: number): Effort {
  *
  * @throws GatewayError `invalid_request`
  */
-export function readEffort<T extends object>(holder: Placed<T>, member: keyof T & string): Effort | undefined {
+export function readEffort<T extends object>(holder: BodyObject<T>, member: keyof T & string): Effort | undefined {
   const name = holder.maybeText(member);
   if (name === 'default') return undefined;
   const effort = efforts.find((candidate) => candidate === name);
-  if (name !== undefined && effort === undefined) throw invalid(holder.at(member), `one of ${efforts.join(', ')}`);
+  if (name !== undefined && effort === undefined)
+    throw invalidValue(holder.pathOf(member), `one of ${efforts.join(', ')}`);
   return effort;
 }
 
 /** Returns the requested effort, which may be derived from the budget. */
-export function requestedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
-  return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortOf(reasoning.budget));
+export function readRequestedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
+  return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortForBudget(reasoning.budget));
 }
 
 /** Finds the nearest effort that a model supports. A lower effort is preferred unless it is `none`. */
@@ -74,7 +75,7 @@ function byRank(a: Effort, b: Effort): number {
 }
 
 /** True if the vendor requires the reasoning of an assistant message to be sent back. */
-export function wantsReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
+export function requiresReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
   const { replay_reasoning: when } = quirks;
   return capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
 }
@@ -84,7 +85,7 @@ export function canReason({ capabilities, quirks }: Profile): boolean {
 }
 
 /** Notes an effort that cannot be requested from a route. The effort `none` needs no note if the model never reasons. */
-export function noteUnservedEffort(
+export function noteUnsupportedEffort(
   requested: Effort | undefined,
   { profile, notes }: { readonly profile: Profile; readonly notes: Notes },
 ): void {
@@ -93,7 +94,7 @@ export function noteUnservedEffort(
 }
 
 /** True if the model does not support this effort, or does not support efforts. */
-export function isForeignEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
+export function isUnsupportedEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
   if (typeof effort !== 'string') return false;
   if (effort === 'default') return !quirks.default_effort;
   const isUnknown = !(quirks.efforts as readonly string[]).includes(effort);

@@ -4,9 +4,9 @@ import { endOfString } from '#core/platform/json-scan.ts';
 /** Failed attempts before giving up, because some vendors put a different number into each event. */
 const maxAttempts = 8;
 /** Characters that a JSON string must escape. */
-const special = /["\\\p{Cc}]/u;
+const escapedCharacter = /["\\\p{Cc}]/u;
 
-type TextOf = (event: JsonObject) => JsonValue | undefined;
+type ReadText = (event: JsonObject) => JsonValue | undefined;
 
 /**
  * Finds the end of the text in an event that starts with `prefix`, whose last character is the opening quote of the text. Callers then
@@ -14,7 +14,7 @@ type TextOf = (event: JsonObject) => JsonValue | undefined;
  *
  * @returns undefined for other events
  */
-export function endOfRepeated(data: string, prefix: string): number | undefined {
+export function findTextEnd(data: string, prefix: string): number | undefined {
   // Comparing slices is the fastest way.
   return data.slice(0, prefix.length) === prefix ? endOfString(data, prefix.length - 1) : undefined;
 }
@@ -23,17 +23,17 @@ export function endOfRepeated(data: string, prefix: string): number | undefined 
 const padding = '"obfuscation":"';
 
 /** Tail of an event, split in two around padding, whose text is ignored. */
-export type Rest = readonly [string, string?];
+export type EventTail = readonly [string, string?];
 
 /** @param searchStart start of the search for padding */
-export function restOf(data: string, start: number, searchStart = start): Rest {
+export function readTail(data: string, start: number, searchStart = start): EventTail {
   const memberStart = data.indexOf(padding, searchStart);
   if (memberStart === -1) return [data.slice(start)];
   const paddingStart = memberStart + padding.length;
   return [data.slice(start, paddingStart), data.slice(endOfString(data, paddingStart - 1))];
 }
 
-export function hasRest(data: string, start: number, [tail, afterPadding]: Rest): boolean {
+export function hasTail(data: string, start: number, [tail, afterPadding]: EventTail): boolean {
   if (afterPadding === undefined) return data.slice(start) === tail;
   const paddingStart = start + tail.length;
   return data.slice(start, paddingStart) === tail && data.slice(endOfString(data, paddingStart - 1)) === afterPadding;
@@ -46,20 +46,20 @@ export function hasRest(data: string, start: number, [tail, afterPadding]: Rest)
 export class RepeatedEvent {
   #name: string | undefined;
   /** The event up to and including the opening quote of the text; undefined until an event was learned. */
-  #before: string | undefined;
+  #prefix: string | undefined;
   /** The event from the closing quote of the text. */
-  #after: Rest = [''];
+  #tail: EventTail = [''];
   #attempts = 0;
 
   read(name: string | undefined, data: string): string | undefined {
-    const prefix = this.#before;
+    const prefix = this.#prefix;
     if (prefix === undefined || name !== this.#name || data.slice(0, prefix.length) !== prefix) return undefined;
-    const [tail, afterPadding] = this.#after;
+    const [tail, afterPadding] = this.#tail;
     // Without padding, no search is needed, because the text itself is checked below.
     const end = afterPadding === undefined ? data.length - tail.length : endOfString(data, prefix.length - 1);
-    if (end < prefix.length || !hasRest(data, end, this.#after)) return undefined;
+    if (end < prefix.length || !hasTail(data, end, this.#tail)) return undefined;
     const literal = data.slice(prefix.length, end);
-    const text = special.test(literal) ? parseJson(`"${literal}"`) : literal;
+    const text = escapedCharacter.test(literal) ? parseJson(`"${literal}"`) : literal;
     if (typeof text !== 'string') return undefined;
     this.#attempts = 0;
     return text;
@@ -69,10 +69,10 @@ export class RepeatedEvent {
    * Learns the last parsed event.
    *
    * @param text the only content of the event; undefined if the event has other content
-   * @param textOf finds the text in a parsed event
+   * @param readText finds the text in a parsed event
    */
-  learn(name: string | undefined, data: string, text: string | undefined, textOf: TextOf): void {
-    this.#before = undefined;
+  learn(name: string | undefined, data: string, text: string | undefined, readText: ReadText): void {
+    this.#prefix = undefined;
     if (text === undefined || text === '' || this.#attempts >= maxAttempts) return;
     this.#attempts++;
     const literal = JSON.stringify(text);
@@ -80,9 +80,9 @@ export class RepeatedEvent {
     if (start === -1) return;
     const end = start + literal.length - 1;
     // The text may also occur elsewhere in the event: appending a character here must change the event's text.
-    if (textOf(parseObject(`${data.slice(0, end)}.${data.slice(end)}`) ?? {}) !== `${text}.`) return;
+    if (readText(parseObject(`${data.slice(0, end)}.${data.slice(end)}`) ?? {}) !== `${text}.`) return;
     this.#name = name;
-    this.#before = data.slice(0, start + 1);
-    this.#after = restOf(data, end);
+    this.#prefix = data.slice(0, start + 1);
+    this.#tail = readTail(data, end);
   }
 }

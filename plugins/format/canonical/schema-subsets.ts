@@ -8,37 +8,37 @@ import type { JsonValue } from '#core/platform/json.ts';
  */
 export interface SchemaSubset {
   /** The only accepted keywords; if omitted, all except the refused ones are accepted. */
-  readonly takes?: ReadonlySet<string>;
-  readonly refuses?: ReadonlySet<string>;
+  readonly accepted?: ReadonlySet<string>;
+  readonly refused?: ReadonlySet<string>;
   /** Checks of values, by keyword; other keywords accept any value. */
-  readonly values?: Readonly<Record<string, (value: JsonValue) => boolean>>;
+  readonly valueChecks?: Readonly<Record<string, (value: JsonValue) => boolean>>;
   /** True if every schema is compiled, false if only those marked `strict` are. */
   readonly isAlwaysEnforced: boolean;
   /** True if a tool's schema is compiled even without `strict`. */
-  readonly compilesTools?: boolean;
+  readonly compilesEveryTool?: boolean;
   /** True if each schema needs a type or alternatives. */
-  readonly isTyped?: boolean;
+  readonly requiresTypes?: boolean;
   /** True if objects must set `additionalProperties: false`; the gateway then adds it. */
-  readonly isClosed?: boolean;
+  readonly requiresClosedObjects?: boolean;
   /** True if a strict schema must require all of its properties and set `additionalProperties: false`. */
-  readonly isComplete?: boolean;
+  readonly requiresAllProperties?: boolean;
   /** False if a schema must not contain itself. */
-  readonly isRecursive: boolean;
+  readonly allowsRecursion: boolean;
   /** False if several types must be written as alternatives instead of a list. */
-  readonly hasTypeLists: boolean;
+  readonly allowsTypeLists: boolean;
   /** True if the schema of a tool's input must not have alternatives at its top level. */
-  readonly hasPlainTools?: boolean;
+  readonly refusesToolAlternatives?: boolean;
   /** True if the outermost schema must be an object without alternatives. */
-  readonly isRootObject?: boolean;
+  readonly requiresRootObject?: boolean;
 }
 
-function words(text: string): ReadonlySet<string> {
+function splitWords(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }
 
-const structure = 'type title description enum $ref $defs anyOf properties required additionalProperties items';
+const commonKeywords = 'type title description enum $ref $defs anyOf properties required additionalProperties items';
 
-const stringFormats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid');
+const stringFormats = splitWords('date-time time date duration email hostname uri ipv4 ipv6 uuid');
 
 /**
  * True for a pattern without backreferences, lookaround, word boundaries and long repetitions. Source: Anthropic docs, "Structured
@@ -52,97 +52,99 @@ function isPrimitiveList(value: JsonValue): boolean {
   return Array.isArray(value) && value.every((entry) => entry === null || typeof entry !== 'object');
 }
 
-function isFormat(value: JsonValue): boolean {
+function isStringFormat(value: JsonValue): boolean {
   return typeof value === 'string' && stringFormats.has(value);
 }
 
-export const subsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'format'>, SchemaSubset>> = {
+export const schemaSubsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'format'>, SchemaSubset>> = {
   // Anthropic docs, "Structured outputs", "JSON Schema limitations"; @anthropic-ai/sdk 1.14.0, lib/transform-json-schema.
   anthropic: {
-    takes: words(`${structure} const default definitions allOf minItems format pattern`),
-    values: {
+    accepted: splitWords(`${commonKeywords} const default definitions allOf minItems format pattern`),
+    valueChecks: {
       enum: isPrimitiveList,
       const: (value) => isPrimitiveList([value]),
       minItems: (value) => value === 0 || value === 1,
-      format: isFormat,
+      format: isStringFormat,
       pattern: isSimplePattern,
     },
     isAlwaysEnforced: true,
-    isTyped: true,
-    isClosed: true,
-    isRecursive: false,
-    hasTypeLists: true,
-    hasPlainTools: true,
+    requiresTypes: true,
+    requiresClosedObjects: true,
+    allowsRecursion: false,
+    allowsTypeLists: true,
+    refusesToolAlternatives: true,
   },
   // OpenAI docs, "Structured model outputs", "Supported schemas"; openai 7.55.0, lib/transform; "'default' is not permitted".
   openai: {
-    refuses: words(
+    refused: splitWords(
       '$anchor $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef additionalItems allOf contains contentEncoding ' +
         'contentMediaType contentSchema default dependencies dependentRequired dependentSchemas else examples if ' +
         'maxContains maxProperties minContains minProperties not oneOf patternProperties prefixItems propertyNames then ' +
         'unevaluatedItems unevaluatedProperties uniqueItems',
     ),
-    values: { format: (value) => value !== 'uri' && isFormat(value) },
+    valueChecks: { format: (value) => value !== 'uri' && isStringFormat(value) },
     isAlwaysEnforced: false,
-    isTyped: true,
-    isComplete: true,
-    isRecursive: true,
-    hasTypeLists: true,
-    hasPlainTools: true,
-    isRootObject: true,
+    requiresTypes: true,
+    requiresAllProperties: true,
+    allowsRecursion: true,
+    allowsTypeLists: true,
+    refusesToolAlternatives: true,
+    requiresRootObject: true,
   },
   // Gemini API reference, `responseJsonSchema`, as quoted by @google/genai 3.3.0.
   gemini: {
-    takes: words(
-      `${structure} $id $anchor format prefixItems minItems maxItems minimum maximum oneOf propertyOrdering`,
+    accepted: splitWords(
+      `${commonKeywords} $id $anchor format prefixItems minItems maxItems minimum maximum oneOf propertyOrdering`,
     ),
-    values: {
+    valueChecks: {
       enum: (value) =>
         Array.isArray(value) && value.every((entry) => entry === null || /^(?:string|number)$/.test(typeof entry)),
     },
     isAlwaysEnforced: true,
-    isRecursive: true,
-    hasTypeLists: true,
+    allowsRecursion: true,
+    allowsTypeLists: true,
   },
   // Groq docs, "Structured Outputs", `strict: true`.
-  groq: { isAlwaysEnforced: false, isComplete: true, isRecursive: true, hasTypeLists: true },
+  groq: { isAlwaysEnforced: false, requiresAllProperties: true, allowsRecursion: true, allowsTypeLists: true },
   // Cerebras docs, "Structured Outputs", "Schema limitations"; claude-code-router#708 (minItems); agno#6013.
   cerebras: {
-    refuses: words('$anchor pattern format minItems maxItems oneOf allOf'),
+    refused: splitWords('$anchor pattern format minItems maxItems oneOf allOf'),
     isAlwaysEnforced: false,
-    isTyped: true,
-    isComplete: true,
-    isRecursive: false,
-    hasTypeLists: false,
-    isRootObject: true,
+    requiresTypes: true,
+    requiresAllProperties: true,
+    allowsRecursion: false,
+    allowsTypeLists: false,
+    requiresRootObject: true,
   },
   // litellm#13389: "failed to compile JSON schema", including schemas of tools.
   mistral: {
-    refuses: words('$id $schema'),
+    refused: splitWords('$id $schema'),
     isAlwaysEnforced: true,
-    compilesTools: true,
-    isRecursive: true,
-    hasTypeLists: true,
+    compilesEveryTool: true,
+    allowsRecursion: true,
+    allowsTypeLists: true,
   },
 };
 
 /** Keywords that name or comment a schema without restricting values. */
-export const annotations = words('$schema $id $anchor $comment title deprecated readOnly writeOnly propertyOrdering');
+export const annotationKeywords = splitWords(
+  '$schema $id $anchor $comment title deprecated readOnly writeOnly propertyOrdering',
+);
 
 /** Keywords that do not restrict values but inform the model. */
-export const hints = words('default examples');
+export const hintKeywords = splitWords('default examples');
 
 /** Keywords that contain a schema or a list of schemas. */
-export const holders = words('items prefixItems anyOf oneOf allOf');
+export const schemaKeywords = splitWords('items prefixItems anyOf oneOf allOf');
 /** Keywords that contain schemas by name. */
-export const namedHolders = words('properties $defs definitions');
+export const schemaMapKeywords = splitWords('properties $defs definitions');
 
 /**
  * Selects the subset of a route; undefined if any schema is accepted.
  *
  * @param vendorSubset subset of the format's vendor
  */
-export function subsetOf({ quirks }: Profile, vendorSubset?: keyof typeof subsets): SchemaSubset | undefined {
+export function selectSubset({ quirks }: Profile, vendorSubset?: keyof typeof schemaSubsets): SchemaSubset | undefined {
   const name = quirks.schema_subset === 'format' ? (vendorSubset ?? 'any') : quirks.schema_subset;
-  return name === 'any' ? undefined : subsets[name];
+  return name === 'any' ? undefined : schemaSubsets[name];
 }

@@ -12,18 +12,18 @@ export const openaiTiers: ReadonlySet<JsonValue | undefined> = new Set([
   'batch',
 ]);
 
-const requestable: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
+const requestableTiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
 /** Returns the tier if a request to OpenAI may name it. */
-export function requestedTier(tier: string): string | undefined {
-  return requestable.has(tier) ? tier : undefined;
+export function toRequestableTier(tier: string): string | undefined {
+  return requestableTiers.has(tier) ? tier : undefined;
 }
 
-const other = new RegExp(`"service_tier"\\s*:\\s*"(?!(?:${[...openaiTiers].join('|')})")`);
+const otherTier = new RegExp(`"service_tier"\\s*:\\s*"(?!(?:${[...openaiTiers].join('|')})")`);
 
 /** True if a JSON text contains a tier unknown to OpenAI. Quotes inside strings are escaped and do not match. */
 export function namesOtherTier(text: string): boolean {
-  return other.test(text);
+  return otherTier.test(text);
 }
 
 /** Removes a tier unknown to OpenAI, such as Groq's `on_demand`, from a reply; otherwise returns the same object. */

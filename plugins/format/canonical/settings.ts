@@ -1,19 +1,19 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import type { Conversation, Sampling, Settings } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { noteCutting } from './stop-cutter.ts';
+import { noteLocalStops } from './stop-cutter.ts';
 
 /** Types of the settings by path. */
-type Places = Required<Omit<Settings, 'sampling'>> & {
+type SettingTypes = Required<Omit<Settings, 'sampling'>> & {
   [Name in keyof Sampling as `sampling.${Name}`]-?: Sampling[Name];
 };
 
 /** Path of a setting in a conversation, such as `sampling.temperature` or `stop`. */
-export type SettingPlace = keyof Places;
-export type SettingIn<P extends SettingPlace> = NonNullable<Places[P]>;
+export type SettingPath = keyof SettingTypes;
+export type SettingTypeAt<P extends SettingPath> = NonNullable<SettingTypes[P]>;
 
 /** Creates empty settings. All settings share one object shape, because objects of many shapes are slow to read. */
-export function noSettings(): Settings {
+export function createSettings(): Settings {
   const sampling: { readonly [Name in keyof Sampling]-?: undefined } = {
     temperature: undefined,
     topP: undefined,
@@ -42,39 +42,39 @@ export function noSettings(): Settings {
 }
 
 const samplingNames = new Map(
-  Object.keys(noSettings().sampling).map((name) => [`sampling.${name}`, name as keyof Sampling]),
+  Object.keys(createSettings().sampling).map((name) => [`sampling.${name}`, name as keyof Sampling]),
 );
 
 /** Reads a setting of settings or of a conversation, which extends them; undefined if it is missing or an empty list. */
-export function settingIn(settings: Settings, place: SettingPlace): JsonValue | undefined {
-  const name = samplingNames.get(place);
-  const value = name === undefined ? settings[place as keyof Settings] : settings.sampling[name];
+export function readSetting(settings: Settings, path: SettingPath): JsonValue | undefined {
+  const name = samplingNames.get(path);
+  const value = name === undefined ? settings[path as keyof Settings] : settings.sampling[name];
   return Array.isArray(value) && value.length === 0 ? undefined : (value as JsonValue | undefined);
 }
 
 /** Changes settings in place although their type is readonly. Only the decoder that created the settings may call this. */
-export function putSetting(settings: Settings, place: SettingPlace, value: unknown): void {
-  const name = samplingNames.get(place);
+export function writeSetting(settings: Settings, path: SettingPath, value: unknown): void {
+  const name = samplingNames.get(path);
   const holder = (name === undefined ? settings : settings.sampling) as Record<string, unknown>;
-  holder[name ?? place] = value;
+  holder[name ?? path] = value;
 }
 
 /** Parameter to note as dropped, or a function that notes the loss. */
 type Loss = string | ((notes: Notes, setting: JsonValue, conversation: Conversation) => void);
 
-const unlessZero =
+const dropUnlessZero =
   (name: string): Loss =>
   (notes, setting) => {
     if (setting !== 0) notes.drop(name);
   };
 
 /** Notes on lost settings, in the order of the notes. All other settings are supported everywhere. */
-const losses: { readonly [P in SettingPlace]?: Loss } = {
+const lossNotes: { readonly [P in SettingPath]?: Loss } = {
   wantsImages: 'image output',
-  stop: noteCutting,
+  stop: noteLocalStops,
   'sampling.topK': 'top_k',
-  'sampling.presencePenalty': unlessZero('presence_penalty'),
-  'sampling.frequencyPenalty': unlessZero('frequency_penalty'),
+  'sampling.presencePenalty': dropUnlessZero('presence_penalty'),
+  'sampling.frequencyPenalty': dropUnlessZero('frequency_penalty'),
   'sampling.seed': 'seed',
   user: 'user',
   safetyId: 'safety_identifier',
@@ -91,12 +91,12 @@ const losses: { readonly [P in SettingPlace]?: Loss } = {
   },
 };
 
-export const lossyPlaces = Object.keys(losses) as readonly SettingPlace[];
+export const losableSettings = Object.keys(lossNotes) as readonly SettingPath[];
 
 /** Notes a setting that an upstream does not support. */
-export function noteLoss(place: SettingPlace, conversation: Conversation, notes: Notes): void {
-  const setting = settingIn(conversation, place);
-  const loss = losses[place];
+export function noteLostSetting(path: SettingPath, conversation: Conversation, notes: Notes): void {
+  const setting = readSetting(conversation, path);
+  const loss = lossNotes[path];
   if (setting === undefined || loss === undefined) return;
   if (typeof loss === 'string') notes.drop(loss);
   else loss(notes, setting, conversation);

@@ -11,8 +11,8 @@ export class StopCutter implements ReplyDecoder {
   readonly #decoder: ReplyDecoder;
   readonly #sequences: readonly string[];
   /** End of the text so far, which may be the start of a stop sequence. */
-  #held = '';
-  #isCut = false;
+  #heldText = '';
+  #isTruncated = false;
 
   /** @param sequences must not contain an empty string */
   constructor(decoder: ReplyDecoder, sequences: readonly string[]) {
@@ -20,42 +20,42 @@ export class StopCutter implements ReplyDecoder {
     this.#sequences = sequences;
   }
 
-  event(name: string | undefined, data: string): Fragment[] {
-    return this.#decoder.event(name, data).flatMap((fragment) => this.#take(fragment));
+  readEvent(name: string | undefined, data: string): Fragment[] {
+    return this.#decoder.readEvent(name, data).flatMap((fragment) => this.#takeFragment(fragment));
   }
 
-  whole(body: JsonObject): Fragment[] {
-    return this.#decoder.whole(body).flatMap((fragment) => this.#take(fragment));
+  readWhole(body: JsonObject): Fragment[] {
+    return this.#decoder.readWhole(body).flatMap((fragment) => this.#takeFragment(fragment));
   }
 
-  #take(fragment: Fragment): Fragment[] {
-    if (isAside(fragment)) return this.#isCut && fragment.type === 'dropped' ? [] : [fragment];
-    if (this.#isCut) return isLast(fragment) ? [{ type: 'end' }] : [];
+  #takeFragment(fragment: Fragment): Fragment[] {
+    if (isAside(fragment)) return this.#isTruncated && fragment.type === 'dropped' ? [] : [fragment];
+    if (this.#isTruncated) return isEnding(fragment) ? [{ type: 'end' }] : [];
     // Log probabilities are dropped: tokens may span the cut.
-    if (fragment.type === 'text') return [...noteTokens(fragment), ...this.#text(fragment.text)];
-    const heldText = this.#held;
-    this.#held = '';
+    if (fragment.type === 'text') return [...noteLogprobs(fragment), ...this.#cutText(fragment.text)];
+    const heldText = this.#heldText;
+    this.#heldText = '';
     return [...textFragment('text', heldText), fragment];
   }
 
-  #text(newText: string): Fragment[] {
-    const text = this.#held + newText;
-    const match = this.#firstIn(text);
+  #cutText(newText: string): Fragment[] {
+    const text = this.#heldText + newText;
+    const match = this.#findFirst(text);
     if (match !== undefined) {
-      this.#isCut = true;
-      this.#held = '';
+      this.#isTruncated = true;
+      this.#heldText = '';
       return [
         ...textFragment('text', text.slice(0, match.position)),
         { type: 'finish', reason: 'stop_sequence', stopSequence: match.sequence },
       ];
     }
-    const heldFrom = this.#beginningIn(text);
-    this.#held = text.slice(heldFrom);
+    const heldFrom = this.#findPartial(text);
+    this.#heldText = text.slice(heldFrom);
     return textFragment('text', text.slice(0, heldFrom));
   }
 
   /** Finds the sequence that is completed first. The upstream would have stopped there. */
-  #firstIn(text: string): Match | undefined {
+  #findFirst(text: string): Match | undefined {
     return this.#sequences
       .map((sequence) => ({ position: text.indexOf(sequence), sequence }))
       .filter(({ position }) => position !== -1)
@@ -63,7 +63,7 @@ export class StopCutter implements ReplyDecoder {
   }
 
   /** Finds the position near the end of a text where a sequence may begin; the length of the text if none does. */
-  #beginningIn(text: string): number {
+  #findPartial(text: string): number {
     const maxLength = Math.max(...this.#sequences.map(({ length }) => length));
     let position = Math.max(0, text.length - maxLength + 1);
     while (position < text.length && !this.#sequences.some((sequence) => sequence.startsWith(text.slice(position))))
@@ -72,7 +72,7 @@ export class StopCutter implements ReplyDecoder {
   }
 }
 
-function noteTokens({ logprobs = [] }: Extract<Fragment, { type: 'text' }>): Fragment[] {
+function noteLogprobs({ logprobs = [] }: Extract<Fragment, { type: 'text' }>): Fragment[] {
   return logprobs.length > 0 ? [droppedPart('logprobs', '')] : [];
 }
 
@@ -86,11 +86,11 @@ function endOf({ position, sequence }: Match): number {
 }
 
 /** True for the end and for an error, which counts as the end after the cut because the client's answer is already complete. */
-function isLast({ type }: Fragment): boolean {
+function isEnding({ type }: Fragment): boolean {
   return type === 'end' || type === 'error';
 }
 
 /** Notes that stop sequences are not sent to the upstream. */
-export function noteCutting(notes: Notes): void {
+export function noteLocalStops(notes: Notes): void {
   notes.approximate('stop by cutting the answer');
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ClientTool, Conversation, ToolForm } from './conversation.ts';
 
 /** Tool that a wire name stands for. */
-export interface NamedTool {
+export interface ToolReference {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly form: ToolForm;
@@ -18,7 +18,11 @@ export interface NameRules {
 }
 
 /** Rules that most vendors accept. Source: OpenAI API reference, function names. */
-export const plainNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_-]/g, firstCharacter: /^[A-Za-z0-9_-]/ };
+export const commonNameRules: NameRules = {
+  maxLength: 64,
+  forbidden: /[^A-Za-z0-9_-]/g,
+  firstCharacter: /^[A-Za-z0-9_-]/,
+};
 
 /**
  * Maps the tool names of a conversation to wire names and back: groups are flattened, characters that the upstream does not allow
@@ -27,7 +31,7 @@ export const plainNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_-]
 export class ToolNames {
   readonly #rules: NameRules;
   readonly #wireNames = new Map<string, string>();
-  readonly #toolsByWireName = new Map<string, NamedTool>();
+  readonly #toolsByWireName = new Map<string, ToolReference>();
 
   constructor({ tools, items }: Pick<Conversation, 'tools' | 'items'>, rules: NameRules) {
     this.#rules = rules;
@@ -41,11 +45,11 @@ export class ToolNames {
   }
 
   /** Finds the tool with this wire name. A model may also call a tool that does not exist, whose name then stays as it is. */
-  fromWire(wireName: string): NamedTool {
+  fromWire(wireName: string): ToolReference {
     return this.#toolsByWireName.get(wireName) ?? { name: wireName, namespace: undefined, form: 'function' };
   }
 
-  #add({ name, namespace, form }: NamedTool): void {
+  #add({ name, namespace, form }: ToolReference): void {
     const key = keyOf(name, namespace);
     if (this.#wireNames.has(key)) return;
     const flat = flatten(name, namespace);

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolCall, ToolChoice } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { invalid, isMissing, type Placed } from '../wire/read.ts';
+import { invalidValue, isMissing, type BodyObject } from '../wire/read.ts';
 import { isClientTool } from './tool-names.ts';
 import { parseInput } from '../wire/members.ts';
 import type { ChatToolBody, ChatToolFormat } from '../wire/chat.ts';
@@ -12,8 +12,8 @@ import type { MessagesTool } from '../wire/messages.ts';
  *
  * @throws GatewayError `invalid_request` if it is missing
  */
-export function readName(placed: Placed<{ readonly name?: JsonValue | undefined }>): string {
-  return placed.filled('name', 'a name');
+export function readName(placed: BodyObject<{ readonly name?: JsonValue | undefined }>): string {
+  return placed.filledText('name', 'a name');
 }
 
 /** The tools of a request. If two tools share a name, the first wins. */
@@ -36,7 +36,7 @@ export class ToolSet {
  * @param schemaName name of the member with the JSON Schema
  */
 export function readFunctionTool(
-  tool: Placed<ChatToolBody & MessagesTool>,
+  tool: BodyObject<ChatToolBody & MessagesTool>,
   schemaName: 'parameters' | 'input_schema' = 'parameters',
   namespace?: string,
 ): ClientTool {
@@ -54,18 +54,22 @@ export function readFunctionTool(
 /**
  * Reads a custom tool of OpenAI.
  *
- * @param grammarIn name of the member that holds the grammar; undefined if the format itself is the grammar
+ * @param grammarName name of the member that holds the grammar; undefined if the format itself is the grammar
  */
-export function readFreeformTool(tool: Placed<ChatToolBody>, grammarIn?: 'grammar', namespace?: string): ClientTool {
+export function readFreeformTool(
+  tool: BodyObject<ChatToolBody>,
+  grammarName?: 'grammar',
+  namespace?: string,
+): ClientTool {
   const format = tool.maybeObject<ChatToolFormat>('format');
   const name = readName(tool);
   const description = tool.maybeText('description');
   const isGrammar = format?.value.type === 'grammar';
-  const grammar = isGrammar ? readGrammar(grammarIn === undefined ? format : format.object(grammarIn)) : undefined;
+  const grammar = isGrammar ? readGrammar(grammarName === undefined ? format : format.object(grammarName)) : undefined;
   return { form: 'freeform', name, namespace, description, schema: undefined, strict: undefined, grammar };
 }
 
-function readGrammar(grammar: Placed<ChatToolFormat>): ClientTool['grammar'] {
+function readGrammar(grammar: BodyObject<ChatToolFormat>): ClientTool['grammar'] {
   return { syntax: grammar.text('syntax'), definition: grammar.text('definition') };
 }
 
@@ -75,20 +79,21 @@ export function isWebSearch(type: string): boolean {
 }
 
 /** Note on a forced web search, which no format can express. */
-export const forcedSearch = 'tool_choice web_search as auto';
+export const forcedSearchNote = 'tool_choice web_search as auto';
 
 /** Reads a `tool_choice` of OpenAI's formats that allows only certain tools. */
-export function allowedChoice(
-  choice: Placed<{ readonly mode?: JsonValue | undefined }>,
+export function readAllowedChoice(
+  choice: BodyObject<{ readonly mode?: JsonValue | undefined }>,
   allowed: readonly string[],
 ): ToolChoice {
   const { mode } = choice.value;
-  if (!isMissing(mode) && mode !== 'auto' && mode !== 'required') throw invalid(choice.at('mode'), 'auto or required');
+  if (!isMissing(mode) && mode !== 'auto' && mode !== 'required')
+    throw invalidValue(choice.pathOf('mode'), 'auto or required');
   return { type: mode === 'required' ? 'required' : 'auto', allowed };
 }
 
 /** Returns the input of a call as an object. Malformed input is put under `_raw`. */
-export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject {
+export function toObjectInput({ form, input }: ToolCall, notes: Notes): JsonObject {
   if (form === 'freeform') return { input };
   if (input.trim() === '') return {};
   const parsed = parseInput(input);
@@ -97,15 +102,15 @@ export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject
 }
 
 /** True if the client wants the schema of the tool's input enforced. */
-export function isEnforced({ strict }: ClientTool): boolean {
+export function wantsEnforcedInput({ strict }: ClientTool): boolean {
   return strict !== undefined && strict !== false;
 }
 
 /** Describes a tool as a function, for formats and vendors that support only functions. */
-export function asFunction(tool: ClientTool, notes: Notes): Pick<ClientTool, 'description' | 'schema'> {
+export function describeAsFunction(tool: ClientTool, notes: Notes): Pick<ClientTool, 'description' | 'schema'> {
   if (tool.form !== 'freeform') return tool;
   notes.approximate('freeform tools as functions');
-  return { description: describeFreeform(tool), schema: freeformSchema() };
+  return { description: describeFreeform(tool), schema: createFreeformSchema() };
 }
 
 function describeFreeform({ description, grammar }: ClientTool): string | undefined {
@@ -115,7 +120,7 @@ function describeFreeform({ description, grammar }: ClientTool): string | undefi
 }
 
 /** Creates the schema of a function whose member `input` holds the whole freeform text. */
-function freeformSchema(): JsonObject {
+function createFreeformSchema(): JsonObject {
   return {
     type: 'object',
     properties: { input: { type: 'string', description: 'The whole input, verbatim.' } },

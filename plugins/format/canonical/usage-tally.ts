@@ -1,6 +1,6 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import { estimateTokens } from './estimate.ts';
-import type { FullUsage } from './reply.ts';
+import type { CompleteUsage } from './reply.ts';
 
 /**
  * Sums up the tokens of an answer as reported by its upstream, and estimates missing counts. For an answer written by several
@@ -10,9 +10,9 @@ export class UsageTally {
   readonly #estimateInput: () => number;
   #estimatedInput: number | undefined;
   #reported: Usage = {};
-  #written = 0; // characters
+  #writtenCharacters = 0; // characters
   /** Usage of the routes whose answers were truncated. */
-  readonly #broken: FullUsage[] = [];
+  readonly #truncatedRoutes: CompleteUsage[] = [];
 
   /** @param estimateInput estimates the tokens of the client's request; called at most once */
   constructor(estimateInput: () => number) {
@@ -20,20 +20,20 @@ export class UsageTally {
   }
 
   /** Records reported counts. Later counts replace earlier ones, member by member. */
-  take(usage: Usage): void {
+  report(usage: Usage): void {
     const reported = Object.entries(usage).filter(([, value]) => value !== undefined);
     this.#reported = { ...this.#reported, ...Object.fromEntries(reported) };
   }
 
-  wrote(characters: number): void {
-    this.#written += characters;
+  addWritten(characters: number): void {
+    this.#writtenCharacters += characters;
   }
 
   /** Starts counting for another route, which continues a truncated answer. */
-  next(): void {
-    if (this.#hasWorked) this.#broken.push(this.#ofBroken);
+  startNextRoute(): void {
+    if (this.#hasProgress) this.#truncatedRoutes.push(this.#truncatedUsage);
     this.#reported = {};
-    this.#written = 0;
+    this.#writtenCharacters = 0;
   }
 
   get reported(): Usage {
@@ -45,37 +45,39 @@ export class UsageTally {
   }
 
   get isEstimated(): boolean {
-    return this.#broken.length > 0 || this.#reported.input === undefined || this.#reported.output === undefined;
+    return (
+      this.#truncatedRoutes.length > 0 || this.#reported.input === undefined || this.#reported.output === undefined
+    );
   }
 
   /** Usage for the client. The prompt counts once, and the outputs of all routes are added up. */
-  get full(): FullUsage {
-    const routes = [...this.#broken, this.#ofRoute];
+  get clientUsage(): CompleteUsage {
+    const routes = [...this.#truncatedRoutes, this.#routeUsage];
     const { output, reasoning } = sum(routes);
-    return { ...(routes[0] as FullUsage), output, reasoning };
+    return { ...(routes[0] as CompleteUsage), output, reasoning };
   }
 
   /** Usage for accounting: the sum of all routes. */
-  get worked(): FullUsage {
-    return sum([...this.#broken, this.#ofRoute]);
+  get accountedUsage(): CompleteUsage {
+    return sum([...this.#truncatedRoutes, this.#routeUsage]);
   }
 
   /** Usage for accounting of a truncated answer that no route continues. */
-  get interrupted(): FullUsage {
-    const isCounted = this.#hasWorked || this.#broken.length === 0;
-    return sum(isCounted ? [...this.#broken, this.#ofBroken] : this.#broken);
+  get interruptedUsage(): CompleteUsage {
+    const isCounted = this.#hasProgress || this.#truncatedRoutes.length === 0;
+    return sum(isCounted ? [...this.#truncatedRoutes, this.#truncatedUsage] : this.#truncatedRoutes);
   }
 
   /** False if the route has neither reported nor written anything. */
-  get #hasWorked(): boolean {
-    return this.#written > 0 || Object.keys(this.#reported).length > 0;
+  get #hasProgress(): boolean {
+    return this.#writtenCharacters > 0 || Object.keys(this.#reported).length > 0;
   }
 
-  get #ofRoute(): FullUsage {
+  get #routeUsage(): CompleteUsage {
     const { output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = this.#reported;
     return {
       input: Math.max(this.input, cacheRead + cacheWrite),
-      output: output ?? estimateTokens(this.#written),
+      output: output ?? estimateTokens(this.#writtenCharacters),
       cacheRead,
       cacheWrite,
       reasoning,
@@ -83,19 +85,19 @@ export class UsageTally {
   }
 
   /** Usage of a route whose answer was truncated: counts reported before the end are not final. */
-  get #ofBroken(): FullUsage {
-    const { output, ...usage } = this.#ofRoute;
-    return { ...usage, output: Math.max(output, estimateTokens(this.#written)) };
+  get #truncatedUsage(): CompleteUsage {
+    const { output, ...usage } = this.#routeUsage;
+    return { ...usage, output: Math.max(output, estimateTokens(this.#writtenCharacters)) };
   }
 }
 
-function sum(routes: readonly FullUsage[]): FullUsage {
-  const total = (member: keyof FullUsage) => routes.reduce((count, usage) => count + usage[member], 0);
+function sum(routes: readonly CompleteUsage[]): CompleteUsage {
+  const sumOf = (member: keyof CompleteUsage) => routes.reduce((count, usage) => count + usage[member], 0);
   return {
-    input: total('input'),
-    output: total('output'),
-    cacheRead: total('cacheRead'),
-    cacheWrite: total('cacheWrite'),
-    reasoning: total('reasoning'),
+    input: sumOf('input'),
+    output: sumOf('output'),
+    cacheRead: sumOf('cacheRead'),
+    cacheWrite: sumOf('cacheWrite'),
+    reasoning: sumOf('reasoning'),
   };
 }

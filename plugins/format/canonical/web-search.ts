@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import type { HostedTool, SearchOptions, SearchPlace } from './conversation.ts';
+import type { HostedTool, SearchOptions, SearchLocation } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { Placed } from '../wire/read.ts';
-import { asText, textsOf, withoutUnset } from '../wire/members.ts';
+import { BodyObject } from '../wire/read.ts';
+import { asText, listTexts, withoutUnset } from '../wire/members.ts';
 
-const placeNames = ['city', 'country', 'region', 'timezone'] as const;
+const locationMembers = ['city', 'country', 'region', 'timezone'] as const;
 
 const readMembers: ReadonlySet<string> = new Set([
   'search_context_size',
@@ -21,7 +21,7 @@ const readMembers: ReadonlySet<string> = new Set([
  * @param ignored members that do not affect the search
  * @throws GatewayError `invalid_request`
  */
-export function readWebSearch(tool: Placed, notes: Notes, ignored: readonly string[]): HostedTool {
+export function readWebSearch(tool: BodyObject, notes: Notes, ignored: readonly string[]): HostedTool {
   const { allowed_domains, blocked_domains } = tool.value;
   const { allowed_domains: filteredDomains, ...otherFilters } = tool.maybeObject('filters')?.value ?? {};
   const otherMembers = Object.entries(tool.value).filter(([name]) => !readMembers.has(name));
@@ -31,24 +31,24 @@ export function readWebSearch(tool: Placed, notes: Notes, ignored: readonly stri
   const options: SearchOptions = {
     contextSize: tool.maybeText('search_context_size'),
     maxUses: tool.maybeInteger('max_uses', 1),
-    allowedDomains: domainsIn(allowed_domains ?? filteredDomains),
-    blockedDomains: domainsIn(blocked_domains),
-    place: readPlace(tool.maybeObject('user_location')?.value),
+    allowedDomains: readDomains(allowed_domains ?? filteredDomains),
+    blockedDomains: readDomains(blocked_domains),
+    location: readLocation(tool.maybeObject('user_location')?.value),
   };
   return { form: 'web_search', options };
 }
 
-function domainsIn(value: JsonValue | undefined): readonly string[] | undefined {
-  const domains = textsOf(value);
+function readDomains(value: JsonValue | undefined): readonly string[] | undefined {
+  const domains = listTexts(value);
   return domains.length === 0 ? undefined : domains;
 }
 
 /** Reads the user's location, which Chat nests in `approximate`. */
-function readPlace(location: JsonObject | undefined): SearchPlace | undefined {
+function readLocation(location: JsonObject | undefined): SearchLocation | undefined {
   if (location === undefined) return undefined;
-  const place = new Placed(location, 'user_location').maybeObject('approximate')?.value ?? location;
+  const place = new BodyObject(location, 'user_location').maybeObject('approximate')?.value ?? location;
   return Object.fromEntries(
-    placeNames.flatMap((name) => (asText(place[name]) === '' ? [] : [[name, asText(place[name])]])),
+    locationMembers.flatMap((name) => (asText(place[name]) === '' ? [] : [[name, asText(place[name])]])),
   );
 }
 
@@ -73,33 +73,33 @@ const parameterNames: Readonly<Record<keyof SearchOptions, string>> = {
   maxUses: 'max_uses',
   allowedDomains: 'allowed_domains',
   blockedDomains: 'blocked_domains',
-  place: 'user_location',
+  location: 'user_location',
 };
 
-export function writeResponsesSearch(tool: HostedTool, notes: Notes): JsonObject {
-  noteSearchOptions(tool, ['contextSize', 'allowedDomains', 'place'], notes);
-  const { contextSize, allowedDomains, place } = tool.options ?? {};
+export function writeResponsesSearchTool(tool: HostedTool, notes: Notes): JsonObject {
+  noteSearchOptions(tool, ['contextSize', 'allowedDomains', 'location'], notes);
+  const { contextSize, allowedDomains, location } = tool.options ?? {};
   return withoutUnset({
     type: 'web_search',
     search_context_size: contextSize,
     filters: allowedDomains && { allowed_domains: [...allowedDomains] },
-    user_location: writePlace(place),
+    user_location: writeLocation(location),
   });
 }
 
-export function writeMessagesSearch(tool: HostedTool, notes: Notes): JsonObject {
-  noteSearchOptions(tool, ['maxUses', 'allowedDomains', 'blockedDomains', 'place'], notes);
-  const { maxUses, allowedDomains, blockedDomains, place } = tool.options ?? {};
+export function writeMessagesSearchTool(tool: HostedTool, notes: Notes): JsonObject {
+  noteSearchOptions(tool, ['maxUses', 'allowedDomains', 'blockedDomains', 'location'], notes);
+  const { maxUses, allowedDomains, blockedDomains, location } = tool.options ?? {};
   return withoutUnset({
     type: 'web_search_20250305',
     name: 'web_search',
     max_uses: maxUses,
     allowed_domains: allowedDomains && [...allowedDomains],
     blocked_domains: blockedDomains && [...blockedDomains],
-    user_location: writePlace(place),
+    user_location: writeLocation(location),
   });
 }
 
-function writePlace(place: SearchPlace | undefined): JsonObject | undefined {
+function writeLocation(place: SearchLocation | undefined): JsonObject | undefined {
   return place && { type: 'approximate', ...place };
 }

@@ -1,25 +1,25 @@
 import type { EncodeTarget } from './codec.ts';
 import type { Item, Part, ToolCall, ToolResult } from './conversation.ts';
 import {
-  asReminder,
+  writeReminder,
   type AssistantTurn,
   type DialogueTurn,
   normalizeCalls,
-  shownMedia,
-  splitAnswer,
+  collectResultMedia,
+  splitAssistantTurn,
   textOf,
   toTurns,
   type UserTurn,
 } from './dialogue.ts';
-import { showMadeImages } from './made-images.ts';
-import { assistantText, isMedia } from './media.ts';
+import { moveGeneratedImages } from './generated-images.ts';
+import { dropAssistantMedia, isMedia } from './media.ts';
 import type { Notes } from './notes.ts';
 
 /** An assistant's turn by kind of item, for formats with one member per kind. It has text, calls or both. */
-export interface WrittenAnswer {
+export interface SplitTurn {
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  readonly thoughts: readonly string[];
+  readonly reasoningTexts: readonly string[];
   readonly hasReasoning: boolean;
 }
 
@@ -28,7 +28,7 @@ interface MessageWriter<M> {
   system(text: string): M;
   result(result: ToolResult): M;
   user(parts: readonly Part[]): M;
-  assistant(answer: WrittenAnswer): M;
+  assistant(answer: SplitTurn): M;
 }
 
 /** Writes a conversation as a list of messages. */
@@ -37,16 +37,16 @@ export function writeAsMessages<M>(
   { profile, notes }: EncodeTarget,
   writer: MessageWriter<M>,
 ): M[] {
-  const moved = showMadeImages(items, profile.capabilities.images, notes);
+  const moved = moveGeneratedImages(items, profile.capabilities.images, notes);
   return toTurns(normalizeCalls(moved)).flatMap((turn): M[] => {
     if (turn.role === 'system') return [writer.system(textOf(turn.parts))];
     if (turn.role === 'user') {
-      const input = [...shownMedia(turn.results, notes), ...turn.parts];
+      const input = [...collectResultMedia(turn.results, notes), ...turn.parts];
       const results = turn.results.map((result) => writer.result(result));
       return input.length === 0 ? results : [...results, writer.user(input)];
     }
-    const { parts, ...answer } = splitAnswer(turn);
-    const text = textOf(assistantText(parts, notes));
+    const { parts, ...answer } = splitAssistantTurn(turn);
+    const text = textOf(dropAssistantMedia(parts, notes));
     if (text !== '' || answer.calls.length > 0) return [writer.assistant({ ...answer, text })];
     notes.drop('reasoning without an answer');
     return [];
@@ -67,16 +67,16 @@ interface BlockWriter<Block> {
   input(parts: readonly Part[]): Block[];
   /** @param moved media that the result cannot hold, which follow all results instead */
   result(result: ToolResult, moved: readonly Part[]): Block;
-  holdsMedia(result: ToolResult): boolean;
+  canHoldMedia(result: ToolResult): boolean;
   /** True if the format accepts a system message at this point; otherwise it becomes a user message. */
-  takesSystem?(last: string | undefined, next: DialogueTurn | undefined): boolean;
+  acceptsSystem?(lastRole: string | undefined, next: DialogueTurn | undefined): boolean;
 }
 
 /** First user message of a conversation that does not begin with a user message. */
-const opening = 'Begin.';
+const firstUserText = 'Begin.';
 
 /** Writes turns as messages of alternating sides. */
-export function writeAlternating<Block>(
+export function writeAlternatingTurns<Block>(
   turns: readonly DialogueTurn[],
   { notes }: EncodeTarget,
   writer: BlockWriter<Block>,
@@ -89,29 +89,29 @@ export function writeAlternating<Block>(
   };
   const pushSystem = (text: string, next: DialogueTurn | undefined): void => {
     if (text.trim() === '') return;
-    if (writer.takesSystem?.(messages.at(-1)?.role, next) === true) {
+    if (writer.acceptsSystem?.(messages.at(-1)?.role, next) === true) {
       push('system', writer.input([{ type: 'text', text }]));
       return;
     }
     notes.approximate('late system message as user message');
-    push('user', writer.input([{ type: 'text', text: asReminder(text) }]));
+    push('user', writer.input([{ type: 'text', text: writeReminder(text) }]));
   };
   for (const [index, turn] of turns.entries()) {
-    if (turn.role === 'user') push('user', writeUser(turn, notes, writer));
+    if (turn.role === 'user') push('user', writeUserTurn(turn, notes, writer));
     else if (turn.role === 'assistant') push(writer.assistantRole, writer.assistant(turn));
     else pushSystem(textOf(turn.parts), turns[index + 1]);
   }
   if (messages[0]?.role !== 'user') {
     notes.approximate('a conversation without a user at its beginning');
-    messages.unshift({ role: 'user', content: writer.input([{ type: 'text', text: opening }]) });
+    messages.unshift({ role: 'user', content: writer.input([{ type: 'text', text: firstUserText }]) });
   }
   return messages;
 }
 
-function writeUser<Block>({ results, parts }: UserTurn, notes: Notes, writer: BlockWriter<Block>): Block[] {
+function writeUserTurn<Block>({ results, parts }: UserTurn, notes: Notes, writer: BlockWriter<Block>): Block[] {
   const allMoved: Part[] = [];
   const content = results.map((result) => {
-    const moved = writer.holdsMedia(result) ? [] : result.parts.filter(isMedia);
+    const moved = writer.canHoldMedia(result) ? [] : result.parts.filter(isMedia);
     if (moved.length > 0) notes.approximate('images in tool results as user message');
     allMoved.push(...moved);
     return writer.result(result, moved);

@@ -9,8 +9,8 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { isClaudeCode } from '../request/hosted-tools.ts';
 import { findModel } from '../request/client-request.ts';
-import { limitsOf } from './abilities.ts';
-import { pageOf, readWanted } from './model-page.ts';
+import { readLimits } from './model-capabilities.ts';
+import { selectPage, readPageSelection } from './model-page.ts';
 
 type ModelStates = ReadonlyMap<string, ModelState>;
 
@@ -23,10 +23,10 @@ type ModelStates = ReadonlyMap<string, ModelState>;
  */
 export function listModels(host: Host, exchange: Exchange, states: ModelStates): Reply {
   if (exchange.dialect === 'google') return listGeminiModels(host, exchange);
-  const wanted = readWanted(exchange.query, { size: 'limit', after: 'after_id', before: 'before_id' });
-  return listOffered(host, exchange, (offered) => {
-    const models = isClaudeCode(exchange) ? forPicker(offered, host) : offered;
-    const { page, hasMore } = pageOf(models, wanted);
+  const selection = readPageSelection(exchange.query, { size: 'limit', after: 'after_id', before: 'before_id' });
+  return respondWithList(host, exchange, (offered) => {
+    const models = isClaudeCode(exchange) ? selectForPicker(offered, host) : offered;
+    const { page, hasMore } = selectPage(models, selection);
     const data = page.map((model) => describeModel(model, host, states));
     const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
     return { object: 'list', data, has_more: hasMore, first_id, last_id };
@@ -34,7 +34,7 @@ export function listModels(host: Host, exchange: Exchange, states: ModelStates):
 }
 
 /** Selects the chat models, the only ones in Claude Code's picker, and names them as the picker expects. */
-function forPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
+function selectForPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
   const chatModels = models.filter(({ model }) => model.kind === 'chat');
   const byPickerName = new Map(
     chatModels.map(({ name, model }) => [pickerNameOf(service.prefix, name), model] as const),
@@ -49,22 +49,22 @@ function forPicker(models: readonly ListedModel[], { service }: Host): ListedMod
  */
 export function getModel(host: Host, exchange: Exchange, states: ModelStates): Reply {
   if (exchange.dialect === 'google') return getGeminiModel(host, exchange);
-  return describeOffered(host, exchange, (model) => describeModel(model, host, states));
+  return respondWithModel(host, exchange, (model) => describeModel(model, host, states));
 }
 
 /** Clients require a creation date, which the catalog does not have. */
-const created = new Date('2026-01-01T00:00:00Z');
+const creationDate = new Date('2026-01-01T00:00:00Z');
 
 function describeModel({ name, model }: ListedModel, host: Host, states: ModelStates) {
-  const { input, output } = limitsOf(model);
+  const { input, output } = readLimits(model);
   return {
     id: name,
     object: 'model',
-    created: created.getTime() / 1000,
+    created: creationDate.getTime() / 1000,
     owned_by: host.service.name.toLowerCase(),
     type: 'model',
     display_name: model.displayName,
-    created_at: created.toISOString(),
+    created_at: creationDate.toISOString(),
     max_input_tokens: input ?? null,
     max_tokens: output ?? null,
     // Strict decoders require these members; every model in the catalog is in use.
@@ -79,7 +79,7 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
 }
 
 /** Methods of Google's clients by kind of model; other kinds have none. */
-const methods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
+const generationMethods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
   chat: ['generateContent', 'countTokens'],
   embedding: ['embedContent', 'batchEmbedContents'],
 };
@@ -91,9 +91,9 @@ const methods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
  * @throws GatewayError `invalid_request`
  */
 export function listGeminiModels(host: Host, exchange: Exchange): Reply {
-  const wanted = readWanted(exchange.query, { size: 'pageSize', after: 'pageToken' });
-  return listOffered(host, exchange, (models) => {
-    const { page, hasMore } = pageOf(models, wanted);
+  const selection = readPageSelection(exchange.query, { size: 'pageSize', after: 'pageToken' });
+  return respondWithList(host, exchange, (models) => {
+    const { page, hasMore } = selectPage(models, selection);
     const nextPageToken = hasMore ? page.at(-1)?.name : undefined;
     return { models: page.map(describeGeminiModel), nextPageToken };
   });
@@ -105,12 +105,12 @@ export function listGeminiModels(host: Host, exchange: Exchange): Reply {
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */
 export function getGeminiModel(host: Host, exchange: Exchange): Reply {
-  return describeOffered(host, exchange, describeGeminiModel);
+  return respondWithModel(host, exchange, describeGeminiModel);
 }
 
 function describeGeminiModel({ name, model }: ListedModel) {
   const { displayName, kind } = model;
-  const { input, output } = limitsOf(model);
+  const { input, output } = readLimits(model);
   return {
     name: `models/${name}`,
     baseModelId: name,
@@ -119,7 +119,7 @@ function describeGeminiModel({ name, model }: ListedModel) {
     description: '',
     inputTokenLimit: input,
     outputTokenLimit: output,
-    supportedGenerationMethods: methods[kind] ?? [],
+    supportedGenerationMethods: generationMethods[kind] ?? [],
   };
 }
 
@@ -130,14 +130,14 @@ const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-cont
  * Responds with the models that the caller can use now: all models while a period is active or if no stage requires a period.
  * Otherwise the list is empty, and `x-daypass-notice` (for a service named Daypass) gives the reason.
  */
-function listOffered(
+function respondWithList(
   { catalog, service }: Host,
   exchange: Exchange,
-  write: (models: readonly ListedModel[]) => object,
+  render: (models: readonly ListedModel[]) => object,
 ): Reply {
   const reason = exchange.find(entitlement)?.inactiveReason;
-  const notice = reason === undefined ? {} : { [`x-${service.slug}-notice`]: headerText(reason) };
-  const body = JSON.stringify(write(reason === undefined ? catalog.listed : []));
+  const notice = reason === undefined ? {} : { [`x-${service.slug}-notice`]: encodeHeader(reason) };
+  const body = JSON.stringify(render(reason === undefined ? catalog.listed : []));
   return { status: 200, headers: { ...headers, ...notice }, body };
 }
 
@@ -146,15 +146,15 @@ function listOffered(
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */
-function describeOffered(host: Host, exchange: Exchange, write: (model: ListedModel) => object): Reply {
+function respondWithModel(host: Host, exchange: Exchange, render: (model: ListedModel) => object): Reply {
   const reason = exchange.find(entitlement)?.inactiveReason;
   if (reason !== undefined) throw new GatewayError('plan_inactive', reason);
   const requested = exchange.params['id'] ?? '';
   const model = findModel(host, requested);
-  return { status: 200, headers, body: JSON.stringify(write({ name: nameInReply(model, requested), model })) };
+  return { status: 200, headers, body: JSON.stringify(render({ name: nameInReply(model, requested), model })) };
 }
 
 /** Encodes a text for a header, which must be ASCII; the base URL in it may contain other characters. */
-function headerText(text: string): string {
+function encodeHeader(text: string): string {
   return text.toWellFormed().replace(/[^ -~]+/g, encodeURIComponent);
 }

@@ -11,7 +11,7 @@ type Change = readonly [description: string, isMade: (quirks: Quirks) => boolean
 
 const anthropicAndOpenai = ['chat', 'responses', 'messages'];
 
-const changed: readonly Change[] = [
+const modifications: readonly Change[] = [
   ['late system messages as user text', ({ late_system: late }) => !late, anthropicAndOpenai],
   ['system messages merged', ({ single_system: isSingle }) => isSingle, ['chat']],
   ['content as text', ({ text_content: isText }) => isText, ['chat']],
@@ -27,7 +27,7 @@ const changed: readonly Change[] = [
   ['call ids as functions.NAME:N', ({ tool_call_ids: ids }) => ids === 'functions', anthropicAndOpenai],
   ['stop sequences cut here', ({ stop }) => stop === 0, ['chat', 'messages']],
 ];
-const omitted: readonly Change[] = [
+const omissions: readonly Change[] = [
   ['strict', ({ strict_tools: isStrict }) => !isStrict, anthropicAndOpenai],
   ['web search', ({ hosted_search: isHosted }) => !isHosted, ['responses', 'messages', 'gemini']],
   ['betas', ({ betas }) => !betas, ['responses', 'messages']],
@@ -46,7 +46,7 @@ export function describeAdaptations({ models }: Catalog): string[] {
   const routes = new Map(chatModels.flatMap((model) => model.routes.map((route) => [route.id, route])));
   const rows = [...routes.values()].flatMap((route) =>
     clientTextFormats.flatMap((format) => {
-      const changes = route.upstream.formats.includes(format.name) ? wordsFor(route, format) : '';
+      const changes = route.upstream.formats.includes(format.name) ? describeRoute(route, format) : '';
       return changes === '' ? [] : [[route.id, format.name, changes]];
     }),
   );
@@ -55,27 +55,27 @@ export function describeAdaptations({ models }: Catalog): string[] {
     : ['changed for the vendor, where client and route have the same format', ...alignColumns(rows), ''];
 }
 
-function wordsFor(route: Route, { name }: ClientTextFormat): string {
+function describeRoute(route: Route, { name }: ClientTextFormat): string {
   const { quirks } = profileIn(name, route.profile);
   const applicable = (changes: readonly Change[]): string[] =>
     changes.flatMap(([description, isMade, formats]) =>
       formats.includes(name) && isMade(quirks) ? [description] : [],
     );
-  const without = shortList([...applicable(omitted), ...quirks.refuses]);
+  const without = joinShortened([...applicable(omissions), ...quirks.refuses]);
   const isHashed = route.upstream.endUser === 'hash';
   const hasEndUser = quirks.end_user && anthropicAndOpenai.includes(name);
   const endUser = hasEndUser ? 'the account, by a hash, as end user' : 'no field for the end user (end_user: hash)';
   return [
-    ...applicable(changed),
+    ...applicable(modifications),
     ...(isHashed ? [endUser] : []),
     ...(route.upstream.isolatesCache === true ? ['a mark of the account, by which prompt caches are apart'] : []),
     ...(without === '' ? [] : [`without ${without}`]),
   ].join('; ');
 }
 
-const mostNamed = 6;
+const maxListedNames = 6;
 
-function shortList(names: readonly string[]): string {
-  const omittedCount = names.length - mostNamed;
-  return names.slice(0, mostNamed).join(', ') + (omittedCount > 0 ? ` and ${omittedCount} more` : '');
+function joinShortened(names: readonly string[]): string {
+  const omittedCount = names.length - maxListedNames;
+  return names.slice(0, maxListedNames).join(', ') + (omittedCount > 0 ? ` and ${omittedCount} more` : '');
 }

@@ -5,7 +5,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import type { ClientSide, FormatDescriptor, ModelEndpoint } from '../formats/contract/descriptor.ts';
 import type { ParameterRules } from '../formats/contract/parameters.ts';
 
-const references: Readonly<Record<string, string>> = {
+const vendorReferences: Readonly<Record<string, string>> = {
   chat: 'https://platform.openai.com/docs/api-reference/chat/create',
   responses: 'https://platform.openai.com/docs/api-reference/responses/create',
   images: 'https://platform.openai.com/docs/api-reference/images/create',
@@ -34,27 +34,27 @@ const examples: Readonly<Record<string, (model: string) => JsonObject>> = {
 };
 
 /** Without `alt=sse` a Gemini stream is one JSON array. */
-const queries: Readonly<Record<string, JsonSchema>> = {
+const geminiStreamQuery: Readonly<Record<string, JsonSchema>> = {
   alt: { type: 'string', enum: ['sse', 'json'], default: 'json' },
 };
 
 /** Adds the API documentation to the endpoints of a format. */
-export function documentedEndpoints({ name, client }: FormatDescriptor): Endpoint[] {
+export function documentEndpoints({ name, client }: FormatDescriptor): Endpoint[] {
   if (client === undefined) return [];
-  return client.endpoints.map((endpoint) => ({ ...endpoint, documentation: describe(name, client, endpoint) }));
+  return client.endpoints.map((endpoint) => ({ ...endpoint, documentation: documentEndpoint(name, client, endpoint) }));
 }
 
-function describe(format: string, client: ClientSide, endpoint: ModelEndpoint): EndpointDocumentation {
+function documentEndpoint(format: string, client: ClientSide, endpoint: ModelEndpoint): EndpointDocumentation {
   const { name, purpose, required, isStream } = endpoint;
   const example = examples[name];
-  const reference = references[format];
+  const reference = vendorReferences[format];
   const { parameters, isModelInPath = false } = client;
   return {
     summary: `format.docs.${name}`,
-    body: bodySchema(parameters, isModelInPath ? required : ['model', ...required]),
+    body: buildBodySchema(parameters, isModelInPath ? required : ['model', ...required]),
     ...(endpoint.isMultipart === true && { isForm: true }),
     stream: isStream === true ? 'always' : isStream === undefined && purpose === 'answer',
-    ...(isModelInPath && isStream === true && { query: queries }),
+    ...(isModelInPath && isStream === true && { query: geminiStreamQuery }),
     ...(example !== undefined && { example }),
     ...(reference !== undefined && { reference }),
   };
@@ -70,20 +70,20 @@ interface OpenSchema extends JsonSchema {
  *
  * @param required names of required members
  */
-function bodySchema({ all }: ParameterRules, required: readonly string[]): JsonSchema {
+function buildBodySchema({ all }: ParameterRules, required: readonly string[]): JsonSchema {
   const body: OpenSchema = { type: 'object', properties: {} };
   if (required.includes('model')) body.properties['model'] = { type: 'string' };
-  for (const { name, rule } of all) place(body, name.split('.'), rule.schema);
+  for (const { name, rule } of all) addSchema(body, name.split('.'), rule.schema);
   return { ...body, ...(required.length > 0 && { required }) };
 }
 
 /** Adds the schema of a member at a path. */
-function place(parent: OpenSchema, [name = '', ...inner]: readonly string[], schema: JsonSchema): void {
+function addSchema(parent: OpenSchema, [name = '', ...inner]: readonly string[], schema: JsonSchema): void {
   if (inner.length === 0) {
     parent.properties[name] = { ...schema };
     return;
   }
   const member: OpenSchema = { type: 'object', properties: {}, ...parent.properties[name] };
   parent.properties[name] = member;
-  place(member, inner, schema);
+  addSchema(member, inner, schema);
 }

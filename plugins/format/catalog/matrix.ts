@@ -6,14 +6,14 @@ import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { ClientTextFormat, FormatDescriptor, TextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, formats, textFormats } from '../formats/formats.ts';
 import { responses } from '../formats/responses/descriptor.ts';
-import { preferredFormat } from '../request/upstream-format.ts';
+import { selectPreferredFormat } from '../request/upstream-format.ts';
 
 /** Support of a feature: `yes`, `no`, or with losses. */
 export type Support = 'yes' | 'no' | { readonly losses: readonly LossText[] };
 
-const noParallelSwitch = 'parallel tool calls cannot be disabled';
+const parallelCallsLoss = 'parallel tool calls cannot be disabled';
 
-const capabilityOf: Readonly<Record<ModelFeature, ((profile: Profile) => boolean) | undefined>> = {
+const hasCapability: Readonly<Record<ModelFeature, ((profile: Profile) => boolean) | undefined>> = {
   stream: undefined,
   tools: ({ capabilities }) => capabilities.tools,
   'parallel tools': ({ capabilities }) => capabilities.tools && capabilities.parallel_tools,
@@ -23,33 +23,33 @@ const capabilityOf: Readonly<Record<ModelFeature, ((profile: Profile) => boolean
 };
 
 /** Determines the support of a feature on a route for clients of a format. */
-export function supportOf(client: ClientTextFormat, route: Route, feature: ModelFeature): Support {
-  const upstream = formatFor(client, route, feature);
+export function determineSupport(client: ClientTextFormat, route: Route, feature: ModelFeature): Support {
+  const upstream = selectFormat(client, route, feature);
   if (upstream === undefined) return 'no';
   const profile = profileIn(upstream.name, route.profile);
-  if (capabilityOf[feature]?.(profile) === false) return 'no';
-  const routeLoss = refusalOf(client, upstream, { ...route, profile }, feature);
+  if (hasCapability[feature]?.(profile) === false) return 'no';
+  const routeLoss = findRouteLoss(client, upstream, { ...route, profile }, feature);
   const losses = [
     ...(routeLoss === undefined ? [] : [routeLoss]),
-    ...adaptationLosses(client, upstream, profile, feature),
-    ...(client === upstream ? [] : translationLosses(client, upstream, feature)),
+    ...listAdaptationLosses(client, upstream, profile, feature),
+    ...(client === upstream ? [] : listTranslationLosses(client, upstream, feature)),
   ];
   return losses.length === 0 ? 'yes' : { losses };
 }
 
 /** Selects the route's format. A model that cannot reason with tools in Chat gets requests with tools on the Responses endpoint. */
-function formatFor(
+function selectFormat(
   client: ClientTextFormat,
   { upstream, profile }: Route,
   feature: ModelFeature,
 ): TextFormat | undefined {
   const isForTools = feature === 'tools' || feature === 'parallel tools';
   const needsResponses = isForTools && profile.quirks.responses_for_tools && upstream.formats.includes(responses.name);
-  return needsResponses ? responses : preferredFormat(client, upstream.formats);
+  return needsResponses ? responses : selectPreferredFormat(client, upstream.formats);
 }
 
 /** Finds the loss of a feature that the route itself causes in any format, through its adaptations and encoders. */
-function refusalOf(
+function findRouteLoss(
   client: ClientTextFormat,
   upstream: TextFormat,
   { upstream: { formats: offered }, profile }: Route,
@@ -63,18 +63,18 @@ function refusalOf(
       // A format that cannot disable parallel calls loses nothing.
       return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.features.parallelCallOption)
         ? undefined
-        : noParallelSwitch;
+        : parallelCallsLoss;
     case 'reasoning':
-      return refusalOfReasoning(upstream, offered, profile);
+      return findReasoningLoss(upstream, offered, profile);
     case 'structured output':
-      return lossOfStructure(profile);
+      return findStructureLoss(profile);
     case 'images':
     case 'stream':
       return undefined;
   }
 }
 
-function refusalOfReasoning(
+function findReasoningLoss(
   upstream: TextFormat,
   offered: readonly string[],
   { capabilities, quirks }: Profile,
@@ -88,7 +88,7 @@ function refusalOfReasoning(
 type LossTable = readonly (readonly [feature: ModelFeature, loss: LossText, isLost: boolean])[];
 
 /** Lists losses that also occur on routes of the client's own format. */
-function adaptationLosses(
+function listAdaptationLosses(
   client: ClientTextFormat,
   upstream: TextFormat,
   { quirks }: Profile,
@@ -108,29 +108,29 @@ function adaptationLosses(
       sender.resultImages && !(receiver.resultImages && quirks.tool_result_images),
     ],
   ];
-  return lossesOf(feature, losses);
+  return selectLosses(feature, losses);
 }
 
-function lossesOf(feature: ModelFeature, losses: LossTable): LossText[] {
+function selectLosses(feature: ModelFeature, losses: LossTable): LossText[] {
   const applicable = losses.filter(([lostFeature, , isLost]) => lostFeature === feature && isLost);
   return applicable.map(([, loss]) => loss);
 }
 
 /** Lists what the upstream's format cannot express. */
-function translationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
+function listTranslationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
   const sender = client.text.features;
   const receiver = upstream.text.features;
   const losses: LossTable = [
     ['tools', 'tool calls cannot be forced', !receiver.forcedTools],
-    ['parallel tools', noParallelSwitch, sender.parallelCallOption && !receiver.parallelCallOption],
+    ['parallel tools', parallelCallsLoss, sender.parallelCallOption && !receiver.parallelCallOption],
     ['images', 'image URLs work only if Google can fetch them', receiver.imageUrls === 'reachable'],
     ['images', 'image URLs are refused', receiver.imageUrls === 'none'],
     ['reasoning', 'reasoning has no signature', receiver.reasoning === 'none'],
   ];
-  return lossesOf(feature, losses);
+  return selectLosses(feature, losses);
 }
 
-function lossOfStructure({ capabilities }: Profile): LossText | undefined {
+function findStructureLoss({ capabilities }: Profile): LossText | undefined {
   if (capabilities.structured_output === 'schema') return undefined;
   return capabilities.structured_output === 'object'
     ? 'the schema is in the prompt; only JSON is enforced'
@@ -158,9 +158,9 @@ export function describeMatrix({ models }: Catalog): string[] {
 }
 
 function describeRow(model: Model, client: ClientTextFormat, route: Route, losses: LossText[]): string[][] {
-  const upstream = preferredFormat(client, route.upstream.formats);
+  const upstream = selectPreferredFormat(client, route.upstream.formats);
   if (upstream === undefined) return [];
-  const cells = modelFeatures.map((feature) => cellOf(supportOf(client, route, feature), losses));
+  const cells = modelFeatures.map((feature) => renderCell(determineSupport(client, route, feature), losses));
   return [[model.id, model.kind, route.id, client.name, upstream.name, ...cells]];
 }
 
@@ -172,7 +172,7 @@ function describeOther({ id, kind }: Model, route: Route): string[][] {
 }
 
 /** @param losses numbered losses; new ones are added */
-function cellOf(support: Support, losses: LossText[]): string {
+function renderCell(support: Support, losses: LossText[]): string {
   if (typeof support === 'string') return support;
   const numbers = support.losses.map((loss) => {
     const index = losses.indexOf(loss);
@@ -187,7 +187,7 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
     routes.flatMap((route, index) => {
       const [primary] = routes;
       if (primary === undefined || index === 0) return [];
-      if (servedBy(route).some((format) => servedBy(primary).includes(format))) return [];
+      if (listServedFormats(route).some((format) => listServedFormats(primary).includes(format))) return [];
       const offered = route.upstream.formats.join(', ');
       return [
         {
@@ -215,7 +215,7 @@ export function findUnservedKinds({ models }: Catalog): CatalogProblem[] {
 }
 
 /** Lists the client formats that a route can serve. */
-function servedBy({ upstream }: Route): FormatDescriptor[] {
+function listServedFormats({ upstream }: Route): FormatDescriptor[] {
   const servesText = textFormats.some(({ name }) => upstream.formats.includes(name));
   return formats.filter(
     ({ client, text, name }) =>

@@ -1,7 +1,7 @@
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-interface WantedPage {
+interface PageSelection {
   /** Maximum number of models; undefined for all. */
   readonly size: number | undefined;
   /** Model directly before the page. */
@@ -16,7 +16,7 @@ interface Cursor {
   readonly name: string;
 }
 
-const most = 1_000;
+const maxPageSize = 1_000;
 
 /**
  * Reads the query parameters that select a page.
@@ -24,10 +24,10 @@ const most = 1_000;
  * @param names names of the parameters in the client's format
  * @throws GatewayError `invalid_request`
  */
-export function readWanted(
+export function readPageSelection(
   query: URLSearchParams,
   names: { readonly size: string; readonly after: string; readonly before?: string },
-): WantedPage {
+): PageSelection {
   return {
     size: readSize(query, names.size),
     after: readCursor(query, names.after),
@@ -44,8 +44,8 @@ function readSize(query: URLSearchParams, parameter: string): number | undefined
   const text = query.get(parameter);
   if (text === null || text === '') return undefined;
   const size = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (size > 0) return Math.min(size, most);
-  throw new GatewayError('invalid_request', `\`${parameter}\` must be an integer from 1 to ${most}.`, {
+  if (size > 0) return Math.min(size, maxPageSize);
+  throw new GatewayError('invalid_request', `\`${parameter}\` must be an integer from 1 to ${maxPageSize}.`, {
     param: parameter,
   });
 }
@@ -55,19 +55,19 @@ function readSize(query: URLSearchParams, parameter: string): number | undefined
  *
  * @throws GatewayError `invalid_request` for a cursor that is not in the list
  */
-export function pageOf(
+export function selectPage(
   models: readonly ListedModel[],
-  { size = models.length, after, before }: WantedPage,
+  { size = models.length, after, before }: PageSelection,
 ): { readonly page: readonly ListedModel[]; readonly hasMore: boolean } {
-  const start = after === undefined ? 0 : placeOf(models, after) + 1;
-  const end = before === undefined ? models.length : placeOf(models, before);
+  const start = after === undefined ? 0 : findIndex(models, after) + 1;
+  const end = before === undefined ? models.length : findIndex(models, before);
   const range = models.slice(start, end);
   // With `before`, the page ends directly before that model.
   const page = before === undefined ? range.slice(0, size) : range.slice(-size);
   return { page, hasMore: page.length < range.length };
 }
 
-function placeOf(models: readonly ListedModel[], { parameter, name }: Cursor): number {
+function findIndex(models: readonly ListedModel[], { parameter, name }: Cursor): number {
   const index = models.findIndex((model) => model.name === name);
   if (index !== -1) return index;
   throw new GatewayError('invalid_request', `\`${parameter}\` must be the id of a listed model.`, { param: parameter });

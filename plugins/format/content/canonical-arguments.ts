@@ -1,7 +1,7 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import { parseInput } from '../wire/members.ts';
 
-const number = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const numberPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const surrogate = /[\uD800-\uDFFF]/; // names without surrogates have the same order by UTF-16 and by code points
 
 /**
@@ -9,26 +9,26 @@ const surrogate = /[\uD800-\uDFFF]/; // names without surrogates have the same o
  * space, escapes and digits. An object becomes JSON without white space, with members sorted by code points and numbers in one canonical
  * form. Missing arguments become `{}`, and any other text stays unchanged.
  */
-export function canonicalArguments(text: string): string {
+export function canonicalizeArguments(text: string): string {
   if (text === '{}' || text.trim() === '') return '{}';
   const value = parseInput(text);
-  return value === undefined ? text : write(value);
+  return value === undefined ? text : writeCanonical(value);
 }
 
-function write(value: JsonValue | undefined): string {
+function writeCanonical(value: JsonValue | undefined): string {
   if (typeof value === 'string') return JSON.stringify(value.toWellFormed());
-  if (typeof value === 'number') return canonicalNumber(String(value));
+  if (typeof value === 'number') return writeCanonicalNumber(String(value));
   if (typeof value !== 'object' || value === null) return String(value);
-  if (JSON.isRawJSON(value)) return canonicalNumber(value.rawJSON);
-  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
+  if (JSON.isRawJSON(value)) return writeCanonicalNumber(value.rawJSON);
+  if (Array.isArray(value)) return `[${value.map(writeCanonical).join(',')}]`;
   const names = Object.keys(value);
-  names.sort(names.some((name) => surrogate.test(name)) ? byCodePoints : undefined);
-  return `{${names.map((name) => `${write(name)}:${write(value[name])}`).join(',')}}`;
+  names.sort(names.some((name) => surrogate.test(name)) ? compareCodePoints : undefined);
+  return `{${names.map((name) => `${writeCanonical(name)}:${writeCanonical(value[name])}`).join(',')}}`;
 }
 
 /** Writes a number as an integer without trailing zeros and a power of ten unless that is 0: 1.50 is `15e-1`, 1000 and 1e3 are `1e3`. */
-function canonicalNumber(text: string): string {
-  const [, sign = '', integer = '', fraction = '', exponent = '0'] = number.exec(text) ?? [];
+function writeCanonicalNumber(text: string): string {
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] = numberPattern.exec(text) ?? [];
   const digits = (integer + fraction).replace(/^0+/, '');
   const significant = digits.replace(/0+$/, '');
   if (significant === '') return '0';
@@ -37,6 +37,6 @@ function canonicalNumber(text: string): string {
 }
 
 /** Compares by UTF-8 bytes: UTF-16 order would put characters above U+FFFF before characters from U+E000. */
-function byCodePoints(a: string, b: string): number {
+function compareCodePoints(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

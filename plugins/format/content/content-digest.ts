@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import type { ContentDelta } from '#core/gateway/model-call/event-framer.ts';
 import type { SkimmedContent } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { canonicalArguments } from './canonical-arguments.ts';
+import { canonicalizeArguments } from './canonical-arguments.ts';
 import { TextDigest } from './text-digest.ts';
 
 /** Maximum characters of all arguments of an answer; beyond that, the answer has no digest. */
-const longestArguments = 1_048_576;
+const maxArgumentsLength = 1_048_576;
 
 interface OpenCall {
   /** Id given by the upstream. */
@@ -26,20 +26,20 @@ export class ContentDigest implements SkimmedContent {
   #reasoning: TextDigest | undefined;
   readonly #calls: OpenCall[] = [];
   /** Calls that may continue. */
-  readonly #open = new Map<Key, OpenCall>();
+  readonly #openCalls = new Map<Key, OpenCall>();
   #argumentsLength = 0;
 
-  text(text: string): void {
+  addText(text: string): void {
     this.#text.add(text);
   }
 
-  reasoning(text: string): void {
+  addReasoning(text: string): void {
     (this.#reasoning ??= new TextDigest()).add(text);
   }
 
   /** Starts a call, or adds the name or id of an open call. */
-  call(key: Key, name: string | undefined, id?: string): void {
-    const open = this.#open.get(key);
+  startCall(key: Key, name: string | undefined, id?: string): void {
+    const open = this.#openCalls.get(key);
     // Some vendors give every call the same index.
     const isNew = id !== undefined && id !== '' && open?.id !== undefined && open.id !== id;
     if (open !== undefined && !isNew) {
@@ -48,45 +48,45 @@ export class ContentDigest implements SkimmedContent {
       return;
     }
     const call = { id: id === '' ? undefined : id, name: name ?? '', input: '' };
-    this.#open.set(key, call);
+    this.#openCalls.set(key, call);
     this.#calls.push(call);
   }
 
-  input(key: Key, text: string): void {
-    const call = this.#open.get(key);
+  addInput(key: Key, text: string): void {
+    const call = this.#openCalls.get(key);
     if (call === undefined) return;
     this.#argumentsLength += text.length;
-    if (this.#argumentsLength <= longestArguments) call.input += text;
-    else this.#forget();
+    if (this.#argumentsLength <= maxArgumentsLength) call.input += text;
+    else this.#dropArguments();
   }
 
   /** @param input the whole input, if the end of the call repeats it */
   endInput(key: Key, input: string | undefined): void {
-    const call = this.#open.get(key);
+    const call = this.#openCalls.get(key);
     if (call === undefined || input === undefined || input.length <= call.input.length) return;
-    if (input.startsWith(call.input)) this.input(key, input.slice(call.input.length));
+    if (input.startsWith(call.input)) this.addInput(key, input.slice(call.input.length));
   }
 
   /** Replaces the input of a call with a different form of the same input. */
   replaceInput(key: Key, input: string): void {
-    const call = this.#open.get(key);
+    const call = this.#openCalls.get(key);
     if (call === undefined || call.input === input) return;
     call.input = '';
-    this.input(key, input);
+    this.addInput(key, input);
   }
 
-  take(fragment: Fragment): void {
+  addFragment(fragment: Fragment): void {
     switch (fragment.type) {
       case 'text':
-        return this.text(fragment.text);
+        return this.addText(fragment.text);
       case 'refusal':
-        return fragment.isReason === true ? undefined : this.text(fragment.text);
+        return fragment.isReason === true ? undefined : this.addText(fragment.text);
       case 'reasoning':
-        return this.reasoning(fragment.text);
+        return this.addReasoning(fragment.text);
       case 'call':
-        return this.call(fragment.key, fragment.name, fragment.id);
+        return this.startCall(fragment.key, fragment.name, fragment.id);
       case 'input':
-        return this.input(fragment.key, fragment.text);
+        return this.addInput(fragment.key, fragment.text);
       case 'call_end':
         return this.endInput(fragment.key, fragment.input);
       default:
@@ -94,12 +94,12 @@ export class ContentDigest implements SkimmedContent {
   }
 
   /** True if both have the same content and this can be decided without hashing. */
-  isSame(other: ContentDigest): boolean {
-    const [text, reasoning] = [this.#text.kept, this.#reasoning?.kept];
-    if (text === undefined || text !== other.#text.kept || reasoning !== other.#reasoning?.kept) return false;
+  hasSameContent(other: ContentDigest): boolean {
+    const [text, reasoning] = [this.#text.text, this.#reasoning?.text];
+    if (text === undefined || text !== other.#text.text || reasoning !== other.#reasoning?.text) return false;
     if (this.#reasoning !== undefined && reasoning === undefined) return false;
-    const calls = this.#named;
-    const otherCalls = other.#named;
+    const calls = this.#namedCalls;
+    const otherCalls = other.#namedCalls;
     return (
       calls.length === otherCalls.length &&
       calls.every(({ name, input }, index) => name === otherCalls[index]?.name && input === otherCalls[index].input)
@@ -108,30 +108,32 @@ export class ContentDigest implements SkimmedContent {
 
   /** Digest in hexadecimal; undefined for an answer without content or with arguments that are too long. */
   get digest(): string | undefined {
-    if (this.#argumentsLength > longestArguments) return undefined;
+    if (this.#argumentsLength > maxArgumentsLength) return undefined;
     const reasoning = this.#reasoning?.isEmpty === false ? `reasoning ${this.#reasoning.digest()}\n` : '';
-    const calls = this.#named.map(({ name, input }) => `call ${digestOf(`${name}\n${canonicalArguments(input)}`)}\n`);
+    const calls = this.#namedCalls.map(
+      ({ name, input }) => `call ${sha256(`${name}\n${canonicalizeArguments(input)}`)}\n`,
+    );
     const suffix = reasoning + calls.join('');
     return this.#text.isEmpty && suffix === '' ? undefined : this.#text.digest(suffix);
   }
 
-  get #named(): readonly OpenCall[] {
+  get #namedCalls(): readonly OpenCall[] {
     return this.#calls.length === 0 ? this.#calls : this.#calls.filter(({ name }) => name !== '');
   }
 
   /** Drops the arguments of all calls, because they will not be hashed. */
-  #forget(): void {
+  #dropArguments(): void {
     for (const call of this.#calls) call.input = '';
   }
 }
 
 /** Adds the content of an event. */
-export function takeSaid(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
-  if (text !== '') content.text(text);
-  if (reasoning !== '') content.reasoning(reasoning);
-  if (input !== undefined) content.input(input.key, input.text);
+export function addPiece(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
+  if (text !== '') content.addText(text);
+  if (reasoning !== '') content.addReasoning(reasoning);
+  if (input !== undefined) content.addInput(input.key, input.text);
 }
 
-function digestOf(text: string): string {
+function sha256(text: string): string {
   return hash('sha256', text);
 }

@@ -9,14 +9,14 @@ import { parseBody } from '../wire/members.ts';
 import { ContentDigest } from './content-digest.ts';
 
 /** Creates the readers for answers in the client's format that did not come from a route. */
-export function contentReaderOf({ createDecoder }: Pick<UpstreamCodec, 'createDecoder'>) {
+export function createContentReaders({ createDecoder }: Pick<UpstreamCodec, 'createDecoder'>) {
   return (contentType: string): SentReader =>
     contentType.startsWith('text/event-stream')
-      ? new StreamedContent(createDecoder())
-      : new WholeContent(createDecoder());
+      ? new StreamContentReader(createDecoder())
+      : new WholeContentReader(createDecoder());
 }
 
-class StreamedContent implements SentReader {
+class StreamContentReader implements SentReader {
   readonly #decoder: ReplyDecoder;
   readonly #framer = new SseFramer();
   readonly #content = new ContentDigest();
@@ -29,7 +29,7 @@ class StreamedContent implements SentReader {
     // An overfull framer would store all further data, however long.
     if (this.#framer.isOverLimit) return;
     for (const { name, data } of this.#framer.push(Buffer.from(chunk)))
-      if (data !== undefined) takeAll(this.#content, this.#decoder.event(name, data));
+      if (data !== undefined) addFragments(this.#content, this.#decoder.readEvent(name, data));
   }
 
   digest(): string | undefined {
@@ -37,7 +37,7 @@ class StreamedContent implements SentReader {
   }
 }
 
-class WholeContent implements SentReader {
+class WholeContentReader implements SentReader {
   readonly #decoder: ReplyDecoder;
   readonly #body = new CollectedBytes();
 
@@ -53,21 +53,21 @@ class WholeContent implements SentReader {
     if (this.#body.size > bounds.wholeReply) return undefined;
     const content = new ContentDigest();
     const text = this.#body.bytes().toString();
-    takeAll(
+    addFragments(
       content,
-      text.trimStart().startsWith('[') ? this.#entries(text) : this.#decoder.whole(parseBody(text) ?? {}),
+      text.trimStart().startsWith('[') ? this.#readEntries(text) : this.#decoder.readWhole(parseBody(text) ?? {}),
     );
     return content.digest;
   }
 
   /** Reads the entries of a Gemini stream without `alt=sse`, which is one array. */
-  #entries(text: string): readonly Fragment[] {
+  #readEntries(text: string): readonly Fragment[] {
     const entries = parseJson(text) as JsonValue | undefined;
     if (!Array.isArray(entries)) return [];
-    return entries.filter(isJsonObject).flatMap((entry) => this.#decoder.event(undefined, JSON.stringify(entry)));
+    return entries.filter(isJsonObject).flatMap((entry) => this.#decoder.readEvent(undefined, JSON.stringify(entry)));
   }
 }
 
-function takeAll(content: ContentDigest, fragments: readonly Fragment[]): void {
-  for (const fragment of fragments) content.take(fragment);
+function addFragments(content: ContentDigest, fragments: readonly Fragment[]): void {
+  for (const fragment of fragments) content.addFragment(fragment);
 }

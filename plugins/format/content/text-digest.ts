@@ -1,7 +1,7 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 
 /** Minimum characters of a text that is hashed in pieces. Shorter texts, as in most answers, are hashed in one call at half the cost. */
-const pieceLength = 4_096;
+const minPieceLength = 4_096;
 /** Separates a text from the data after it, because this byte never occurs in UTF-8. */
 const separator = Buffer.from([0xff]);
 
@@ -16,7 +16,7 @@ export class TextDigest {
   }
 
   /** The text; undefined if it was too long to be stored. */
-  get kept(): string | undefined {
+  get text(): string | undefined {
     return this.#hash === undefined ? this.#pending : undefined;
   }
 
@@ -24,7 +24,7 @@ export class TextDigest {
     if (text === '') return;
     this.#isEmpty = false;
     this.#pending += text;
-    if (this.#pending.length >= pieceLength && this.#pending.length > text.length) this.#flush();
+    if (this.#pending.length >= minPieceLength && this.#pending.length > text.length) this.#flush();
   }
 
   /**

@@ -15,9 +15,9 @@ export class TranslatedContent {
     this.#sent = new SentContent(form);
   }
 
-  take(fragment: Fragment): void {
+  addReceived(fragment: Fragment): void {
     if (fragment.type === 'model') this.model ??= fragment.model;
-    else this.#received.take(fragment);
+    else this.#received.addFragment(fragment);
     if (fragment.type === 'refusal' && fragment.isReason === true) this.noteChange('refusal');
   }
 
@@ -26,8 +26,8 @@ export class TranslatedContent {
   }
 
   /** @param isStream true if the client gets the answer as events */
-  send(events: readonly ReplyEvent[], isStream: boolean): void {
-    for (const event of events) this.#sent.take(event, isStream);
+  addSent(events: readonly ReplyEvent[], isStream: boolean): void {
+    for (const event of events) this.#sent.addEvent(event, isStream);
   }
 
   /**
@@ -37,7 +37,7 @@ export class TranslatedContent {
    */
   digests(isComplete: boolean): AnswerDigests {
     const received = this.#received.digest;
-    const sent = this.#received.isSame(this.#sent.content) ? received : this.#sent.content.digest;
+    const sent = this.#received.hasSameContent(this.#sent.content) ? received : this.#sent.content.digest;
     if (received === sent) return { received, sent };
     const changes = [...this.#changes, ...this.#sent.changes, ...(isComplete ? [] : (['cut'] as const))];
     return { received, sent, changes: changes.toSorted() };

@@ -9,7 +9,7 @@ import { parseExactInSteps, parseExact } from '#core/gateway/model-call/exact-js
 import type { BodyOutline, BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
-import type { KeptReasoning } from '../canonical/kept-reasoning.ts';
+import type { StoredReasoning } from '../canonical/stored-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../formats/contract/descriptor.ts';
 import { foldCase, type ParameterRules } from '../formats/contract/parameters.ts';
 import { RequestContent } from './request-content.ts';
@@ -27,7 +27,7 @@ interface RequestProperties {
   /** Id of the continued response. If set, the body contains the response's items instead of its id. */
   readonly previousId?: string | undefined;
   /** Stored reasoning of earlier turns, for clients that cannot send it back. */
-  readonly kept?: KeptReasoning | undefined;
+  readonly kept?: StoredReasoning | undefined;
   readonly thread?: Thread | undefined;
   /** End user of requests to upstreams; omitted if none is sent. */
   readonly endUser?: string | undefined;
@@ -43,7 +43,7 @@ export class ClientRequest implements RequestProperties {
   readonly model: string;
   readonly isStream: boolean;
   readonly previousId: string | undefined;
-  readonly kept: KeptReasoning | undefined;
+  readonly kept: StoredReasoning | undefined;
   readonly thread: Thread | undefined;
   readonly endUser: string | undefined;
   readonly notes: readonly string[] | undefined;
@@ -78,16 +78,16 @@ export class ClientRequest implements RequestProperties {
 }
 
 /** Selects the hashed end user for a route; undefined if the route gets the client's own value, and when counting tokens. */
-export function endUserFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
+export function selectEndUser({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   return purpose === 'answer' && upstream.endUser === 'hash' ? endUser : undefined;
 }
 
-const markLength = 16; // characters: 96 bits
+const cacheMarkLength = 16; // characters: 96 bits
 
 /** Derives the account's mark in prompts for a route that isolates caches by account. It differs from the end user's id. */
-export function cacheMarkFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
+export function deriveCacheMark({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   if (purpose !== 'answer' || upstream.isolatesCache !== true || endUser === undefined) return undefined;
-  return hash('sha256', `prompt cache of ${endUser}`, 'base64url').slice(0, markLength);
+  return hash('sha256', `prompt cache of ${endUser}`, 'base64url').slice(0, cacheMarkLength);
 }
 
 /**
@@ -122,23 +122,23 @@ async function readContent(
   outline: BodyOutline | undefined,
   format: ClientFormat,
 ): Promise<RequestContent> {
-  if (outline !== undefined && !isAmbiguous(outline.text, format)) return RequestContent.outlined(outline);
+  if (outline !== undefined && !isAmbiguous(outline.text, format)) return RequestContent.fromOutline(outline);
   const bytes = await source.bytes();
   const text = await source.text();
   if (text.length > bounds.stepwiseBody) await nextTurn();
   const content = isAmbiguous(text, format)
-    ? await unambiguous(text, format)
-    : RequestContent.whole(text, await source.json(), bytes);
+    ? await readUnambiguous(text, format)
+    : RequestContent.fromText(text, await source.json(), bytes);
   if (content.isLong) await nextTurn();
   if (content.isLong) await content.load(source);
   return content;
 }
 
-async function unambiguous(text: string, format: ClientFormat): Promise<RequestContent> {
+async function readUnambiguous(text: string, format: ClientFormat): Promise<RequestContent> {
   const exact = await (text.length > bounds.stepwiseBody ? runInTurns(parseExactInSteps(text)) : parseExact(text));
   const rewritten = writeUnambiguous(exact as JsonObject, format);
   await turnFor(rewritten.length);
-  return RequestContent.whole(rewritten, JSON.parse(rewritten) as JsonObject);
+  return RequestContent.fromText(rewritten, JSON.parse(rewritten) as JsonObject);
 }
 
 /**
@@ -165,7 +165,7 @@ class ClientReplyContext implements ReplyContext {
   }
 }
 
-export function replyContext(exchange: Exchange, client: ClientRequest): ReplyContext {
+export function createReplyContext(exchange: Exchange, client: ClientRequest): ReplyContext {
   return new ClientReplyContext(exchange, client);
 }
 
@@ -183,15 +183,15 @@ export function shortId(id: string): string {
  * client's responsibility and reaches the upstream unchanged.
  */
 function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   return someMember(text, (start, end) => {
     const name = text.slice(start + 1, end);
     // No parameter name needs escapes, so an escape may hide a duplicate.
-    if (name.includes('\\') || isVariant(name, parameters)) return true;
+    if (name.includes('\\') || isCaseVariant(name, parameters)) return true;
     if (isModelInPath === true && name === 'model') return true;
     const documented = parameters.documentedNames.get(name) ?? name;
-    if (seen.has(documented)) return true;
-    seen.add(documented);
+    if (seenNames.has(documented)) return true;
+    seenNames.add(documented);
     return false;
   });
 }
@@ -203,7 +203,7 @@ function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: Cl
  */
 function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
   const isRead = (name: string): boolean => {
-    if (isVariant(name, parameters) || (isModelInPath === true && name === 'model')) return false;
+    if (isCaseVariant(name, parameters) || (isModelInPath === true && name === 'model')) return false;
     const documented = parameters.documentedNames.get(name) ?? name;
     return documented === name || !Object.hasOwn(body, documented);
   };
@@ -211,7 +211,7 @@ function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPat
 }
 
 /** True if a name differs from a parameter's name only in case. */
-function isVariant(name: string, { documentedNames, foldedNames }: ParameterRules): boolean {
+function isCaseVariant(name: string, { documentedNames, foldedNames }: ParameterRules): boolean {
   return !documentedNames.has(name) && foldedNames.has(foldCase(name));
 }
 

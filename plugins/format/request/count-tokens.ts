@@ -1,14 +1,14 @@
 import { estimateTokenCount } from 'tokenx';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { promptTokens } from '../canonical/estimate.ts';
+import { estimatePromptTokens } from '../canonical/estimate.ts';
 import type { ClientRequest } from './client-request.ts';
 
 /**
  * Responds in the client's format with an estimate of a request's tokens, for models whose routes cannot count. An estimate is enough:
  * clients use it to decide when to shorten a conversation, and vendors count differently anyway.
  */
-export function countTokens({ format, body }: ClientRequest): Reply {
-  const tokens = promptTokens(body, sampledEstimate());
+export function respondWithTokenEstimate({ format, body }: ClientRequest): Reply {
+  const tokens = estimatePromptTokens(body, createSampledEstimate());
   const count = format.client.text?.writeTokenCount(tokens) ?? { input_tokens: tokens };
   return {
     status: 200,
@@ -18,13 +18,13 @@ export function countTokens({ format, body }: ClientRequest): Reply {
 }
 
 /** Maximum characters of a prompt to analyse; ten thousand take a millisecond. */
-const maxSample = 131_072;
+const maxSampleLength = 131_072;
 
 /** Creates an estimate that analyses the start of a prompt and extrapolates to the remainder. */
-function sampledEstimate(): (text: string) => number {
+function createSampledEstimate(): (text: string) => number {
   let [characters, tokens] = [0, 0];
   return (text) => {
-    const remaining = maxSample - characters;
+    const remaining = maxSampleLength - characters;
     if (remaining <= 0) return Math.ceil((text.length * tokens) / characters);
     const sample = text.slice(0, remaining);
     const sampleTokens = estimateTokenCount(sample);

@@ -39,7 +39,7 @@ export function readForm(bytes: Buffer, contentType: string): Form {
   const delimiter = Buffer.from(`--${boundary}`, 'latin1');
   const fields: JsonObject = Object.create(null) as JsonObject;
   const parts = new Map<string, Span[]>();
-  for (const part of partsOf(bytes, delimiter)) {
+  for (const part of readParts(bytes, delimiter)) {
     const sameName = parts.get(part.name);
     if (sameName !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
     if (sameName === undefined) parts.set(part.name, [part]);
@@ -51,7 +51,7 @@ export function readForm(bytes: Buffer, contentType: string): Form {
 }
 
 /** Writes the form with other values of fields. Fields that it lacks are inserted before the first part. */
-export function withFields({ bytes, parts, delimiter }: Form, values: Readonly<Record<string, string>>): Buffer[] {
+export function replaceFields({ bytes, parts, delimiter }: Form, values: Readonly<Record<string, string>>): Buffer[] {
   const entries = Object.entries(values);
   const added = entries.filter(([name]) => !parts.has(name));
   const writePart = ([name, value]: readonly [string, string]) =>
@@ -69,7 +69,7 @@ export function withFields({ bytes, parts, delimiter }: Form, values: Readonly<R
 const lineEnd = Buffer.from('\r\n');
 const blankLine = Buffer.from('\r\n\r\n');
 
-function* partsOf(bytes: Buffer, delimiter: Buffer): Generator<Part> {
+function* readParts(bytes: Buffer, delimiter: Buffer): Generator<Part> {
   const nextDelimiter = Buffer.concat([lineEnd, delimiter]);
   // Parsers ignore the text before the first delimiter, which is short.
   let position = bytes.subarray(0, bounds.requestHead).indexOf(delimiter);
@@ -90,13 +90,13 @@ function* partsOf(bytes: Buffer, delimiter: Buffer): Generator<Part> {
   }
 }
 
-const parameter = /;\s*([^=;\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))\s*/gy;
+const parameterPattern = /;\s*([^=;\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))\s*/gy;
 
 /** Reads the name in `Content-Disposition: form-data; name="model"`. */
 function readHead(head: string): Pick<Part, 'name' | 'isFile'> {
   const [, list] = /^content-disposition\s*:\s*form-data\s*((?:;.*)?)$/im.exec(head) ?? [];
   const values = new Map<string, string>();
-  for (const [, name = '', quoted, plain] of (list ?? '').matchAll(parameter)) {
+  for (const [, name = '', quoted, plain] of (list ?? '').matchAll(parameterPattern)) {
     if (values.has(name.toLowerCase())) throw malformed('a part has two names');
     values.set(name.toLowerCase(), quoted ?? plain ?? '');
   }

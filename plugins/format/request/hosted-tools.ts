@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
-import { type ClientRequest, replyContext } from './client-request.ts';
+import { type ClientRequest, createReplyContext } from './client-request.ts';
 
 /** Matches the types of tools that clients run themselves, in all formats. */
-const clientTypes = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
-const lossNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
+const clientToolType = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
+const droppedToolNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
 
 /** True if a request has a tool that the vendor runs, such as a web search. */
 export function hasHostedTools({ tools, web_search_options: search }: JsonObject): boolean {
@@ -17,20 +17,20 @@ export function hasHostedTools({ tools, web_search_options: search }: JsonObject
 /** True for a tool that the vendor runs. Gemini identifies tools by their members, the other formats by a type. */
 function isHosted(tool: JsonObject): boolean {
   const { type, name, functionDeclarations, function_declarations: declarations } = tool;
-  if (typeof type === 'string') return !clientTypes.test(type);
+  if (typeof type === 'string') return !clientToolType.test(type);
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }
 
 /** True if the notes report a hosted tool as dropped. */
 export function hasDroppedTool(notes: readonly string[] = []): boolean {
-  return notes.some((note) => lossNote.test(note));
+  return notes.some((note) => droppedToolNote.test(note));
 }
 
 /**
  * Responds to a web search of Claude Code that no route can run: Claude Code reports the response as a result, but would retry an
  * error. Undefined for other clients, for which the refusal is more useful.
  */
-export function answerUnavailableTools(
+export function respondToUnavailableTools(
   exchange: Exchange,
   request: ClientRequest,
   refusal: GatewayError,
@@ -39,7 +39,11 @@ export function answerUnavailableTools(
   if (!isClaudeCode(exchange)) return undefined;
   if (refusal.code !== 'not_supported' || refusal.details.param !== 'tools' || !isClientTextFormat(format))
     return undefined;
-  const body = format.client.text.replyToUnavailableTool?.(request.body, replyContext(exchange, request), isStream);
+  const body = format.client.text.replyToUnavailableTool?.(
+    request.body,
+    createReplyContext(exchange, request),
+    isStream,
+  );
   if (body === undefined) return undefined;
   const type = isStream ? 'text/event-stream' : 'application/json';
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body };

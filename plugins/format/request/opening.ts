@@ -1,12 +1,12 @@
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#core/platform/json.ts';
 import { member } from '../wire/members.ts';
-import { rawElement } from './raw-element.ts';
+import { findRawElement } from './raw-element.ts';
 
 const maxOpening = 16_384; // characters
 const searchWindow = 262_144; // bytes of a long body that are searched for the first message
 /** Members that hold the messages in the various formats. */
-const lists = ['messages', 'input', 'contents'];
+const messageLists = ['messages', 'input', 'contents'];
 
 /**
  * Reads the texts of the first user message. They are the same in each turn of a conversation, whether the body is long or short and
@@ -15,51 +15,52 @@ const lists = ['messages', 'input', 'contents'];
  *
  * @param cut outline of a long body, whose texts are incomplete in `outline`
  */
-export function openingOf(outline: JsonObject, cut?: BodyOutline): string {
-  const list = lists.find((name) => outline[name] !== undefined);
+export function readOpening(outline: JsonObject, cut?: BodyOutline): string {
+  const list = messageLists.find((name) => outline[name] !== undefined);
   const messages = list === undefined ? undefined : outline[list];
   if (list === undefined || messages === undefined) return JSON.stringify(outline).slice(0, maxOpening);
-  if (!Array.isArray(messages)) return textsOf(messages);
-  const index = Math.max(0, messages.findIndex(isOfUser));
-  const completeMessage = cut === undefined ? undefined : readWhole(cut, list, index);
-  return textsOf(completeMessage ?? messages[index] ?? '');
+  if (!Array.isArray(messages)) return readTexts(messages);
+  const index = Math.max(0, messages.findIndex(isUserMessage));
+  const completeMessage = cut === undefined ? undefined : readCompleteMessage(cut, list, index);
+  return readTexts(completeMessage ?? messages[index] ?? '');
 }
 
 /** True for a user message. Only Gemini's messages, which have parts, may omit the role. */
-function isOfUser(message: JsonValue): boolean {
+function isUserMessage(message: JsonValue): boolean {
   const role = member(message, 'role');
   return role === 'user' || (role === undefined && member(message, 'parts') !== undefined);
 }
 
 /** Reads the texts of a message. Other parts are represented by their type. */
-function textsOf(message: JsonValue): string {
+function readTexts(message: JsonValue): string {
   const content = isJsonObject(message) ? (message['content'] ?? message['parts'] ?? message['text'] ?? null) : message;
   const texts: string[] = [];
   let remaining = maxOpening;
   for (const part of Array.isArray(content) ? content : [content]) {
     if (remaining <= 0) break;
-    const text = textOf(part).slice(0, remaining);
+    const text = readText(part).slice(0, remaining);
     texts.push(text);
     remaining -= text.length;
   }
   return texts.join('\0');
 }
 
-function textOf(part: JsonValue): string {
+function readText(part: JsonValue): string {
   const text = isJsonObject(part) ? (part['text'] ?? part['type'] ?? Object.keys(part)[0] ?? null) : part;
   return typeof text === 'string' ? text : JSON.stringify(text);
 }
 
 /** Reads the complete message if it is found near the start of the body. */
-function readWhole({ pieces }: BodyOutline, list: string, index: number): JsonValue | undefined {
+function readCompleteMessage({ pieces }: BodyOutline, list: string, index: number): JsonValue | undefined {
   const [first] = pieces;
   if (first === undefined) return undefined;
   const text =
-    rawElement(first, list, index) ?? (pieces.length === 1 ? undefined : rawElement(beginningOf(pieces), list, index));
+    findRawElement(first, list, index) ??
+    (pieces.length === 1 ? undefined : findRawElement(joinStart(pieces), list, index));
   return text === undefined ? undefined : (parseJson(text) as JsonValue | undefined);
 }
 
-function beginningOf(pieces: readonly Buffer[]): Buffer {
+function joinStart(pieces: readonly Buffer[]): Buffer {
   const totalBytes = pieces.reduce((bytes, { length }) => bytes + length, 0);
   return Buffer.concat(pieces, Math.min(totalBytes, searchWindow));
 }

@@ -14,24 +14,24 @@ export class RequestContent {
   /** The body; if it is long, its outline without the middle of long texts, see core/platform/json-outline. */
   readonly outline: JsonObject;
   /** Undefined if `outline` is the whole body. */
-  readonly cut: BodyOutline | undefined;
+  readonly bodyOutline: BodyOutline | undefined;
   #bytes: Buffer | undefined;
   #text: string | undefined;
   #body: JsonObject | undefined;
   /** The body with the numbers in calls' inputs exactly as written. */
-  #exact: JsonObject | undefined;
+  #exactBody: JsonObject | undefined;
 
   private constructor(outline: JsonObject, cut: BodyOutline | undefined) {
     this.outline = outline;
-    this.cut = cut;
+    this.bodyOutline = cut;
   }
 
-  static outlined(cut: BodyOutline): RequestContent {
+  static fromOutline(cut: BodyOutline): RequestContent {
     return new RequestContent(cut.body, cut);
   }
 
   /** @param body the parsed text */
-  static whole(text: string, body: JsonObject, bytes: Buffer = Buffer.from(text)): RequestContent {
+  static fromText(text: string, body: JsonObject, bytes: Buffer = Buffer.from(text)): RequestContent {
     const content = new RequestContent(body, undefined);
     content.#bytes = bytes;
     content.#text = text;
@@ -41,16 +41,16 @@ export class RequestContent {
 
   /** True if each step of reading the body must take a separate turn of the event loop. */
   get isLong(): boolean {
-    return (this.cut === undefined ? this.bytes.length : sizeOf(this.cut.pieces)) > bounds.stepwiseBody;
+    return (this.bodyOutline === undefined ? this.bytes.length : sizeOf(this.bodyOutline.pieces)) > bounds.stepwiseBody;
   }
 
   /** Bytes for an upstream. A long body is in pieces, as it was received. */
-  get sent(): Buffer | readonly Buffer[] {
-    return this.#bytes ?? this.cut?.pieces ?? [];
+  get upstreamBytes(): Buffer | readonly Buffer[] {
+    return this.#bytes ?? this.bodyOutline?.pieces ?? [];
   }
 
   get bytes(): Buffer {
-    return (this.#bytes ??= Buffer.concat(this.cut?.pieces ?? []));
+    return (this.#bytes ??= Buffer.concat(this.bodyOutline?.pieces ?? []));
   }
 
   get text(): string {
@@ -61,9 +61,9 @@ export class RequestContent {
     return (this.#body ??= JSON.parse(this.text) as JsonObject);
   }
 
-  get exact(): JsonObject {
-    this.#exact ??= mayContainLongNumbers(this.text) ? (parseBody(this.text) ?? this.body) : this.body;
-    return this.#exact;
+  get exactBody(): JsonObject {
+    this.#exactBody ??= mayContainLongNumbers(this.text) ? (parseBody(this.text) ?? this.body) : this.body;
+    return this.#exactBody;
   }
 
   /**
@@ -73,13 +73,13 @@ export class RequestContent {
    */
   async load(source: BodySource): Promise<void> {
     await this.loadBody(source);
-    if (!this.isLong || this.#exact !== undefined) return;
+    if (!this.isLong || this.#exactBody !== undefined) return;
     await turnFor(this.text.length);
     if (mayContainLongNumbers(this.text))
-      this.#exact = (await runInTurns(parseExactInputsInSteps(this.text))) as JsonObject;
+      this.#exactBody = (await runInTurns(parseExactInputsInSteps(this.text))) as JsonObject;
   }
 
-  /** Reads the body without `exact`. */
+  /** Reads the body without `exactBody`. */
   async loadBody(source: BodySource): Promise<void> {
     this.#body ??= await source.json();
     this.#text ??= await source.text();

@@ -4,30 +4,30 @@ import { member } from '../wire/members.ts';
 
 /** Headers that identify a conversation: Claude Code, Codex, OpenCode. */
 const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
-const maxName = 512; // characters; some tools send whole JSON texts as names
+const maxNameLength = 512; // characters; some tools send whole JSON texts as names
 
 /** Reads the client's name for the conversation, because vendors cache prompts by conversation. */
 export function readSession(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
   const { prompt_cache_key: cacheKey } = body;
-  if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, maxName);
+  if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, maxNameLength);
   for (const name of sessionHeaders) {
     const value = headers[name];
-    if (typeof value === 'string' && value !== '') return value.slice(0, maxName);
+    if (typeof value === 'string' && value !== '') return value.slice(0, maxNameLength);
   }
   const user = member(body['metadata'], 'user_id');
-  return typeof user === 'string' && user !== '' ? user.slice(0, maxName) : undefined;
+  return typeof user === 'string' && user !== '' ? user.slice(0, maxNameLength) : undefined;
 }
 
 const maxOpening = 65_536; // characters
 
 /** Writes the first user message, which stays the same in each turn of a conversation, unlike instructions, which may contain the time. */
-export function firstQuestionOf({ messages }: JsonObject): string {
+export function writeFirstQuestion({ messages }: JsonObject): string {
   const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;
-  return beginningOf(first ?? null);
+  return writeStart(first ?? null);
 }
 
 /** Writes a value as JSON that is truncated to `maxOpening`. */
-function beginningOf(value: JsonValue): string {
+function writeStart(value: JsonValue): string {
   let remaining = maxOpening;
   const text = JSON.stringify(value, (name, inner: unknown) => {
     // Clients move their cache breakpoints as the conversation grows.

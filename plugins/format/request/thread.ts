@@ -13,17 +13,17 @@ export interface Thread {
    *
    * @param origin tag of the upstream that wrote the answer
    */
-  keep(messageId: string, origin: string): void;
+  store(messageId: string, origin: string): void;
 }
 
 /** Returns the body whose parameters are checked: a thread whose last answer was paused continues without a new message. */
-export function checkedBody(body: JsonObject): JsonObject {
+export function bodyToCheck(body: JsonObject): JsonObject {
   const { messages, thread } = body;
   const isEmpty = Array.isArray(messages) && messages.length === 0 && member(thread, 'type') === 'continue';
   return isEmpty ? { ...body, messages: [{}] } : body;
 }
 
-export function unsupportedThread(): GatewayError {
+export function threadUnsupported(): GatewayError {
   return new GatewayError('invalid_request', 'Message threads are not supported by this model. Send all messages.', {
     param: 'thread',
     anthropic: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },

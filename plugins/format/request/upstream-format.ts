@@ -18,7 +18,7 @@ import { responses } from '../formats/responses/descriptor.ts';
  *
  * @throws GatewayError `not_supported` if the request cannot be translated into any format of the route
  */
-export function upstreamFormat(route: Route, { format, purpose, outline }: ClientRequest): FormatDescriptor {
+export function selectUpstreamFormat(route: Route, { format, purpose, outline }: ClientRequest): FormatDescriptor {
   const { formats } = route.upstream;
   if (!isTextFormat(format)) {
     if (formats.includes(format.name)) return format;
@@ -31,13 +31,13 @@ export function upstreamFormat(route: Route, { format, purpose, outline }: Clien
     throw new GatewayError('not_supported', 'The route does not count tokens.');
   }
   if (needsResponses(route, format, outline['tools'])) return responses;
-  const preferred = preferredFormat(format, formats);
+  const preferred = selectPreferredFormat(format, formats);
   if (preferred === undefined) throw formatUnavailable(route, format);
   return preferred;
 }
 
 /** Selects the client's own format if the upstream supports it, otherwise the most expressive of its formats. */
-export function preferredFormat(client: TextFormat, available: readonly string[]): TextFormat | undefined {
+export function selectPreferredFormat(client: TextFormat, available: readonly string[]): TextFormat | undefined {
   return available.includes(client.name) ? client : textFormats.find(({ name }) => available.includes(name));
 }
 
@@ -50,7 +50,7 @@ function needsResponses({ upstream, profile }: Route, format: TextFormat, tools:
 function formatUnavailable({ upstream }: Route, { name, kind, dialect }: ClientFormat): GatewayError {
   const { formats } = upstream;
   const holdsConversations = textFormats.some((format) => formats.includes(format.name));
-  const endpoints = wordsFor(kind, dialect, holdsConversations ? undefined : formats);
+  const endpoints = describeEndpoints(kind, dialect, holdsConversations ? undefined : formats);
   const message = `This model is not available in the ${name} format, only in ${formats.join(', ')}. Use ${endpoints}.`;
   return new GatewayError('wrong_endpoint', message, { param: 'model' });
 }
@@ -65,11 +65,11 @@ export function requireFormat({ routes }: Model, format: ClientFormat): void {
 /** @throws GatewayError `wrong_endpoint` if the endpoint does not serve this kind of model; the message names those that do */
 export function requireKind(model: Model, requested: string, { kind, dialect }: ClientFormat): void {
   if (model.kind === kind) return;
-  const message = `Model "${requested.slice(0, 200)}" is for ${kindWords[model.kind]}. Use ${wordsFor(model.kind, dialect)}.`;
+  const message = `Model "${requested.slice(0, 200)}" is for ${kindPurposes[model.kind]}. Use ${describeEndpoints(model.kind, dialect)}.`;
   throw new GatewayError('wrong_endpoint', message, { param: 'model' });
 }
 
-const kindWords: Readonly<Record<ModelKind, string>> = {
+const kindPurposes: Readonly<Record<ModelKind, string>> = {
   chat: 'conversations',
   embedding: 'embeddings',
   image: 'images',
@@ -80,7 +80,7 @@ const kindWords: Readonly<Record<ModelKind, string>> = {
 };
 
 /** Lists endpoints in words: `POST /v1/images/generations or POST /v1/images/edits`. */
-function wordsFor(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): string {
+function describeEndpoints(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): string {
   const paths = listEndpoints(kind, dialect, spoken);
   return [paths.slice(0, -1).join(', '), ...paths.slice(-1)].filter((part) => part !== '').join(' or ');
 }

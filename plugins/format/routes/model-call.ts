@@ -9,21 +9,21 @@ import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest } from '../request/client-request.ts';
 import { hasHostedTools, hasDroppedTool } from '../request/hosted-tools.ts';
 import { RequestContent } from '../request/request-content.ts';
-import { openingOf } from '../request/opening.ts';
+import { readOpening } from '../request/opening.ts';
 import { readSession } from '../request/session.ts';
 import { threadNotFound } from '../request/thread.ts';
-import { upstreamFormat } from '../request/upstream-format.ts';
+import { selectUpstreamFormat } from '../request/upstream-format.ts';
 import { isForeign } from '../state/threads.ts';
-import { isPassedOn } from './pass-through/adapt-request.ts';
+import { isPassedThrough } from './pass-through/adapt-request.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
 import { EmbeddingCall, isEmbeddingCall } from './embeddings/embedding-call.ts';
 import { type PreparedCall, PreparedCalls } from './translation/prepared-call.ts';
-import { isResumable, resumptionOf } from './translation/resumption.ts';
+import { isResumable, createResumption } from './translation/resumption.ts';
 import { CallTranslator } from './translation/translator.ts';
 
 /** Opens a call. Images in tool results are dropped if no route can serve the request otherwise. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
-  return servable(exchange, model, request, new ModelCall(exchange, model, request));
+  return retryWithoutImages(exchange, model, request, new ModelCall(exchange, model, request));
 }
 
 /** Opens a call like `openCall` for a long request, whose steps take separate turns of the event loop. */
@@ -32,10 +32,10 @@ export async function openLongCall(exchange: Exchange, model: Model, request: Cl
   const call = new ModelCall(exchange, model, request);
   call.decode();
   await nextTurn();
-  return servable(exchange, model, request, call);
+  return retryWithoutImages(exchange, model, request, call);
 }
 
-function servable(exchange: Exchange, model: Model, request: ClientRequest, call: ModelCall): ModelCall {
+function retryWithoutImages(exchange: Exchange, model: Model, request: ClientRequest, call: ModelCall): ModelCall {
   if (call.refusal === undefined) return call;
   const requestWithoutImages = omitResultImages(request);
   if (requestWithoutImages === undefined) return call;
@@ -55,7 +55,7 @@ export class ModelCall implements Adapter {
   readonly #exchange: Exchange;
   readonly #request: ClientRequest;
   readonly #translator: CallTranslator;
-  readonly #prepared = new PreparedCalls((route) => this.#open(route));
+  readonly #prepared = new PreparedCalls((route) => this.#prepare(route));
   readonly #readers: ReplyReader[] = [];
   readonly #isResumable: boolean;
   readonly #hasHostedTools: boolean;
@@ -78,8 +78,8 @@ export class ModelCall implements Adapter {
   }
 
   get opening(): string {
-    const { outline, cut } = this.#request.content;
-    return (this.#opening ??= openingOf(outline, cut));
+    const { outline, bodyOutline } = this.#request.content;
+    return (this.#opening ??= readOpening(outline, bodyOutline));
   }
 
   /** Only the vendor account that began a thread can continue it. */
@@ -123,9 +123,9 @@ export class ModelCall implements Adapter {
   /** Decodes the request if the first route needs a translation, as a step of its own before encoding. */
   decode(): void {
     const [route] = this.model.routes;
-    if (route === undefined || upstreamFormat(route, this.#request) === this.#request.format) return;
+    if (route === undefined || selectUpstreamFormat(route, this.#request) === this.#request.format) return;
     try {
-      this.#translator.read();
+      this.#translator.decode();
     } catch {
       // The error is thrown again, and reported, when the call is prepared for the route.
     }
@@ -152,11 +152,11 @@ export class ModelCall implements Adapter {
   }
 
   resume(broken: ReplyReader): RouteCalls | undefined {
-    return this.#isResumable ? resumptionOf(broken, this.#request, this.#translator) : undefined;
+    return this.#isResumable ? createResumption(broken, this.#request, this.#translator) : undefined;
   }
 
-  #open(route: Route): PreparedCall {
-    const format = upstreamFormat(route, this.#request);
+  #prepare(route: Route): PreparedCall {
+    const format = selectUpstreamFormat(route, this.#request);
     if (isEmbeddingCall(this.#request, format)) {
       return new EmbeddingCall(this.#exchange.id, this.#request, route, format);
     }
@@ -164,23 +164,23 @@ export class ModelCall implements Adapter {
     if (format === this.#request.format && !needsTranslation(route, this.#request)) {
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
     }
-    return this.#translator.open(route, format);
+    return this.#translator.translate(route, format);
   }
 }
 
 /** True if every route gets the client's bytes, so that the texts of a long request need not be read. */
-export function isPassedToAll({ routes, resume }: Model, request: ClientRequest): boolean {
-  return resume !== true && request.purpose === 'answer' && routes.every((route) => isPassedTo(route, request));
+export function isPassedToAllRoutes({ routes, resume }: Model, request: ClientRequest): boolean {
+  return resume !== true && request.purpose === 'answer' && routes.every((route) => isPassedToRoute(route, request));
 }
 
-function isPassedTo(route: Route, request: ClientRequest): boolean {
+function isPassedToRoute(route: Route, request: ClientRequest): boolean {
   try {
-    const format = upstreamFormat(route, request);
+    const format = selectUpstreamFormat(route, request);
     return (
       format === request.format &&
       !isEmbeddingCall(request, format) &&
       !needsTranslation(route, request) &&
-      isPassedOn(request, route)
+      isPassedThrough(request, route)
     );
   } catch {
     // The error is thrown again, and reported, when the call is prepared for the route.
@@ -213,5 +213,5 @@ function omitResultImages(request: ClientRequest): ClientRequest | undefined {
   if (!isClientTextFormat(format)) return undefined;
   const omit = (body: JsonObject): JsonObject => format.client.text.omitResultImages(body);
   if (omit(outline) === outline) return undefined;
-  return request.with({}, RequestContent.whole(JSON.stringify(omit(content.exact)), omit(content.body)));
+  return request.with({}, RequestContent.fromText(JSON.stringify(omit(content.exactBody)), omit(content.body)));
 }

@@ -11,7 +11,7 @@ import { originOf } from '../canonical/opaque-state.ts';
 import { isRefusedMember } from '../formats/adaptation/adapt-refused.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { readSession } from '../request/session.ts';
-import { type Thread, threadNotFound, unsupportedThread } from '../request/thread.ts';
+import { type Thread, threadNotFound, threadUnsupported } from '../request/thread.ts';
 
 const deadline = 250; // ms that a request waits for the state of its thread
 const warnInterval = 60_000; // ms between warnings about a failing store
@@ -39,7 +39,7 @@ export class ThreadStore {
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { thread } = request.outline;
     if (request.format.name !== 'messages' || thread === undefined || thread === null) return request;
-    if (!model.routes.every(keepsThreads)) throw unsupportedThread();
+    if (!model.routes.every(keepsThreads)) throw threadUnsupported();
     const group = `threads:${exchange.find(principal)?.accountId ?? ''}`;
     const previousId = isJsonObject(thread) ? thread['previous_message_id'] : undefined;
     if (typeof previousId !== 'string') {
@@ -55,7 +55,7 @@ export class ThreadStore {
     return {
       session,
       origin,
-      keep: (id, answering) => {
+      store: (id, answering) => {
         const entry = Buffer.from(JSON.stringify({ session, origin: answering }));
         const saved = this.#host.shared.groups.set(group, new Map([[id, entry]]), limits);
         saved.catch((error: unknown) => this.#warn(error));

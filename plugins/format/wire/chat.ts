@@ -4,7 +4,7 @@ import type * as shared from 'openai/resources/shared';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that OpenAI's SDK does not declare, with their senders. */
-interface Undeclared {
+interface UndeclaredMembers {
   request:
     | 'top_k' // OpenRouter, vLLM
     | 'random_seed' // Mistral
@@ -46,27 +46,27 @@ interface Undeclared {
   usageDetails: 'cache_creation_input_tokens'; // DashScope
 }
 
-export type ChatRequest = Loose<chat.ChatCompletionCreateParams, Undeclared['request']>;
+export type ChatRequest = Loose<chat.ChatCompletionCreateParams, UndeclaredMembers['request']>;
 export type ChatStreamOptions = Loose<chat.ChatCompletionStreamOptions>;
-export type ChatReasoningOptions = Loose<never, Undeclared['reasoning']>;
+export type ChatReasoningOptions = Loose<never, UndeclaredMembers['reasoning']>;
 export type ChatResponseFormat = Loose<shared.ResponseFormatJSONSchema>;
 
 /** A message of a request or a reply, or a delta of a message. */
 export type ChatMessage = Loose<
   chat.ChatCompletionMessageParam | chat.ChatCompletionMessage | chat.ChatCompletionChunk.Choice.Delta,
-  Undeclared['message']
+  UndeclaredMembers['message']
 >;
 export type ChatPart = Loose<
   chat.ChatCompletionContentPart | chat.ChatCompletionContentPartRefusal,
-  Undeclared['part']
+  UndeclaredMembers['part']
 >;
 export type ChatImage = Loose<chat.ChatCompletionContentPartImage.ImageURL>;
 export type ChatAudio = Loose<chat.ChatCompletionContentPartInputAudio.InputAudio>;
-export type ChatReasoningDetail = Loose<never, Undeclared['reasoningDetail']>;
+export type ChatReasoningDetail = Loose<never, UndeclaredMembers['reasoningDetail']>;
 export type ChatAnnotation = Loose<chat.ChatCompletionMessage.Annotation>;
 /** A source listed outside an answer's text, or a tool that the vendor ran, with its results. */
 export type ChatSource = Loose<never, 'url' | 'link' | 'title' | 'search_results' | 'results'>;
-export type ChatCitation = Loose<chat.ChatCompletionMessage.Annotation.URLCitation, Undeclared['citation']>;
+export type ChatCitation = Loose<chat.ChatCompletionMessage.Annotation.URLCitation, UndeclaredMembers['citation']>;
 
 /** An entry of `tool_calls`; some vendors put the members of the function directly into the entry. */
 export type ChatCall = Loose<
@@ -92,13 +92,16 @@ export type ChatToolChoice = Loose<
 export type ChatAllowedTools = Loose<chat.ChatCompletionAllowedTools>;
 
 /** A non-streaming reply or a chunk. */
-export type ChatReply = Loose<chat.ChatCompletion | chat.ChatCompletionChunk, Undeclared['reply']>;
-export type ChatChoice = Loose<chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice, Undeclared['choice']>;
+export type ChatReply = Loose<chat.ChatCompletion | chat.ChatCompletionChunk, UndeclaredMembers['reply']>;
+export type ChatChoice = Loose<
+  chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice,
+  UndeclaredMembers['choice']
+>;
 /** Result of Azure's content filter for a prompt. */
 export type ChatFilterResults = Loose<never, 'prompt_index' | 'content_filter_results'>;
 export type ChatLogprobs = Loose<chat.ChatCompletion.Choice.Logprobs>;
-export type ChatUsage = Loose<completions.CompletionUsage, Undeclared['usage']>;
+export type ChatUsage = Loose<completions.CompletionUsage, UndeclaredMembers['usage']>;
 export type ChatUsageDetails = Loose<
   completions.CompletionUsage.PromptTokensDetails | completions.CompletionUsage.CompletionTokensDetails,
-  Undeclared['usageDetails']
+  UndeclaredMembers['usageDetails']
 >;

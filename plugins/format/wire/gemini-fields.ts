@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { Entries, invalid, isMissing, type Placed } from './read.ts';
+import { EntryIterator, invalidValue, isMissing, type BodyObject } from './read.ts';
 
 /**
  * Reads a member whose own members may be named in camelCase or snake_case: the API accepts both. Only its own members are
@@ -7,56 +7,59 @@ import { Entries, invalid, isMissing, type Placed } from './read.ts';
  *
  * @throws GatewayError `invalid_request`
  */
-export function readFields<U extends object, T extends object>(holder: Placed<T>, name: keyof T & string): Placed<U> {
-  return holder.place(name, inCamelCase(holder.get(name)));
+export function readFields<U extends object, T extends object>(
+  holder: BodyObject<T>,
+  name: keyof T & string,
+): BodyObject<U> {
+  return holder.place(name, toCamelFields(holder.get(name)));
 }
 
 /** Reads a member like `readFields`; undefined if it is missing. */
 export function maybeFields<U extends object, T extends object>(
-  holder: Placed<T>,
+  holder: BodyObject<T>,
   name: keyof T & string,
-): Placed<U> | undefined {
+): BodyObject<U> | undefined {
   return holder.isMissing(name) ? undefined : readFields(holder, name);
 }
 
-export function inCamelCase(value: JsonValue | undefined): JsonValue | undefined {
-  return isJsonObject(value) ? camelFields(value) : value;
+export function toCamelFields(value: JsonValue | undefined): JsonValue | undefined {
+  return isJsonObject(value) ? renameToCamelCase(value) : value;
 }
 
 /** Renames the members of an object to camelCase. Returns the object itself if all names are in camelCase, as most clients write them. */
-export function camelFields(object: JsonObject): JsonObject {
+export function renameToCamelCase(object: JsonObject): JsonObject {
   const names = Object.keys(object);
   if (!names.some((name) => name.includes('_'))) return object;
   // If both spellings are present, the documented one wins.
-  const used = names.filter((name) => camelName(name) === name || !Object.hasOwn(object, camelName(name)));
-  return Object.fromEntries(used.map((name) => [camelName(name), object[name]]));
+  const used = names.filter((name) => toCamelCase(name) === name || !Object.hasOwn(object, toCamelCase(name)));
+  return Object.fromEntries(used.map((name) => [toCamelCase(name), object[name]]));
 }
 
 /** Converts `max_output_tokens` to `maxOutputTokens`, which stays unchanged. */
-export function camelName(name: string): string {
+export function toCamelCase(name: string): string {
   if (!name.includes('_')) return name;
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Reads the entries of a list. A single value counts as its only entry, as in the API; a missing value yields no entries. */
-export function readMany<T extends object>(holder: Placed<T>, name: keyof T & string): readonly JsonValue[] {
+export function readList<T extends object>(holder: BodyObject<T>, name: keyof T & string): readonly JsonValue[] {
   const value = holder.get(name);
   if (isMissing(value)) return [];
   if (Array.isArray(value)) return value;
-  if (typeof value !== 'object') throw invalid(holder.at(name), 'a list');
+  if (typeof value !== 'object') throw invalidValue(holder.pathOf(name), 'a list');
   return [value];
 }
 
 /** Iterates over the entries of a member. Each entry is read when it is reached. */
-export function manyIn<U extends object, T extends object>(
-  holder: Placed<T>,
+export function iterateList<U extends object, T extends object>(
+  holder: BodyObject<T>,
   name: keyof T & string,
-): IteratorObject<Placed<U>> {
-  return new Entries(holder, name, readMany(holder, name), inCamelCase);
+): IteratorObject<BodyObject<U>> {
+  return new EntryIterator(holder, name, readList(holder, name), toCamelFields);
 }
 
 /** Reads an enumeration value in upper case; undefined if it is missing or unspecified. */
-export function readWord<T extends object>(holder: Placed<T>, name: keyof T & string): string | undefined {
+export function readEnum<T extends object>(holder: BodyObject<T>, name: keyof T & string): string | undefined {
   const value = holder.maybeText(name)?.toUpperCase();
   return value === undefined || value === '' || value.endsWith('_UNSPECIFIED') ? undefined : value;
 }
@@ -66,6 +69,6 @@ export function readWord<T extends object>(holder: Placed<T>, name: keyof T & st
  *
  * @template T type that declares the possible members
  */
-export function fieldsOf<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
-  return (isJsonObject(value) ? camelFields(value) : {}) as T;
+export function readObject<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
+  return (isJsonObject(value) ? renameToCamelCase(value) : {}) as T;
 }

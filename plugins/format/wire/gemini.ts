@@ -2,7 +2,7 @@ import type * as genai from '@google/genai';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that Google's SDK does not declare, with their senders. */
-interface Undeclared {
+interface UndeclaredMembers {
   request:
     | 'generationConfig' // the API itself; the SDK has its members in `config`
     | 'generateContentRequest' // requests to count tokens
@@ -25,14 +25,17 @@ interface Undeclared {
     | 'prefixItems';
 }
 
-export type GeminiRequest = Loose<genai.GenerateContentParameters | genai.GenerateContentConfig, Undeclared['request']>;
-export type GeminiGeneration = Loose<genai.GenerationConfig, Undeclared['generation']>;
+export type GeminiRequest = Loose<
+  genai.GenerateContentParameters | genai.GenerateContentConfig,
+  UndeclaredMembers['request']
+>;
+export type GeminiGeneration = Loose<genai.GenerationConfig, UndeclaredMembers['generation']>;
 export type GeminiThinking = Loose<genai.ThinkingConfig>;
 export type GeminiTool = Loose<genai.Tool>;
 export type GeminiFunction = Loose<genai.FunctionDeclaration>;
 export type GeminiToolConfig = Loose<genai.ToolConfig>;
 export type GeminiCalling = Loose<genai.FunctionCallingConfig>;
-export type GeminiSchema = Loose<genai.Schema, Undeclared['schema']>;
+export type GeminiSchema = Loose<genai.Schema, UndeclaredMembers['schema']>;
 
 export type GeminiContent = Loose<genai.Content>;
 export type GeminiPart = Loose<genai.Part>;
@@ -49,7 +52,7 @@ export type GeminiReply = Loose<
       'candidates' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata'
     >
   | Pick<genai.CountTokensResponse, 'totalTokens'>,
-  Undeclared['reply']
+  UndeclaredMembers['reply']
 >;
 export type GeminiCandidate = Loose<genai.Candidate>;
 export type GeminiFeedback = Loose<genai.GenerateContentResponsePromptFeedback>;
@@ -59,5 +62,5 @@ export type GeminiGroundingChunk = Loose<genai.GroundingChunk>;
 export type GeminiGroundingSource = Loose<genai.GroundingChunkWeb>;
 export type GeminiGroundingSupport = Loose<genai.GroundingSupport>;
 export type GeminiSegment = Loose<genai.Segment>;
-export type GeminiCitations = Loose<genai.CitationMetadata, Undeclared['citations']>;
+export type GeminiCitations = Loose<genai.CitationMetadata, UndeclaredMembers['citations']>;
 export type GeminiCitation = Loose<genai.Citation>;

@@ -1,7 +1,9 @@
 import type { JsonValue } from '#core/platform/json.ts';
 
 /** Names of the members that any type of a union declares, without index signatures. */
-type Declared<T> = T extends unknown ? keyof { [K in keyof T as string extends K ? never : K]: true } & string : never;
+type DeclaredName<T> = T extends unknown
+  ? keyof { [K in keyof T as string extends K ? never : K]: true } & string
+  : never;
 
 /**
  * An object as sent by a client or a vendor. It may have any of the members that the vendor's SDK declares, and their
@@ -11,7 +13,7 @@ type Declared<T> = T extends unknown ? keyof { [K in keyof T as string extends K
  * @template Others names that the declarations lack but a vendor or client sends
  */
 export type Loose<T, Others extends string = never> = {
-  readonly [Name in Declared<T> | Others]?: JsonValue | undefined;
+  readonly [Name in DeclaredName<T> | Others]?: JsonValue | undefined;
 };
 
 /** Variant of a type whose members can be changed in place. */

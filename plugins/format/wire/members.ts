@@ -3,7 +3,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExactInputsInSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 
 /** Reads a token count; undefined if the value is not a count. */
-export function count(value: JsonValue | undefined): number | undefined {
+export function asCount(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
@@ -35,12 +35,12 @@ export function scalarNumber(value: JsonValue | undefined): number {
 }
 
 /** Returns the value if it is a non-empty text. */
-export function filledText(value: JsonValue | undefined): string | undefined {
+export function asFilledText(value: JsonValue | undefined): string | undefined {
   return asText(value) || undefined;
 }
 
 /** Returns the value if it is a non-empty object. */
-export function filledObject(value: JsonValue | undefined): JsonObject | undefined {
+export function asFilledObject(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) && Object.keys(value).length > 0 ? value : undefined;
 }
 
@@ -50,20 +50,20 @@ export function asList(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 /** Returns the original list if the changed list has exactly the same entries, otherwise the changed list. */
-export function sameOr(list: JsonValue | readonly JsonValue[] | undefined, changed: JsonValue[]): JsonValue[] {
+export function keepIfSame(list: JsonValue | readonly JsonValue[] | undefined, changed: JsonValue[]): JsonValue[] {
   const isSame =
     Array.isArray(list) && list.length === changed.length && list.every((entry, index) => entry === changed[index]);
   return isSame ? (list as JsonValue[]) : changed;
 }
 
 /** Adds up the defined values; undefined if none is defined. */
-export function sum(...values: (number | undefined)[]): number | undefined {
+export function sumDefined(...values: (number | undefined)[]): number | undefined {
   const defined = values.filter((value) => value !== undefined);
   return defined.length === 0 ? undefined : defined.reduce((total, value) => total + value, 0);
 }
 
 /** Lists the non-empty texts of a value that is a text or a list of texts. */
-export function textsOf(value: JsonValue | undefined): readonly string[] {
+export function listTexts(value: JsonValue | undefined): readonly string[] {
   const list = Array.isArray(value) ? value : [value];
   return list.filter((entry) => typeof entry === 'string' && entry !== '') as string[];
 }
@@ -88,7 +88,7 @@ export function readEvent(data: string, event?: StreamEvent): JsonObject | undef
 }
 
 /** Parses a long text like `parseBody`, in steps. */
-export function* bodySteps(text: string): Generator<undefined, JsonObject | undefined> {
+export function* parseBodyInSteps(text: string): Generator<undefined, JsonObject | undefined> {
   try {
     const value = yield* parseExactInputsInSteps(text);
     return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;

@@ -3,7 +3,7 @@ import type * as anthropic from '@anthropic-ai/sdk/resources/messages/messages';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that Anthropic's SDK does not declare, with their senders. */
-interface Undeclared {
+interface UndeclaredMembers {
   request:
     | 'output_format' // SDKs before `output_config`
     | 'temperature' // Anthropic, and clients of its older models
@@ -13,7 +13,10 @@ interface Undeclared {
   event: 'usage'; // Z.ai, in vendor-specific events
 }
 
-export type MessagesRequest = Loose<anthropic.MessageCreateParams | beta.MessageCreateParams, Undeclared['request']>;
+export type MessagesRequest = Loose<
+  anthropic.MessageCreateParams | beta.MessageCreateParams,
+  UndeclaredMembers['request']
+>;
 export type MessagesThinking = Loose<anthropic.ThinkingConfigParam>;
 export type MessagesOutputConfig = Loose<anthropic.OutputConfig>;
 export type MessagesOutputFormat = Loose<anthropic.JSONOutputFormat>;
@@ -32,7 +35,7 @@ export type MessagesBlock = Loose<
 >;
 export type MessagesSource = Loose<
   anthropic.ImageBlockParam['source'] | anthropic.DocumentBlockParam['source'],
-  Undeclared['source']
+  UndeclaredMembers['source']
 >;
 export type MessagesCitation = Loose<anthropic.TextCitation>;
 
@@ -43,7 +46,7 @@ export type MessagesEnding = Loose<anthropic.RawMessageDeltaEvent.Delta>;
 export type MessagesStopDetails = Loose<anthropic.RefusalStopDetails>;
 export type MessagesEvent = Loose<
   anthropic.RawMessageStreamEvent | beta.BetaRawMessageStreamEvent,
-  Undeclared['event']
+  UndeclaredMembers['event']
 >;
 export type MessagesDelta = Loose<anthropic.RawContentBlockDelta>;
 export type MessagesUsage = Loose<anthropic.Usage>;

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 type Value = JsonValue | undefined;
 
 /** Creates the error for a member that has a wrong type or value. */
-export function invalid(path: string, expected: string): GatewayError {
+export function invalidValue(path: string, expected: string): GatewayError {
   return new GatewayError('invalid_request', `\`${path}\` must be ${expected}.`, { param: path });
 }
 
@@ -16,9 +16,9 @@ export function isMissing(value: Value): value is null | undefined {
 export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 1_000_000_000): number | undefined {
   if (isMissing(value)) return undefined;
   if (typeof value !== 'number' || value < minimum || value > maximum) {
-    throw invalid(path, `a number from ${minimum} to ${maximum}`);
+    throw invalidValue(path, `a number from ${minimum} to ${maximum}`);
   }
-  if (!Number.isInteger(value)) throw invalid(path, `an integer from ${minimum}`);
+  if (!Number.isInteger(value)) throw invalidValue(path, `an integer from ${minimum}`);
   return value;
 }
 
@@ -28,7 +28,7 @@ export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 
  *
  * @template T type that declares the possible members
  */
-export class Placed<T extends object = JsonObject> {
+export class BodyObject<T extends object = JsonObject> {
   readonly value: T;
   readonly #key: string;
   readonly #holder: Holder | undefined;
@@ -49,12 +49,12 @@ export class Placed<T extends object = JsonObject> {
 
   get path(): string {
     if (this.#holder === undefined) return this.#key;
-    const path = this.#holder.at(this.#key);
+    const path = this.#holder.pathOf(this.#key);
     return this.#index === undefined ? path : `${path}[${this.#index}]`;
   }
 
   /** Returns the path of a member. */
-  at(name: keyof T & string): string {
+  pathOf(name: keyof T & string): string {
     const { path } = this;
     return path === '' ? name : `${path}.${name}`;
   }
@@ -69,59 +69,59 @@ export class Placed<T extends object = JsonObject> {
 
   text(name: keyof T & string): string {
     const value = this.get(name);
-    if (typeof value !== 'string') throw invalid(this.at(name), 'a string');
+    if (typeof value !== 'string') throw invalidValue(this.pathOf(name), 'a string');
     return value;
   }
 
-  filled(name: keyof T & string, expected = 'a non-empty string'): string {
+  filledText(name: keyof T & string, expected = 'a non-empty string'): string {
     const text = this.text(name);
-    if (text === '') throw invalid(this.at(name), expected);
+    if (text === '') throw invalidValue(this.pathOf(name), expected);
     return text;
   }
 
   maybeText(name: keyof T & string): string | undefined {
     const value = this.get(name);
     if (isMissing(value)) return undefined;
-    if (typeof value !== 'string') throw invalid(this.at(name), 'a string');
+    if (typeof value !== 'string') throw invalidValue(this.pathOf(name), 'a string');
     return value;
   }
 
   maybeBoolean(name: keyof T & string): boolean | undefined {
     const value = this.get(name);
     if (isMissing(value)) return undefined;
-    if (typeof value !== 'boolean') throw invalid(this.at(name), 'true or false');
+    if (typeof value !== 'boolean') throw invalidValue(this.pathOf(name), 'true or false');
     return value;
   }
 
   maybeInteger(name: keyof T & string, minimum?: number): number | undefined {
     const value = this.get(name);
-    return isMissing(value) ? undefined : maybeInteger(value, this.at(name), minimum);
+    return isMissing(value) ? undefined : maybeInteger(value, this.pathOf(name), minimum);
   }
 
-  object<U extends object = JsonObject>(name: keyof T & string): Placed<U> {
+  object<U extends object = JsonObject>(name: keyof T & string): BodyObject<U> {
     return this.place(name, this.get(name));
   }
 
-  maybeObject<U extends object = JsonObject>(name: keyof T & string): Placed<U> | undefined {
+  maybeObject<U extends object = JsonObject>(name: keyof T & string): BodyObject<U> | undefined {
     const value = this.get(name);
     return isMissing(value) ? undefined : this.place(name, value);
   }
 
   list(name: keyof T & string): readonly JsonValue[] {
     const value = this.get(name);
-    if (!Array.isArray(value)) throw invalid(this.at(name), 'a list');
+    if (!Array.isArray(value)) throw invalidValue(this.pathOf(name), 'a list');
     return value;
   }
 
   /** Iterates over the entries of a list; empty if the list is missing. Each entry is checked when it is reached. */
-  objects<U extends object = JsonObject>(name: keyof T & string): IteratorObject<Placed<U>> {
-    return new Entries<U>(this, name, this.isMissing(name) ? [] : this.list(name));
+  objects<U extends object = JsonObject>(name: keyof T & string): IteratorObject<BodyObject<U>> {
+    return new EntryIterator<U>(this, name, this.isMissing(name) ? [] : this.list(name));
   }
 
   /** Creates the object for a value with the path of a member, or of an entry of a list. */
-  place<U extends object = JsonObject>(name: keyof T & string, value: Value, index?: number): Placed<U> {
-    if (isJsonObject(value)) return new Placed(value as U, name, this, index);
-    throw invalid(new Placed({}, name, this, index).path, 'an object');
+  place<U extends object = JsonObject>(name: keyof T & string, value: Value, index?: number): BodyObject<U> {
+    if (isJsonObject(value)) return new BodyObject(value as U, name, this, index);
+    throw invalidValue(new BodyObject({}, name, this, index).path, 'an object');
   }
 
   /** Reads a string or a list of strings; empty if it is missing. */
@@ -130,7 +130,7 @@ export class Placed<T extends object = JsonObject> {
     if (isMissing(value)) return [];
     if (typeof value === 'string') return [value];
     return this.list(name).map((entry, index) => {
-      if (typeof entry !== 'string') throw invalid(`${this.at(name)}[${index}]`, 'a string');
+      if (typeof entry !== 'string') throw invalidValue(`${this.pathOf(name)}[${index}]`, 'a string');
       return entry;
     });
   }
@@ -138,12 +138,12 @@ export class Placed<T extends object = JsonObject> {
 
 /** Object that provides the paths of its members. */
 interface Holder {
-  at(name: string): string;
-  place<U extends object>(name: string, value: Value, index: number): Placed<U>;
+  pathOf(name: string): string;
+  place<U extends object>(name: string, value: Value, index: number): BodyObject<U>;
 }
 
 /** Iterates over entries of a list. A generator would be measurably slower in histories of hundreds of messages. */
-export class Entries<U extends object> extends Iterator<Placed<U>> {
+export class EntryIterator<U extends object> extends Iterator<BodyObject<U>> {
   readonly #holder: Holder;
   readonly #name: string;
   readonly #list: readonly JsonValue[];
@@ -159,7 +159,7 @@ export class Entries<U extends object> extends Iterator<Placed<U>> {
     this.#read = read;
   }
 
-  next(): IteratorResult<Placed<U>, undefined> {
+  next(): IteratorResult<BodyObject<U>, undefined> {
     const index = this.#index++;
     if (index >= this.#list.length) return { done: true, value: undefined };
     const entry = this.#list[index];

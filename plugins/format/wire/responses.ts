@@ -3,7 +3,7 @@ import type * as shared from 'openai/resources/shared';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that OpenAI's SDK does not declare, with their senders. */
-interface Undeclared {
+interface UndeclaredMembers {
   request:
     | 'client_metadata' // Codex
     | 'presence_penalty' // Open Responses
@@ -18,20 +18,20 @@ interface Undeclared {
     | 'store'; // Open Responses
 }
 
-export type ResponsesRequest = Loose<openai.ResponseCreateParams, Undeclared['request']>;
+export type ResponsesRequest = Loose<openai.ResponseCreateParams, UndeclaredMembers['request']>;
 export type ResponsesReasoningOptions = Loose<shared.Reasoning>;
 export type ResponsesTextOptions = Loose<openai.ResponseTextConfig>;
 export type ResponsesFormat = Loose<openai.ResponseFormatTextConfig>;
-export type ResponsesTool = Loose<openai.Tool, Undeclared['tool']>;
+export type ResponsesTool = Loose<openai.Tool, UndeclaredMembers['tool']>;
 export type ResponsesToolChoice = Loose<
   openai.ToolChoiceAllowed | openai.ToolChoiceCustom | openai.ToolChoiceFunction,
-  Undeclared['choice']
+  UndeclaredMembers['choice']
 >;
 
 /** An item of the input or the output. */
 export type ResponsesItem = Loose<
   openai.ResponseInputItem | openai.EasyInputMessage | openai.ResponseOutputItem | openai.ResponseReasoningItem,
-  Undeclared['item']
+  UndeclaredMembers['item']
 >;
 /** A part of an item's content or summary. */
 export type ResponsesPart = Loose<
@@ -39,11 +39,11 @@ export type ResponsesPart = Loose<
   | openai.ResponseInputContent
   | openai.ResponseReasoningItem.Summary
   | openai.ResponseReasoningItem.Content,
-  Undeclared['part']
+  UndeclaredMembers['part']
 >;
 export type ResponsesAnnotation = Loose<openai.ResponseOutputText['annotations'][number]>;
 
-export type ResponsesReply = Loose<openai.Response, Undeclared['reply']>;
+export type ResponsesReply = Loose<openai.Response, UndeclaredMembers['reply']>;
 export type ResponsesTransformation = Loose<openai.Response.InputTransformation>;
 export type ResponsesIncompleteDetails = Loose<openai.Response.IncompleteDetails>;
 export type ResponsesEvent = Loose<openai.ResponseStreamEvent>;

@@ -8,7 +8,7 @@ import type { ClientTool, Conversation, Item, Part } from '../../../plugins/form
 import { Notes } from '../../../plugins/format/canonical/notes.ts';
 import type { TextFormat } from '../../../plugins/format/formats/contract/descriptor.ts';
 import { encodeForRoute } from '../../../plugins/format/routes/translation/encode-for-route.ts';
-import { plainNames, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
 
 export const nothing: Conversation = {
   instructions: [],
@@ -95,9 +95,9 @@ export function encodeWith(
   { profile = {}, ...target }: Partial<Omit<EncodeTarget, 'profile'>> & { readonly profile?: ProfileSettings },
 ): { body: JsonObject; notes: readonly string[] } {
   const conversation = { ...nothing, ...wanted };
-  const { ownState = () => undefined, ...others } = target;
+  const { findOwnState: ownState = () => undefined, ...others } = target;
   const notes = target.notes ?? new Notes();
-  const names = new ToolNames(conversation, plainNames);
+  const names = new ToolNames(conversation, commonNameRules);
   const opening = { ...format, text: { ...format.text, encodeRequest: encodeOpening(format, ownState) } };
   const to = { model: 'there', profile: mergeProfiles(profile), isStream: false, names, ...others, notes };
   const body = encodeForRoute(opening, conversation, to, '0a1b2c3d');
@@ -105,8 +105,11 @@ export function encodeWith(
 }
 
 /** The encoder of a format, which opens reasoning state as the test says. */
-function encodeOpening(format: TextFormat, ownState: EncodeTarget['ownState']): TextFormat['text']['encodeRequest'] {
-  return (conversation, target) => format.text.encodeRequest(conversation, { ...target, ownState });
+function encodeOpening(
+  format: TextFormat,
+  ownState: EncodeTarget['findOwnState'],
+): TextFormat['text']['encodeRequest'] {
+  return (conversation, target) => format.text.encodeRequest(conversation, { ...target, findOwnState: ownState });
 }
 
 /** The one event in these bytes. */

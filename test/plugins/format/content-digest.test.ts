@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { canonicalArguments } from '../../../plugins/format/content/canonical-arguments.ts';
+import { canonicalizeArguments } from '../../../plugins/format/content/canonical-arguments.ts';
 import { ContentDigest } from '../../../plugins/format/content/content-digest.ts';
 
 const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
 
 function digestOf(...texts: readonly string[]): string | undefined {
   const content = new ContentDigest();
-  for (const text of texts) content.text(text);
+  for (const text of texts) content.addText(text);
   return content.digest;
 }
 
@@ -43,11 +43,11 @@ describe('the digest of a text', () => {
 describe('the digest of an answer with more than a text', () => {
   it('tells text, reasoning and calls apart', () => {
     const content = new ContentDigest();
-    content.reasoning('Hm.');
-    content.text('Now.');
-    content.call(0, 'get_time', 'call_1');
-    content.input(0, '{"zone": ');
-    content.input(0, '"WIB"}');
+    content.addReasoning('Hm.');
+    content.addText('Now.');
+    content.startCall(0, 'get_time', 'call_1');
+    content.addInput(0, '{"zone": ');
+    content.addInput(0, '"WIB"}');
     const lines = `reasoning ${sha256('Hm.')}\ncall ${sha256('get_time\n{"zone":"WIB"}')}\n`;
     expect(content.digest).toBe(sha256(Buffer.concat([Buffer.from('Now.'), Buffer.from([0xff]), Buffer.from(lines)])));
   });
@@ -56,19 +56,19 @@ describe('the digest of an answer with more than a text', () => {
     const content = new ContentDigest();
     const other = new ContentDigest();
     for (const [at, id] of ['a', 'b'].entries()) {
-      content.call(0, 'f', id);
-      content.input(0, `{"n":${at}}`);
-      other.call(at, 'f', id);
-      other.input(at, `{"n":${at}}`);
+      content.startCall(0, 'f', id);
+      content.addInput(0, `{"n":${at}}`);
+      other.startCall(at, 'f', id);
+      other.addInput(at, `{"n":${at}}`);
     }
     expect(content.digest).toBe(other.digest);
-    expect(content.isSame(other)).toBe(true);
+    expect(content.hasSameContent(other)).toBe(true);
   });
 
   it('is undefined where arguments are too long to be kept', () => {
     const content = new ContentDigest();
-    content.call(0, 'f', 'a');
-    content.input(0, 'x'.repeat(2_000_000));
+    content.startCall(0, 'f', 'a');
+    content.addInput(0, 'x'.repeat(2_000_000));
     expect(content.digest).toBeUndefined();
   });
 });
@@ -88,6 +88,6 @@ describe('arguments', () => {
     ['*** Begin Patch', '*** Begin Patch'],
     ['{"😀":1,"\uffee":2}', '{"\uffee":2,"😀":1}'],
   ])('%j are %j', (given, canonical) => {
-    expect(canonicalArguments(given)).toBe(canonical);
+    expect(canonicalizeArguments(given)).toBe(canonical);
   });
 });

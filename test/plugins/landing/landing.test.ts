@@ -16,7 +16,7 @@ import type { PaymentProvider } from '#core/business/payments/payment-provider.t
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
-import { abilitiesOf } from '../../../plugins/format/catalog/abilities.ts';
+import { describeCapabilities } from '../../../plugins/format/catalog/model-capabilities.ts';
 import { plugin } from '../../../plugins/landing/index.ts';
 import { readYaml } from '../../core/business/accounts/yaml-fixture.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
@@ -66,7 +66,7 @@ async function serve(home: Home = {}): Promise<Server> {
   });
   if (provider !== undefined) keepProviders(host, new Map([[provider.name, provider]]));
   return servePages(host, async (server) => {
-    server.gateway.abilities(abilitiesOf);
+    server.gateway.abilities(describeCapabilities);
     if (statuses !== undefined) server.gateway.statusReport(routesReport(() => statuses));
     if (hasSetup) server.gateway.page(pageAt('/dashboard/connect'));
     if (hasSignIn) server.gateway.page(pageAt('/sign-in'));

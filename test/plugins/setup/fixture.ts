@@ -1,12 +1,12 @@
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { SectionValue } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { abilitiesOf } from '../../../plugins/format/catalog/abilities.ts';
+import { describeCapabilities } from '../../../plugins/format/catalog/model-capabilities.ts';
 import type { SetupHost } from '../../../plugins/setup/defaults.ts';
 import type { setupSection } from '../../../plugins/setup/section.ts';
 import { hostOf } from '../format/catalog/catalog-fixture.ts';
 
-export const registry = { abilityReader: abilitiesOf };
+export const registry = { abilityReader: describeCapabilities };
 
 type SetupSettings = SectionValue<typeof setupSection>;
 

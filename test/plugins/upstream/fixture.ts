@@ -131,7 +131,7 @@ export function exchangeFor(
     maxOutputTokens: undefined,
   };
   const said = { format: descriptors[format], purpose: 'answer', model: 'test', isStream } as const;
-  const request = new ClientRequest(said, RequestContent.whole(text, body));
+  const request = new ClientRequest(said, RequestContent.fromText(text, body));
   if (account !== undefined) exchange.set(principal, { accountId: account } as Principal);
   exchange.set(adapter, new ModelCall(exchange, model, request));
   return exchange;

@@ -1,7 +1,7 @@
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { anyId, CallIds, type IdForm, numberedId } from '../../canonical/call-ids.ts';
-import { nineCharacters } from '../../canonical/openai.ts';
+import { anyId, CallIds, type IdRules, numberedId } from '../../canonical/call-ids.ts';
+import { toNineCharacterId } from '../../canonical/openai.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
 type CallIdRule = Quirks['tool_call_ids'];
@@ -15,18 +15,18 @@ export type WriteCallIds = (body: JsonObject, ids: WireIds) => JsonObject;
  *
  * @param uniqueForm the format's own form of ids, for vendors that require no other form
  */
-export function adaptCallIds(write: WriteCallIds, uniqueForm: IdForm = anyId): Adaptation {
+export function adaptCallIds(write: WriteCallIds, uniqueForm: IdRules = anyId): Adaptation {
   return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, uniqueForm));
 }
 
 /** Assigns the ids of one request. */
 export class WireIds {
   readonly #rule: CallIdRule;
-  readonly #form: IdForm;
+  readonly #form: IdRules;
   /** Created on first use, because most requests have no calls. */
   #createdIds: CallIds | undefined;
 
-  constructor(rule: CallIdRule, uniqueForm: IdForm) {
+  constructor(rule: CallIdRule, uniqueForm: IdRules) {
     this.#rule = rule;
     this.#form = selectForm(rule, uniqueForm);
   }
@@ -36,12 +36,12 @@ export class WireIds {
   }
 
   assignCallId(id: string, name: string): string {
-    return this.#isAccepted(id) ? id : this.#ids.call(id, name);
+    return this.#isAccepted(id) ? id : this.#ids.addCall(id, name);
   }
 
   /** Returns the id for a result: its own id if the result belongs to no call. */
   assignResultId(id: string): string {
-    return this.#isAccepted(id) ? id : (this.#ids.result(id) ?? id);
+    return this.#isAccepted(id) ? id : (this.#ids.matchResult(id) ?? id);
   }
 
   /** Ends the current turn. Call it at the first item that is not the model's. */
@@ -54,22 +54,22 @@ export class WireIds {
   }
 }
 
-const nineCharacterForm: IdForm = {
-  own: (id) => (id === '' ? '' : nineCharacters(id)),
-  numbered: (id, _name, number) => nineCharacters(numberedId(id, number)),
+const nineCharacterForm: IdRules = {
+  toPreferred: (id) => (id === '' ? '' : toNineCharacterId(id)),
+  toNumbered: (id, _name, number) => toNineCharacterId(numberedId(id, number)),
 };
 
 /**
  * Ids such as `functions.NAME:N`, where N counts the calls of a conversation from 0. Source: Moonshot's "Tool call guidance" for
  * Kimi K2, whose prompts contain the ids.
  */
-const functionForm: IdForm = {
-  own: (id, name) => (id.startsWith(`functions.${name}:`) && /:\d+$/.test(id) ? id : ''),
-  numbered: (_id, name, number) => `functions.${name}:${number}`,
-  isByPlace: true,
+const functionForm: IdRules = {
+  toPreferred: (id, name) => (id.startsWith(`functions.${name}:`) && /:\d+$/.test(id) ? id : ''),
+  toNumbered: (_id, name, number) => `functions.${name}:${number}`,
+  countsAllCalls: true,
 };
 
-function selectForm(rule: CallIdRule, uniqueForm: IdForm): IdForm {
+function selectForm(rule: CallIdRule, uniqueForm: IdRules): IdRules {
   if (rule === 'nine_characters') return nineCharacterForm;
   return rule === 'functions' ? functionForm : uniqueForm;
 }

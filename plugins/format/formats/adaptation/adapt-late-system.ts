@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { asReminder } from '../../canonical/dialogue.ts';
+import { writeReminder } from '../../canonical/dialogue.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
 /** Where a format keeps its dialogue. */
@@ -108,10 +108,10 @@ function toReminder({ type, content }: JsonObject, textType: string): JsonObject
 /** A string stays a string. Parts stay parts and keep their other members, such as a cache breakpoint. */
 function toReminderContent(content: JsonValue | undefined, textType: string): string | JsonObject[] | undefined {
   if (!Array.isArray(content)) {
-    return typeof content === 'string' && content.trim() !== '' ? asReminder(content) : undefined;
+    return typeof content === 'string' && content.trim() !== '' ? writeReminder(content) : undefined;
   }
   const parts = readTextParts(content, textType);
-  return parts.length === 0 ? undefined : parts.map((part) => ({ ...part, text: asReminder(part.text) }));
+  return parts.length === 0 ? undefined : parts.map((part) => ({ ...part, text: writeReminder(part.text) }));
 }
 
 type TextPart = JsonObject & { readonly text: string };

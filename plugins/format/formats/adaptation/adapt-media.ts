@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
+import { toCamelCase, readObject } from '../../wire/gemini-fields.ts';
 import { type Adaptation, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
 import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 
@@ -52,15 +52,15 @@ function containsMedium(value: JsonValue | undefined, rejectedMedia: ReadonlySet
   const medium = mediumOf(value);
   if (medium !== undefined && rejectedMedia.has(medium)) return true;
   return Object.entries(value).some(
-    ([name, member]) => partHolders.has(camelName(name)) && containsMedium(member, rejectedMedia),
+    ([name, member]) => partHolders.has(toCamelCase(name)) && containsMedium(member, rejectedMedia),
   );
 }
 
 function mediumOf(part: JsonObject): Medium | undefined {
   const { type } = part;
   if (type !== undefined) return mediumOfType.get(type);
-  const { inlineData, fileData } = fieldsOf<GeminiPart>(part);
-  const { mimeType } = fieldsOf<GeminiBlob>(inlineData ?? fileData);
+  const { inlineData, fileData } = readObject<GeminiPart>(part);
+  const { mimeType } = readObject<GeminiBlob>(inlineData ?? fileData);
   if (typeof mimeType !== 'string') return undefined;
   if (mimeType.startsWith('image/')) return 'images';
   if (mimeType.startsWith('video/')) return 'video';

@@ -2,10 +2,10 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
-import { instructionFor } from '../../canonical/output-format.ts';
+import { writeInstruction } from '../../canonical/output-format.ts';
 import { fitBudget } from '../../canonical/reasoning.ts';
-import { noteCutting } from '../../canonical/stop-cutter.ts';
-import { textsOf } from '../../wire/members.ts';
+import { noteLocalStops } from '../../canonical/stop-cutter.ts';
+import { listTexts } from '../../wire/members.ts';
 import { type Adaptation, type MemberCodec, decodeMembers } from '../contract/adaptation.ts';
 import { canOmit, omitMembers, undefinedIfEmpty, withMember } from './adapt-members.ts';
 
@@ -84,9 +84,9 @@ function fitReasoningBudget(
 export function adaptStops(name: string, isSingleChoice: (body: JsonObject) => boolean = () => true): Adaptation {
   return (body, { profile, notes }) => {
     const maxSequences = profile.quirks.stop;
-    const sequences = textsOf(body[name]);
+    const sequences = listTexts(body[name]);
     if (sequences.length <= maxSequences) return body;
-    if (isSingleChoice(body)) noteCutting(notes);
+    if (isSingleChoice(body)) noteLocalStops(notes);
     else notes.drop(name);
     // The member keeps its position, because some caches compare bodies byte by byte.
     return withMember(body, name, maxSequences === 0 ? undefined : sequences.slice(0, maxSequences));
@@ -113,7 +113,7 @@ export function adaptOutput(memberCodec: MemberCodec, { find, replace, instruct 
     const { output } = decodeMembers(memberCodec, outputMembers, new Notes());
     if (output === undefined || (output.type === 'json_object' && support === 'object')) return body;
     notes.approximate(`${output.type} as instruction`);
-    return instruct(replace(body, support === 'object'), instructionFor(output), profile);
+    return instruct(replace(body, support === 'object'), writeInstruction(output), profile);
   };
 }
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { member, sameOr, scalarText } from '../../wire/members.ts';
+import { member, keepIfSame, scalarText } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapMembers, mapObjects, omitMembers, withMember } from './adapt-members.ts';
 
@@ -111,7 +111,7 @@ export function adaptHostedTools(
     const removed = tools.filter((_tool, index): _tool is JsonObject => replaced[index] === undefined);
     const missing = removed.find((tool) => remaining.length === 0 || isChosen(tool, choice));
     if (missing !== undefined) throw unsupportedToolError(missing);
-    return withMember(body, 'tools', sameOr(tools, remaining));
+    return withMember(body, 'tools', keepIfSame(tools, remaining));
   };
 }
 

@@ -32,7 +32,7 @@ const instructionMarkers: Readonly<Record<string, (body: JsonObject, text: strin
 export function isolateCache(body: JsonObject, format: string, mark: string | undefined, target: Target): JsonObject {
   const markInstructions = instructionMarkers[format];
   if (mark === undefined || markInstructions === undefined) return body;
-  target.notes.separate('the prompt cache by account');
+  target.notes.noteSeparated('the prompt cache by account');
   const { cache_separator: separator } = target.profile.quirks;
   if (separator === 'cache_salt') return { ...body, cache_salt: mark };
   if (separator === 'user_id') return format === 'messages' ? markMetadata(body, mark) : { ...body, user_id: mark };

@@ -2,9 +2,9 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Reasoning } from '../../canonical/conversation.ts';
 import { Notes } from '../../canonical/notes.ts';
-import { wantsReasoning } from '../../canonical/reasoning.ts';
+import { requiresReasoning } from '../../canonical/reasoning.ts';
 import { asList, asText, member } from '../../wire/members.ts';
-import { Placed } from '../../wire/read.ts';
+import { BodyObject } from '../../wire/read.ts';
 import { mapEntries, omitMembers, withMember } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { readKeptCall, readReasoning, reasoningSeparator } from './request/read-reasoning.ts';
@@ -52,7 +52,7 @@ function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[])
  */
 function restoresReasoning(profile: Profile, hasCalls: boolean): boolean {
   const isMember = selectReasoningPlace(profile) === 'reasoning_content';
-  return isMember ? wantsReasoning(profile, hasCalls) : acceptsReasoning(profile, hasCalls);
+  return isMember ? requiresReasoning(profile, hasCalls) : acceptsReasoning(profile, hasCalls);
 }
 
 /**
@@ -65,7 +65,7 @@ function restoreReasoning(message: ChatMessage, path: string, profile: Profile, 
   const place = selectReasoningPlace(profile);
   const isMember = place === 'reasoning_content';
   if (asText(message[place as 'reasoning']) !== '' || (!isMember && hasReasoningInContent(message))) return message;
-  const returnedTexts = nonEmptyTexts(readReasoning(new Placed(message, path), new Notes()));
+  const returnedTexts = nonEmptyTexts(readReasoning(new BodyObject(message, path), new Notes()));
   const texts = returnedTexts.length > 0 ? returnedTexts : store.readTextsBefore(calls);
   if (texts.length === 0 && (!isMember || received === '')) return message;
   const bareMessage = isMember ? message : omitMembers(message, ['reasoning_content', 'reasoning']);
@@ -82,7 +82,7 @@ class StoredReasoning {
     const { keptReasoning } = target;
     if (keptReasoning?.hasFound !== true) return;
     const calls = messages.flatMap((message) => asList(member<ChatMessage>(message, 'tool_calls')));
-    const reasoningByCall = keptReasoning.before(calls.map(readKeptCall));
+    const reasoningByCall = keptReasoning.findBefore(calls.map(readKeptCall));
     for (const [index, call] of calls.entries()) this.#byCall.set(call, reasoningByCall[index] ?? []);
   }
 

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { idsUpTo } from '../../canonical/call-ids.ts';
-import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
-import { plainNames } from '../../canonical/tool-names.ts';
+import { idsOfMaxLength } from '../../canonical/call-ids.ts';
+import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
+import { commonNameRules } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem, isSystem } from '../adaptation/adapt-late-system.ts';
@@ -47,7 +47,7 @@ import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../.
 
 const memberCodec: MemberCodec = {
   codec: chatCodec,
-  toolNames: plainNames,
+  toolNames: commonNameRules,
   stateKinds: [],
   dialogue: { messages: [{ role: 'user', content: '.' }] },
 };
@@ -189,7 +189,7 @@ export const adaptChat = chainAdaptations(
   adaptReasoning,
   adaptOutput(memberCodec, outputEditor),
   adaptMessages,
-  adaptCallIds(writeCallIds, idsUpTo(maxCallIdLength)),
+  adaptCallIds(writeCallIds, idsOfMaxLength(maxCallIdLength)),
   adaptRefused(() => fallbackModelMembers),
 );
 
@@ -202,7 +202,7 @@ function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatReques
   const hasRefusedTools = asList(body.tools).length > 0 && refusesToolsWithReasoning(profile);
   if (hasRefusedTools && body.reasoning_effort !== 'none') return dropReasoning(body, target);
   const isRequested = reasoningMembers.some((name) => isSet(body[name]));
-  const isServed = canReason(profile) && !isForeignEffort(body.reasoning_effort, profile);
+  const isServed = canReason(profile) && !isUnsupportedEffort(body.reasoning_effort, profile);
   if (isRequested && !isServed) return rewriteReasoning(body, target);
   return canReason(profile) ? body : omitMembers(body, reasoningMembers);
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { plainNames } from '../../canonical/tool-names.ts';
-import { count, hasToolOfType, member, textsOf } from '../../wire/members.ts';
+import { commonNameRules } from '../../canonical/tool-names.ts';
+import { asCount, hasToolOfType, member, listTexts } from '../../wire/members.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
-import { contentReaderOf } from '../../content/read-content.ts';
+import { createContentReaders } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptChat } from './adaptations.ts';
 import { chatCodec } from './codec.ts';
@@ -27,14 +27,14 @@ export const chat: ClientTextFormat = {
   statuses: { not_supported: 400 },
   reasoningStyles: ['effort', 'thinking', 'thinking_off', 'enable_thinking', 'openrouter', 'none'],
   replyText: chatReplyText,
-  readContent: contentReaderOf(chatCodec),
+  readContent: createContentReaders(chatCodec),
   path: () => '/chat/completions',
   betaHeaders: openaiBetaHeaders,
   client: {
     endpoints: [defineModelEndpoint('chat', '/v1/chat/completions', ['messages'])],
     parameters: chatParameters,
     createObserver: ({ n }: ChatRequest, listeners) =>
-      new FragmentObserver(chatCodec, listeners, { mark: 'data: [DONE]\n\n', choices: count(n) ?? 1 }),
+      new FragmentObserver(chatCodec, listeners, { mark: 'data: [DONE]\n\n', choices: asCount(n) ?? 1 }),
     createReplyRepair: (context, profile) => new ChatReplyRepair(context, profile),
     modelPlace: { member: 'model' },
     createReplyAdapter: (request) => new ChatReplyAdapter(request),
@@ -45,7 +45,7 @@ export const chat: ClientTextFormat = {
       isSingleChoice,
       describeContentForm: (request) => ({
         separator: selectSeparator,
-        ...(readCallForm(request) === 'function_call' && { mostCalls: 1 }),
+        ...(readCallForm(request) === 'function_call' && { maxCalls: 1 }),
       }),
       findHistoryCalls,
       hasBrokenCalls,
@@ -55,7 +55,7 @@ export const chat: ClientTextFormat = {
   },
   text: {
     ...chatCodec,
-    toolNames: plainNames,
+    toolNames: commonNameRules,
     stateKinds: [],
     features: {
       freeformTools: true,
@@ -70,7 +70,7 @@ export const chat: ClientTextFormat = {
       value: { include_usage: true },
       prefix: Buffer.from('{"stream_options":{"include_usage":true},'),
     },
-    readStopSequences: ({ stop }: ChatRequest) => textsOf(stop),
+    readStopSequences: ({ stop }: ChatRequest) => listTexts(stop),
     adapt: adaptChat,
   },
 };

@@ -5,7 +5,7 @@ import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { type Fragment, progress, readFailure, usageFragment } from '../../canonical/reply.ts';
 import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
 import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
-import { asList, count, member, readEvent, scalarNumber } from '../../wire/members.ts';
+import { asList, asCount, member, readEvent, scalarNumber } from '../../wire/members.ts';
 import { type ClientFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { compileParameters } from '../contract/parameters.ts';
@@ -43,13 +43,13 @@ export const completions: ClientFormat = {
 
 /** Reads only the progress of a Completions reply, because its text passes through. */
 class CompletionsDecoder implements ReplyDecoder {
-  event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+  readEvent(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
     const body = readEvent(data, event);
     return body === undefined ? [] : readReply(body);
   }
 
-  whole(body: JsonObject): Fragment[] {
+  readWhole(body: JsonObject): Fragment[] {
     // A choice with an empty text counts as well: there may be nothing to fill in.
     const hasChoices = asList(body['choices']).length > 0;
     return [...readReply(body), ...(hasChoices ? [progress] : []), { type: 'end' }];
@@ -72,7 +72,7 @@ function readChoice(choice: JsonValue): Fragment[] {
 }
 
 function readUsage({ usage }: JsonObject): Usage | undefined {
-  const input = count(member(usage, 'prompt_tokens'));
-  const output = count(member(usage, 'completion_tokens'));
+  const input = asCount(member(usage, 'prompt_tokens'));
+  const output = asCount(member(usage, 'completion_tokens'));
   return input === undefined && output === undefined ? undefined : { input, output };
 }

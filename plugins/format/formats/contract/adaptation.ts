@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Codec } from '../../canonical/codec.ts';
 import type { Conversation, StateKind } from '../../canonical/conversation.ts';
-import type { KeptReasoning } from '../../canonical/kept-reasoning.ts';
+import type { StoredReasoning } from '../../canonical/stored-reasoning.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { type NameRules, ToolNames } from '../../canonical/tool-names.ts';
 
@@ -12,7 +12,7 @@ export interface AdaptationTarget {
   readonly notes: Notes;
   /** Origin tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
-  readonly keptReasoning?: KeptReasoning | undefined;
+  readonly keptReasoning?: StoredReasoning | undefined;
   /** Replaces the client's end user; undefined to keep the client's. */
   readonly endUser?: string | undefined;
 }
@@ -77,6 +77,6 @@ export function reencodeMembers(memberCodec: MemberCodec, members: JsonObject, t
     isStream: false,
     names: new ToolNames(conversation, toolNames),
     notes,
-    ownState: (state) => (state?.origin === origin && stateKinds.includes(state.kind) ? state.data : undefined),
+    findOwnState: (state) => (state?.origin === origin && stateKinds.includes(state.kind) ? state.data : undefined),
   });
 }

@@ -5,11 +5,11 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EventFramer } from '#core/gateway/model-call/event-framer.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
-import type { IdForm } from '../../canonical/call-ids.ts';
+import type { IdRules } from '../../canonical/call-ids.ts';
 import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/codec.ts';
 import type { StateKind } from '../../canonical/conversation.ts';
-import type { HistoryCall } from '../../canonical/kept-reasoning.ts';
-import type { ShownImages } from '../../canonical/made-images.ts';
+import type { HistoryCall } from '../../canonical/stored-reasoning.ts';
+import type { AnswerImages } from '../../canonical/generated-images.ts';
 import type { ContentForm } from '../../content/sent-content.ts';
 import type { NameRules } from '../../canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './adaptation.ts';
@@ -138,9 +138,9 @@ interface ClientTextSide extends ClientCodec {
    */
   describeContentForm?(request: JsonObject): ContentForm;
   /** The images that replies can hold; any by default. */
-  readonly replyImages?: ShownImages;
+  readonly replyImages?: AnswerImages;
   /** The ids that clients accept for calls; any by default. */
-  readonly callIds?: IdForm;
+  readonly callIds?: IdRules;
   /** True if replies can hold log probabilities. */
   readonly hasLogprobs?: boolean;
   /** True if the format has a finish reason for a reply that pauses while the vendor runs its own tools. */

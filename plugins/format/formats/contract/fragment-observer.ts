@@ -4,7 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder, UpstreamCodec } from '../../canonical/codec.ts';
-import { type ContentDigest, takeSaid } from '../../content/content-digest.ts';
+import { type ContentDigest, addPiece } from '../../content/content-digest.ts';
 import { type FinishReason, type Fragment, isContent } from '../../canonical/reply.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
@@ -83,17 +83,17 @@ export class FragmentObserver implements ReplyObserver {
     if (skimmed?.length === 0) return;
     if (this.#ignoresDone && event.data?.trim() === '[DONE]') return;
     const shared = this.#listeners.onFragments === undefined ? event : undefined;
-    this.#observeAll(skimmed ?? this.#decoder.event(event.name, event.data ?? '', shared));
+    this.#observeAll(skimmed ?? this.#decoder.readEvent(event.name, event.data ?? '', shared));
   }
 
   observeReply(body: JsonObject): void {
-    this.#observeAll(this.#decoder.whole(body));
+    this.#observeAll(this.#decoder.readWhole(body));
     this.isComplete = this.isFinished = this.isOver = true;
   }
 
   #skim(event: StreamEvent, content: ContentDigest | undefined): readonly Fragment[] | undefined {
-    if (!event.isPlain) return this.#decoder.skim?.(event, content);
-    if (content !== undefined && event.contentDelta !== undefined) takeSaid(content, event.contentDelta);
+    if (!event.isPlain) return this.#decoder.skimEvent?.(event, content);
+    if (content !== undefined && event.contentDelta !== undefined) addPiece(content, event.contentDelta);
     return noFragments;
   }
 
@@ -101,7 +101,7 @@ export class FragmentObserver implements ReplyObserver {
     const { onFragments, content } = this.#listeners;
     for (const fragment of fragments) {
       this.#observeFragment(fragment);
-      content?.take(fragment);
+      content?.addFragment(fragment);
     }
     const endedCount = this.#endedCount;
     // Some vendors omit the last event; finish reasons of all choices are equivalent to it.

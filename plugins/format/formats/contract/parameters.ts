@@ -1,21 +1,21 @@
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { lossyPlaces, type SettingPlace, type SettingIn } from '../../canonical/settings.ts';
-import { invalid, isMissing } from '../../wire/read.ts';
+import { losableSettings, type SettingPath, type SettingTypeAt } from '../../canonical/settings.ts';
+import { invalidValue, isMissing } from '../../wire/read.ts';
 import { anything, type Rule } from './rules.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /** A parameter that sets a setting of conversations, so upstreams of other formats receive it as well. */
-interface SettingRow<P extends SettingPlace> {
+interface SettingRow<P extends SettingPath> {
   /** Rule for the value; default: any value is valid. */
   readonly is?: Rule;
   /** The setting. If several parameters set it, the first one wins. */
   readonly to: P;
   /** Reads the setting from the value; by default the value itself. Returns undefined for a value that sets nothing. */
-  read?(value: JsonValue, notes: Notes): SettingIn<P> | undefined;
+  read?(value: JsonValue, notes: Notes): SettingTypeAt<P> | undefined;
   /** Returns the value for a route; by default the setting itself. Undefined means not supported by the route and is noted. */
-  write?(setting: SettingIn<P>, target: EncodeTarget): JsonValue | undefined;
+  write?(setting: SettingTypeAt<P>, target: EncodeTarget): JsonValue | undefined;
   /** Writer of the parameter in place of this row; `nobody` if upstreams do not support it. */
   readonly writtenBy?: 'encoder' | 'nobody';
 }
@@ -28,7 +28,7 @@ interface LostRow {
 }
 
 /** A parameter; only its rule if other code reads and writes it. */
-type Row = Rule | LostRow | { readonly [P in SettingPlace]: SettingRow<P> }[SettingPlace];
+type Row = Rule | LostRow | { readonly [P in SettingPath]: SettingRow<P> }[SettingPath];
 type Rows = Readonly<Record<string, Row>>;
 
 export interface Parameter {
@@ -38,7 +38,7 @@ export interface Parameter {
   /** Position among the rules. The first mistake in this order is reported. */
   readonly order: number;
   readonly rule: Rule;
-  readonly row: Partial<SettingRow<SettingPlace> & LostRow>;
+  readonly row: Partial<SettingRow<SettingPath> & LostRow>;
   /** True if an earlier row has the same setting. */
   readonly isAlias: boolean;
 }
@@ -71,7 +71,7 @@ export interface ParameterRules {
   /** Parameters that `writeSettings` writes. */
   readonly writtenParameters: readonly Parameter[];
   /** Settings that upstreams of the format have no parameter for. */
-  readonly lostSettings: readonly SettingPlace[];
+  readonly lostSettings: readonly SettingPath[];
 }
 
 interface ParameterOptions {
@@ -82,7 +82,7 @@ interface ParameterOptions {
   /** Objects whose unknown members are noted, each with a test of the member's value. */
   readonly closedObjects?: Readonly<Record<string, IsLost>>;
   /** Settings that the encoder writes into other parameters. */
-  readonly encodedSettings?: readonly SettingPlace[];
+  readonly encodedSettings?: readonly SettingPath[];
   /** Returns all accepted spellings of a member's name; by default only the name itself. */
   spellingsOf?(name: string): readonly string[];
 }
@@ -112,14 +112,14 @@ export function compileParameters(rows: Rows, options: ParameterOptions = {}): P
     documentedNames,
     foldedNames: new Set([...documentedNames.keys()].map(foldCase)),
     writtenParameters: settings.filter(({ row }) => row.writtenBy === undefined),
-    lostSettings: lossyPlaces.filter((place) => !writtenSettings.has(place)),
+    lostSettings: losableSettings.filter((place) => !writtenSettings.has(place)),
   };
 }
 
 const onlyItself = (name: string) => [name];
 
 function compileRows(rows: Rows): Parameter[] {
-  const seen = new Set<SettingPlace>();
+  const seen = new Set<SettingPath>();
   return Object.entries(rows).map(([name, entry], order) => {
     const row: Parameter['row'] = typeof entry === 'function' ? { is: entry } : entry;
     const isAlias = row.to !== undefined && seen.has(row.to);
@@ -199,7 +199,8 @@ function findFirstMistake(object: JsonObject, { members }: Member, earlierMistak
 export function findMistake(value: JsonValue, { name, rule, order }: Parameter): Mistake | undefined {
   const fault = rule(value);
   if (fault === undefined) return undefined;
-  const error = typeof fault === 'string' ? invalid(name, fault) : invalid(name + fault.position, fault.expected);
+  const error =
+    typeof fault === 'string' ? invalidValue(name, fault) : invalidValue(name + fault.position, fault.expected);
   return { order, error };
 }
 

@@ -1,7 +1,7 @@
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { Conversation, Settings } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { noSettings, noteLoss, putSetting, settingIn } from '../../canonical/settings.ts';
+import { createSettings, noteLostSetting, writeSetting, readSetting } from '../../canonical/settings.ts';
 import { isMissing } from '../../wire/read.ts';
 import { findMistake, type Member, type Parameter, type ParameterRules } from './parameters.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
  * @throws GatewayError `invalid_request` naming the parameter, or the error that a row's `read` throws
  */
 export function readSettings(request: JsonObject, { body }: ParameterRules, notes: Notes): Settings {
-  const settings = noSettings();
+  const settings = createSettings();
   readObjectSettings(request, body, settings, notes);
   return settings;
 }
@@ -39,9 +39,9 @@ function readParameter(parameter: Parameter, value: JsonValue, settings: Setting
   const mistake = findMistake(value, parameter);
   if (mistake !== undefined) throw mistake.error;
   if (isLost?.(value) === true) notes.drop(parameter.name);
-  if (to === undefined || (parameter.isAlias && settingIn(settings, to) !== undefined)) return;
+  if (to === undefined || (parameter.isAlias && readSetting(settings, to) !== undefined)) return;
   const setting = read === undefined ? value : read(value, notes);
-  if (setting !== undefined) putSetting(settings, to, setting);
+  if (setting !== undefined) writeSetting(settings, to, setting);
 }
 
 /**
@@ -55,13 +55,13 @@ export function writeSettings(
   target: EncodeTarget,
   body: JsonObject = {},
 ): JsonObject {
-  for (const place of lostSettings) noteLoss(place, conversation, target.notes);
+  for (const place of lostSettings) noteLostSetting(place, conversation, target.notes);
   for (const { path, row } of writtenParameters) {
     const { to, write } = row;
-    const setting = to && settingIn(conversation, to);
+    const setting = to && readSetting(conversation, to);
     if (to === undefined || setting === undefined) continue;
     const value = write === undefined ? setting : write(setting as never, target);
-    if (value === undefined) noteLoss(to, conversation, target.notes);
+    if (value === undefined) noteLostSetting(to, conversation, target.notes);
     else setAtPath(body, path, value);
   }
   return body;

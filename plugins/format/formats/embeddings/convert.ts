@@ -2,9 +2,9 @@ import { estimateTokenCount } from 'tokenx';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { fieldsOf } from '../../wire/gemini-fields.ts';
-import { asList, count, scalarNumber, withoutUnset } from '../../wire/members.ts';
-import { invalid } from '../../wire/read.ts';
+import { readObject } from '../../wire/gemini-fields.ts';
+import { asList, asCount, scalarNumber, withoutUnset } from '../../wire/members.ts';
+import { invalidValue } from '../../wire/read.ts';
 
 /** A request for vectors, read from either format. */
 export interface EmbeddingRequest {
@@ -26,14 +26,14 @@ export function readOpenaiRequest(body: JsonObject, notes: Notes): EmbeddingRequ
   const { input, dimensions } = body;
   notes.dropUnknown(body, openaiMembers);
   const inputs = typeof input === 'string' ? [input] : asList(input);
-  if (inputs.length === 0) throw invalid('input', 'a string or a list with at least one entry');
+  if (inputs.length === 0) throw invalidValue('input', 'a string or a list with at least one entry');
   return { inputs: inputs.map((text, index) => readInput(text, index)), dimensions };
 }
 
 function readInput(input: JsonValue, index: number): string {
-  if (input === '') throw invalid(`input[${index}]`, 'non-empty');
+  if (input === '') throw invalidValue(`input[${index}]`, 'non-empty');
   if (typeof input === 'string') return input;
-  if (typeof input !== 'number' && !Array.isArray(input)) throw invalid(`input[${index}]`, 'a string');
+  if (typeof input !== 'number' && !Array.isArray(input)) throw invalidValue(`input[${index}]`, 'a string');
   const message = 'This model takes texts, not tokens: its route has another tokenizer.';
   throw new GatewayError('unsupported_content', message, { param: 'input' });
 }
@@ -54,14 +54,14 @@ const geminiMembers = new Set(['model', 'content', 'outputDimensionality']);
  * @throws GatewayError `invalid_request`, or `unsupported_content` if a part is not a text
  */
 export function readGeminiRequest(body: JsonObject, notes: Notes): EmbeddingRequest {
-  const single = fieldsOf(body);
+  const single = readObject(body);
   const batch = single['requests'];
-  const requests = batch === undefined ? [single] : asList(batch).map((request) => fieldsOf(request));
+  const requests = batch === undefined ? [single] : asList(batch).map((request) => readObject(request));
   const [first] = requests;
-  if (first === undefined) throw invalid('requests', 'a list with at least one entry');
+  if (first === undefined) throw invalidValue('requests', 'a list with at least one entry');
   const dimensions = first['outputDimensionality'];
   if (requests.some(({ outputDimensionality }) => outputDimensionality !== dimensions))
-    throw invalid(
+    throw invalidValue(
       'requests.outputDimensionality',
       'the same in each request, because this model’s route has one for all',
     );
@@ -70,10 +70,10 @@ export function readGeminiRequest(body: JsonObject, notes: Notes): EmbeddingRequ
 }
 
 function readText(content: JsonValue | undefined, index: number): string {
-  const parts = asList(fieldsOf(content)['parts']).map((part) => fieldsOf(part)['text']);
-  if (parts.length === 0) throw invalid(`requests[${index}].content.parts`, 'a list with at least one entry');
+  const parts = asList(readObject(content)['parts']).map((part) => readObject(part)['text']);
+  if (parts.length === 0) throw invalidValue(`requests[${index}].content.parts`, 'a list with at least one entry');
   if (parts.every((text) => text === ''))
-    throw invalid(`requests[${index}].content.parts`, 'a list with a non-empty text');
+    throw invalidValue(`requests[${index}].content.parts`, 'a list with a non-empty text');
   if (parts.every((text) => typeof text === 'string')) return parts.join('\n');
   throw new GatewayError('unsupported_content', 'This model makes vectors of texts only.', { param: 'content' });
 }
@@ -85,13 +85,13 @@ export function writeOpenaiRequest({ inputs, dimensions }: EmbeddingRequest, mod
 
 /** Converts a reply of Google's format to OpenAI's. Estimates the token count, because Google usually reports none. */
 export function toOpenaiReply(body: JsonObject, request: EmbeddingRequest, encoding: VectorEncoding): JsonObject {
-  const vectors = asList(body['embeddings']).map((embedding) => fieldsOf(embedding)['values'] ?? []);
+  const vectors = asList(body['embeddings']).map((embedding) => readObject(embedding)['values'] ?? []);
   const data = vectors.map((vector, index) => ({
     object: 'embedding',
     index,
     embedding: encoding === 'base64' ? encodeVector(asList(vector)) : vector,
   }));
-  const reported = count(fieldsOf(body['usageMetadata'])['promptTokenCount']);
+  const reported = asCount(readObject(body['usageMetadata'])['promptTokenCount']);
   const tokens = reported ?? request.inputs.reduce((sum, text) => sum + estimateTokenCount(text), 0);
   return { object: 'list', data, model: '', usage: { prompt_tokens: tokens, total_tokens: tokens } };
 }
@@ -109,10 +109,10 @@ export function encodeVector(vector: readonly JsonValue[]): string {
  * @param isBatch true for a batch request, even with one entry
  */
 export function toGeminiReply(body: JsonObject, isBatch: boolean): JsonObject {
-  const entries = asList(body['data']).map((entry) => fieldsOf(entry));
+  const entries = asList(body['data']).map((entry) => readObject(entry));
   const sorted = entries.toSorted((a, b) => scalarNumber(a['index'] ?? 0) - scalarNumber(b['index'] ?? 0));
   const vectors = sorted.map(({ embedding }) => ({ values: decodeVector(embedding) }));
-  const tokens = fieldsOf(body['usage'])['promptTokens'];
+  const tokens = readObject(body['usage'])['promptTokens'];
   const usage = tokens === undefined ? {} : { usageMetadata: { promptTokenCount: tokens } };
   return isBatch ? { embeddings: vectors, ...usage } : { embedding: vectors[0] ?? { values: [] }, ...usage };
 }

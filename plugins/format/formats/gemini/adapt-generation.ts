@@ -1,8 +1,8 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
-import { Placed } from '../../wire/read.ts';
+import { toCamelCase, readObject } from '../../wire/gemini-fields.ts';
+import { BodyObject } from '../../wire/read.ts';
 import { isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import { adaptOutputLimit, adaptStops } from '../adaptation/adapt-parameters.ts';
 import { type Adaptation, type AdaptationTarget, chainAdaptations, adaptMember } from '../contract/adaptation.ts';
@@ -32,8 +32,10 @@ export const adaptGeneration = adaptEachSpelling('generationConfig', (name) =>
 /** Removes sampling parameters that the model rejects. The notes use their documented names. */
 function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget): JsonObject {
   if (profile.quirks.sampling) return config;
-  const rejectedNames = Object.keys(config).filter((name) => samplingNames.has(camelName(name)) && isSet(config[name]));
-  for (const name of rejectedNames) notes.drop(camelName(name));
+  const rejectedNames = Object.keys(config).filter(
+    (name) => samplingNames.has(toCamelCase(name)) && isSet(config[name]),
+  );
+  for (const name of rejectedNames) notes.drop(toCamelCase(name));
   return omitMembers(config, rejectedNames);
 }
 
@@ -51,9 +53,9 @@ function adaptThinking(name: string): Adaptation {
 
 /** Rewrites a value that the route rejects. Keeps a value that cannot be read, because the route may support more of its own format. */
 function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
-  if (!isJsonObject(value) || !isRejected(fieldsOf<GeminiThinking>(value), target.profile)) return value;
+  if (!isJsonObject(value) || !isRejected(readObject<GeminiThinking>(value), target.profile)) return value;
   try {
-    return writeThinking(readThinking(new Placed({ thinkingConfig: value })), target);
+    return writeThinking(readThinking(new BodyObject({ thinkingConfig: value })), target);
   } catch (error) {
     if (error instanceof GatewayError) return value;
     throw error;

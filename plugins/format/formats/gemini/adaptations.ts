@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { camelName, fieldsOf, readMany } from '../../wire/gemini-fields.ts';
-import { Placed } from '../../wire/read.ts';
+import { toCamelCase, readObject, readList } from '../../wire/gemini-fields.ts';
+import { BodyObject } from '../../wire/read.ts';
 import { member } from '../../wire/members.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { mapEntries, mapMembers, isSet, omitMembers } from '../adaptation/adapt-members.ts';
@@ -36,11 +36,11 @@ const adaptSchemas: Adaptation = (body, { profile, notes }) =>
 
 function translateSchemas(object: JsonObject, notes: Notes): JsonObject {
   const translated = mapMembers(object, (name, value) =>
-    schemaHolders.has(camelName(name)) ? translateInside(value, notes) : value,
+    schemaHolders.has(toCamelCase(name)) ? translateInside(value, notes) : value,
   );
-  if (!Object.keys(translated).some((name) => subsetMembers.has(camelName(name)))) return translated;
+  if (!Object.keys(translated).some((name) => subsetMembers.has(toCamelCase(name)))) return translated;
   const members = Object.entries(translated).flatMap(([name, value]) => {
-    const subset = subsetMembers.get(camelName(name));
+    const subset = subsetMembers.get(toCamelCase(name));
     if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
     const schema: GeminiSchema = cleanSchema(value, notes);
     // Google rejects an object schema without properties.
@@ -62,9 +62,9 @@ const memberCodec: MemberCodec = {
 };
 
 function relaxToolConfig(name: string, config: JsonValue): JsonValue {
-  if (camelName(name) !== 'toolConfig' || !isJsonObject(config)) return config;
+  if (toCamelCase(name) !== 'toolConfig' || !isJsonObject(config)) return config;
   return mapMembers(config, (inner, value) => {
-    if (camelName(inner) !== 'functionCallingConfig') return value;
+    if (toCamelCase(inner) !== 'functionCallingConfig') return value;
     const mode = member<GeminiCalling>(value, 'mode');
     return typeof mode === 'string' && mode.toUpperCase() === 'ANY' ? { mode: 'AUTO' } : value;
   });
@@ -73,7 +73,7 @@ function relaxToolConfig(name: string, config: JsonValue): JsonValue {
 /** Removes a web search that the route cannot run. Returns undefined if the tool has nothing else. */
 function removeHostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): GeminiTool | undefined {
   if (profile.quirks.hosted_search) return tool;
-  const names = Object.keys(tool).filter((name) => camelName(name).startsWith('googleSearch'));
+  const names = Object.keys(tool).filter((name) => toCamelCase(name).startsWith('googleSearch'));
   if (names.length === 0) return tool;
   notes.drop('googleSearch');
   return Object.keys(tool).length === names.length ? undefined : omitMembers(tool, names);
@@ -81,7 +81,9 @@ function removeHostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarg
 
 const outputEditor: OutputFormatEditor = {
   find: (body): JsonObject | undefined => {
-    const { responseMimeType, ...config } = fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig);
+    const { responseMimeType, ...config } = readObject<GeminiGeneration>(
+      readObject<GeminiRequest>(body).generationConfig,
+    );
     const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSet(value));
     if (!isSet(responseMimeType) && schemas.length === 0) return undefined;
     return { generationConfig: { responseMimeType, ...Object.fromEntries(schemas) } };
@@ -95,7 +97,7 @@ const outputEditor: OutputFormatEditor = {
       : { parts: typeof system === 'string' ? [{ text: system }] : [] };
     return {
       ...body,
-      [name]: { ...instructions, parts: [...readMany(new Placed(instructions, name), 'parts'), { text }] },
+      [name]: { ...instructions, parts: [...readList(new BodyObject(instructions, name), 'parts'), { text }] },
     };
   },
 };
@@ -109,7 +111,7 @@ function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
   const { [name]: config } = body;
   if (!isJsonObject(config)) return body;
   const remaining = Object.entries(config).filter(([spelling]) => {
-    const inner = camelName(spelling);
+    const inner = toCamelCase(spelling);
     return !isSchema(inner) && (supportsJson || inner !== 'responseMimeType');
   });
   return { ...body, [name]: Object.fromEntries(remaining) };
@@ -118,7 +120,7 @@ function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
 /** Adapts a Gemini request to the capabilities and quirks of a route. */
 export const adaptGemini = chainAdaptations(
   adaptGeneration,
-  adaptMedia(memberCodec, ['contents', 'systemInstruction'], camelName),
+  adaptMedia(memberCodec, ['contents', 'systemInstruction'], toCamelCase),
   adaptTools(['tools', 'toolConfig', 'tool_config']),
   adaptHostedTools(removeHostedSearch),
   adaptForcedTools(relaxToolConfig),

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { fieldsOf } from '../../wire/gemini-fields.ts';
-import { asList, count, scalarText, textsOf } from '../../wire/members.ts';
+import { readObject } from '../../wire/gemini-fields.ts';
+import { asList, asCount, scalarText, listTexts } from '../../wire/members.ts';
 import { omittedImage } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { type ClientTextFormat, defineModelEndpoint, type ModelEndpoint } from '../contract/descriptor.ts';
-import { contentReaderOf } from '../../content/read-content.ts';
+import { createContentReaders } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { asObject } from '../contract/pass-through.ts';
 import { adaptGemini } from './adaptations.ts';
@@ -58,7 +58,7 @@ export const gemini: ClientTextFormat = {
   statuses: { not_supported: 400 },
   reasoningStyles: ['budget', 'level', 'none'],
   replyText: geminiReplyText,
-  readContent: contentReaderOf(geminiCodec),
+  readContent: createContentReaders(geminiCodec),
   path: (model, isStream, purpose) => `/models/${encodeURIComponent(model)}:${selectMethod(isStream, purpose)}`,
   client: {
     endpoints: ['/v1beta', '/v1'].flatMap(defineEndpoints),
@@ -67,7 +67,8 @@ export const gemini: ClientTextFormat = {
     createObserver: (body, listeners) =>
       new FragmentObserver(geminiCodec, listeners, {
         endsWithBody: true,
-        choices: count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount) ?? 1,
+        choices:
+          asCount(readObject<GeminiGeneration>(readObject<GeminiRequest>(body).generationConfig).candidateCount) ?? 1,
       }),
     createReplyRepair: () => new GeminiReplyRepair(),
     modelPlace: { member: 'modelVersion' },
@@ -80,8 +81,8 @@ export const gemini: ClientTextFormat = {
       isSingleChoice: () => true,
       describeContentForm: (request) => ({
         separator: selectSeparator,
-        argumentsOf: (call) => JSON.stringify(readArguments(call)),
-        hasWholeCalls: true,
+        writeArguments: (call) => JSON.stringify(readArguments(call)),
+        sendsWholeCalls: true,
         hidesReasoning: !wantsThoughts(request),
       }),
       writeTokenCount: (tokens) => ({ totalTokens: tokens }),
@@ -100,7 +101,7 @@ export const gemini: ClientTextFormat = {
       reasoning: 'signed',
     },
     readStopSequences: (body) =>
-      textsOf(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).stopSequences),
+      listTexts(readObject<GeminiGeneration>(readObject<GeminiRequest>(body).generationConfig).stopSequences),
     adapt: adaptGemini,
   },
 };
@@ -150,6 +151,6 @@ function omitPartImages(part: JsonObject): JsonObject {
 }
 
 function isImage(part: JsonValue): boolean {
-  const { inlineData, fileData } = fieldsOf<GeminiPart>(part);
-  return scalarText(fieldsOf<GeminiBlob>(inlineData ?? fileData).mimeType).startsWith('image/');
+  const { inlineData, fileData } = readObject<GeminiPart>(part);
+  return scalarText(readObject<GeminiBlob>(inlineData ?? fileData).mimeType).startsWith('image/');
 }

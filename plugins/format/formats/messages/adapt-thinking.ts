@@ -1,7 +1,7 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
-import { canReason, isForeignEffort, wantsReasoning } from '../../canonical/reasoning.ts';
+import { canReason, isUnsupportedEffort, requiresReasoning } from '../../canonical/reasoning.ts';
 import { member } from '../../wire/members.ts';
 import { isSet, undefinedIfEmpty, withMember, omitMembers, mapEntries } from '../adaptation/adapt-members.ts';
 import { type Adaptation, type AdaptationTarget, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
@@ -22,7 +22,7 @@ export function adaptThinking(probe: MemberCodec): Adaptation {
     if (!canReason(target.profile)) return dropThinking(body, target);
     const usesBudget = target.profile.quirks.reasoning === 'budget';
     const isThinkingRejected = isForeignThinking(body, target.profile);
-    const isEffortRejected = usesBudget ? isSet(effort) : isForeignEffort(effort, target.profile);
+    const isEffortRejected = usesBudget ? isSet(effort) : isUnsupportedEffort(effort, target.profile);
     if (!isThinkingRejected && !isEffortRejected) return body;
     const rewritten: MessagesRequest = rewriteThinking(body, probe, target);
     const adapted = isThinkingRejected ? withMember(body, 'thinking', rewritten.thinking) : body;
@@ -171,13 +171,13 @@ function startsWithThinking(content: JsonValue | undefined): boolean {
  */
 export const replayThinking: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
-  if (!wantsReasoning(profile, true) || member<MessagesThinking>(body.thinking, 'type') === 'disabled') return body;
+  if (!requiresReasoning(profile, true) || member<MessagesThinking>(body.thinking, 'type') === 'disabled') return body;
   if (!Array.isArray(messages)) return body;
   const replayed = mapEntries(messages, (message) => {
     const { role, content: rawContent }: MessagesMessage = isJsonObject(message) ? message : {};
     if (!isJsonObject(message) || role !== 'assistant') return message;
     const content = toBlocks(rawContent);
-    if (content.some(isThinking) || !wantsReasoning(profile, content.some(isCall))) return message;
+    if (content.some(isThinking) || !requiresReasoning(profile, content.some(isCall))) return message;
     return { ...message, content: [{ type: 'thinking', thinking: '', signature: '' }, ...content] };
   });
   return replayed === messages ? body : { ...body, messages: replayed };

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
-import { member, sameOr } from '../../wire/members.ts';
+import { member, keepIfSame } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
@@ -89,7 +89,7 @@ const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes 
   const { messages } = body;
   if (profile.quirks.claude || !Array.isArray(messages)) return body;
   const remainingMessages = messages.flatMap((message) => withoutBlocks(message, ({ type }) => type === 'fallback'));
-  if (sameOr(messages, remainingMessages) === messages) return body;
+  if (keepIfSame(messages, remainingMessages) === messages) return body;
   notes.drop('content block fallback');
   return { ...body, messages: remainingMessages };
 };

@@ -1,6 +1,6 @@
 import type { Codec } from '../../canonical/codec.ts';
 import type { StateKind } from '../../canonical/conversation.ts';
-import { type NameRules, plainNames } from '../../canonical/tool-names.ts';
+import { type NameRules, commonNameRules } from '../../canonical/tool-names.ts';
 import { MessagesDecoder } from './reply/decode-reply.ts';
 import { MessagesEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
@@ -18,4 +18,4 @@ export const messagesCodec: Codec = {
 export const stateKinds: readonly StateKind[] = ['signature', 'redacted'];
 
 /** The tool names that the format allows. */
-export const toolNames: NameRules = { ...plainNames, maxLength: 128 };
+export const toolNames: NameRules = { ...commonNameRules, maxLength: 128 };

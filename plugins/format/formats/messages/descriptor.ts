@@ -1,11 +1,11 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
-import { member, textsOf } from '../../wire/members.ts';
+import { member, listTexts } from '../../wire/members.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
 import { type ClientTextFormat, defineModelEndpoint, type Purpose } from '../contract/descriptor.ts';
-import { contentReaderOf } from '../../content/read-content.ts';
+import { createContentReaders } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { dropForeignThinking, dropThinkingInToolLoop } from './adapt-thinking.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
@@ -30,7 +30,7 @@ export const messages: ClientTextFormat = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   reasoningStyles: ['adaptive', 'budget', 'none'],
   replyText: messagesReplyText,
-  readContent: contentReaderOf(messagesCodec),
+  readContent: createContentReaders(messagesCodec),
   path: buildPath,
   headers: { 'anthropic-version': '2023-06-01' },
   // Claude Code sends the last two.
@@ -64,8 +64,8 @@ export const messages: ClientTextFormat = {
       isSingleChoice: () => true,
       describeContentForm: () => ({
         separator: (head, { last }) => separatorBetween(last, head),
-        argumentsOf: writeArguments,
-        holdsInput: ({ form }, begin) => form === 'freeform' || !begin.startsWith('{'),
+        writeArguments: writeArguments,
+        sendsInputAtEnd: ({ form }, begin) => form === 'freeform' || !begin.startsWith('{'),
       }),
       replyToUnavailableTool,
       hasBrokenCalls,
@@ -84,7 +84,7 @@ export const messages: ClientTextFormat = {
       parallelCallOption: true,
       reasoning: 'signed',
     },
-    readStopSequences: ({ stop_sequences }: MessagesRequest) => textsOf(stop_sequences),
+    readStopSequences: ({ stop_sequences }: MessagesRequest) => listTexts(stop_sequences),
     adapt: adaptMessagesRequest,
   },
 };

@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/js
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { readFailure, type FinishReason, type Fragment, modelFragment } from '../../canonical/reply.ts';
-import { count, filledText, member, parseBody } from '../../wire/members.ts';
+import { asCount, asFilledText, member, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
 /** Finish reasons. Any other reason, such as `stop`, is an ordinary end. */
@@ -20,12 +20,12 @@ const loadReasons = new Set<JsonValue | undefined>(['load', 'unload']);
 export class OllamaDecoder implements ReplyDecoder {
   #callCount = 0;
 
-  event(_name: string | undefined, data: string): Fragment[] {
+  readEvent(_name: string | undefined, data: string): Fragment[] {
     const chunk = parseBody(data);
     return chunk === undefined ? [] : this.#readChunk(chunk);
   }
 
-  whole(body: JsonObject): Fragment[] {
+  readWhole(body: JsonObject): Fragment[] {
     const fragments = this.#readChunk(body);
     if (fragments.some(({ type }) => type === 'error' || type === 'end')) return fragments;
     return isJsonObject(member<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [missingReply()];
@@ -49,12 +49,12 @@ export class OllamaDecoder implements ReplyDecoder {
 
   /** Reads a call, which arrives whole. Older versions send no ids. */
   #readCall(call: JsonValue): Fragment[] {
-    const name = filledText(member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'name'));
+    const name = asFilledText(member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'name'));
     const input = member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'arguments');
     if (name === undefined) return [];
     const key = this.#callCount++;
     return [
-      { type: 'call', key, name, id: filledText(member<OllamaCall>(call, 'id')) },
+      { type: 'call', key, name, id: asFilledText(member<OllamaCall>(call, 'id')) },
       { type: 'input', key, text: typeof input === 'string' ? input : JSON.stringify(input ?? {}) },
       { type: 'call_end', key },
     ];
@@ -65,7 +65,7 @@ function readEnd({ done_reason: reason, model, prompt_eval_count, eval_count }: 
   if (loadReasons.has(reason)) return [missingReply()];
   return [
     ...modelFragment(model),
-    { type: 'usage', usage: { input: count(prompt_eval_count), output: count(eval_count) } },
+    { type: 'usage', usage: { input: asCount(prompt_eval_count), output: asCount(eval_count) } },
     { type: 'finish', reason: finishReasons.get(reason) ?? 'stop' },
     { type: 'end' },
   ];

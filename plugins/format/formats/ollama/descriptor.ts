@@ -1,6 +1,6 @@
 import { NdjsonFramer } from '#core/gateway/model-call/ndjson-framer.ts';
-import { plainNames } from '../../canonical/tool-names.ts';
-import { member, textsOf } from '../../wire/members.ts';
+import { commonNameRules } from '../../canonical/tool-names.ts';
+import { member, listTexts } from '../../wire/members.ts';
 import { adaptOutputLimit, adaptSampling, adaptStops } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
 import { chainAdaptations, adaptMember } from '../contract/adaptation.ts';
@@ -27,7 +27,7 @@ export const ollama: TextFormat = {
     encodeRequest,
     createDecoder: () => new OllamaDecoder(),
     stream: { type: 'application/x-ndjson', createFramer: () => new NdjsonFramer() },
-    toolNames: plainNames,
+    toolNames: commonNameRules,
     stateKinds: [],
     features: {
       freeformTools: false,
@@ -37,7 +37,7 @@ export const ollama: TextFormat = {
       parallelCallOption: false,
       reasoning: 'text',
     },
-    readStopSequences: ({ options }: OllamaRequest) => textsOf(member<OllamaOptions>(options, 'stop')),
+    readStopSequences: ({ options }: OllamaRequest) => listTexts(member<OllamaOptions>(options, 'stop')),
     adapt: adaptOllama,
   },
 };

@@ -9,17 +9,17 @@ import type {
   Part,
   ToolCall,
 } from '../../canonical/conversation.ts';
-import { instructionText, resultText, textOf } from '../../canonical/dialogue.ts';
-import { clampEffort, requestedEffort } from '../../canonical/reasoning.ts';
+import { joinAllInstructions, writeResultText, textOf } from '../../canonical/dialogue.ts';
+import { clampEffort, readRequestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
-import { asFunction, isEnforced, objectInput } from '../../canonical/tools.ts';
+import { describeAsFunction, wantsEnforcedInput, toObjectInput } from '../../canonical/tools.ts';
 import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
 import { compileParameters } from '../contract/parameters.ts';
 import { writeSettings } from '../contract/settings.ts';
 import { withoutUnset } from '../../wire/members.ts';
 import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
-import { checkImageType, fileText, unsupported } from '../../canonical/media.ts';
-import { writeAsMessages, type WrittenAnswer } from '../../canonical/write-turns.ts';
+import { checkImageType, decodeTextFile, unsupportedContent } from '../../canonical/media.ts';
+import { writeAsMessages, type SplitTurn } from '../../canonical/write-turns.ts';
 
 /** Rows without rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
 export const ollamaParameters = compileParameters({
@@ -57,13 +57,13 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
 }
 
 function writeInstructions(conversation: Conversation, instruction: string | undefined): OllamaMessage[] {
-  const content = instructionText(conversation, instruction);
+  const content = joinAllInstructions(conversation, instruction);
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
 /** Requests reasoning. Returns undefined to leave it to the model's default, if the client requests none. */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
-  const wantedEffort = requestedEffort(reasoning);
+  const wantedEffort = readRequestedEffort(reasoning);
   if (wantedEffort === undefined) return undefined;
   const { capabilities, quirks } = profile;
   if (!capabilities.reasoning || quirks.reasoning === 'none') {
@@ -95,8 +95,8 @@ function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue
 }
 
 function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool {
-  const { description = '', schema } = asFunction(tool, notes);
-  if (isEnforced(tool)) notes.drop('strict of tools');
+  const { description = '', schema } = describeAsFunction(tool, notes);
+  if (wantsEnforcedInput(tool)) notes.drop('strict of tools');
   return {
     type: 'function',
     function: {
@@ -121,7 +121,7 @@ function writeMessages(items: readonly Item[], target: EncodeTarget): OllamaMess
       role: 'tool',
       tool_name: names.get(result.id) ?? 'unknown',
       tool_call_id: result.id,
-      content: resultText(result),
+      content: writeResultText(result),
     }),
     user: (parts) => ({ role: 'user', ...writeContent(parts, target) }),
     assistant: (answer) => writeAssistant(answer, names, target),
@@ -137,26 +137,26 @@ function writeContent(parts: readonly Part[], target: EncodeTarget): OllamaMessa
 
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): string {
   const { source, detail } = image;
-  if (!profile.capabilities.images) throw unsupported('images', image);
-  if (source.type !== 'base64') throw unsupported('image URLs', image);
+  if (!profile.capabilities.images) throw unsupportedContent('images', image);
+  if (source.type !== 'base64') throw unsupportedContent('image URLs', image);
   checkImageType(source, false, image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return source.data;
 }
 
 function writeText(part: Part, { notes }: EncodeTarget): string {
-  if (part.type === 'audio') throw unsupported('audio', part);
-  if (part.type === 'video') throw unsupported('videos', part);
+  if (part.type === 'audio') throw unsupportedContent('audio', part);
+  if (part.type === 'video') throw unsupportedContent('videos', part);
   if (part.type !== 'file') return textOf([part]);
-  const text = fileText(part.source);
-  if (text === undefined) throw unsupported('files', part);
+  const text = decodeTextFile(part.source);
+  if (text === undefined) throw unsupportedContent('files', part);
   notes.approximate('text files as text');
   return `${part.name ?? 'document'}:\n${text}`;
 }
 
 /** Writes an assistant message with all of its reasoning, because the model's template decides which reasoning it uses. */
-function writeAssistant(answer: WrittenAnswer, names: Map<string, string>, target: EncodeTarget): OllamaMessage {
-  const { text, calls, thoughts, hasReasoning } = answer;
+function writeAssistant(answer: SplitTurn, names: Map<string, string>, target: EncodeTarget): OllamaMessage {
+  const { text, calls, reasoningTexts: thoughts, hasReasoning } = answer;
   if (thoughts.length === 0 && hasReasoning) target.notes.drop('reasoning of earlier turns');
   return {
     role: 'assistant',
@@ -169,5 +169,5 @@ function writeAssistant(answer: WrittenAnswer, names: Map<string, string>, targe
 function writeCall(call: ToolCall, names: Map<string, string>, target: EncodeTarget): OllamaCall {
   const name = target.names.toWire(call.name, call.namespace);
   names.set(call.id, name);
-  return { id: call.id, function: { name, arguments: objectInput(call, target.notes) } };
+  return { id: call.id, function: { name, arguments: toObjectInput(call, target.notes) } };
 }

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { idsUpTo } from '../../canonical/call-ids.ts';
+import { idsOfMaxLength } from '../../canonical/call-ids.ts';
 import { maxIdLength } from '../../canonical/openai.ts';
-import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
-import { plainNames } from '../../canonical/tool-names.ts';
+import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
+import { commonNameRules } from '../../canonical/tool-names.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { asList, member, scalarText } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
@@ -46,7 +46,7 @@ import type {
   ResponsesTool,
 } from '../../wire/responses.ts';
 
-const probe: MemberCodec = { codec: responsesCodec, toolNames: plainNames, stateKinds, dialogue: { input: '.' } };
+const probe: MemberCodec = { codec: responsesCodec, toolNames: commonNameRules, stateKinds, dialogue: { input: '.' } };
 
 /** Members of WebSocket events that do not exist in a POST. */
 const socketMembers = ['generate', 'stream_id'];
@@ -62,7 +62,7 @@ const adaptReasoning: Adaptation = (body: ResponsesRequest, target) => {
   const isReasoningRejected =
     isSet(requestedReasoning) &&
     (!supportsReasoning ||
-      isForeignEffort(member<ResponsesReasoningOptions>(requestedReasoning, 'effort'), target.profile));
+      isUnsupportedEffort(member<ResponsesReasoningOptions>(requestedReasoning, 'effort'), target.profile));
   const adapted = isReasoningRejected
     ? withMember(body, 'reasoning', rewriteReasoning(requestedReasoning, target))
     : body;
@@ -122,6 +122,6 @@ export const adaptResponsesRequest = chainAdaptations(
   adaptParallelCalls,
   adaptReasoning,
   adaptOutput(probe, outputWording),
-  adaptCallIds(writeCallIds, idsUpTo(maxIdLength)),
+  adaptCallIds(writeCallIds, idsOfMaxLength(maxIdLength)),
   adaptRefused(({ betas }) => [...fallbackModelMembers, ...socketMembers, ...(betas ? [] : internalMembers)]),
 );

@@ -1,11 +1,11 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { plainNames } from '../../canonical/tool-names.ts';
+import { commonNameRules } from '../../canonical/tool-names.ts';
 import { hasToolOfType, member, scalarText } from '../../wire/members.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
-import { contentReaderOf } from '../../content/read-content.ts';
+import { createContentReaders } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptResponsesRequest } from './adaptations.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
@@ -27,7 +27,7 @@ export const responses: ClientTextFormat = {
   renderStreamError,
   reasoningStyles: ['effort', 'none'],
   replyText: responsesReplyText,
-  readContent: contentReaderOf(responsesCodec),
+  readContent: createContentReaders(responsesCodec),
   path: (_model, _isStream, purpose) => (purpose === 'count' ? '/responses/input_tokens' : '/responses'),
   betaHeaders: openaiBetaHeaders,
   readBodyHeaders: readMetadataHeaders,
@@ -54,7 +54,7 @@ export const responses: ClientTextFormat = {
   },
   text: {
     ...responsesCodec,
-    toolNames: plainNames,
+    toolNames: commonNameRules,
     stateKinds,
     features: {
       freeformTools: true,

@@ -33,7 +33,7 @@ export class EmbeddingCall implements PreparedCall {
   readonly #client: ClientRequest;
   readonly #upstream: FormatDescriptor;
   /** Undefined if the request is already in the upstream's format. */
-  readonly #read: EmbeddingRequest | undefined;
+  readonly #embeddingRequest: EmbeddingRequest | undefined;
 
   /**
    * @param id id of the exchange
@@ -48,7 +48,7 @@ export class EmbeddingCall implements PreparedCall {
     const isSame = format === upstream;
     const request =
       format === embeddings ? readOpenaiRequest(body, notes) : isSame ? undefined : readGeminiRequest(body, notes);
-    this.#read = request;
+    this.#embeddingRequest = request;
     this.request = {
       format: upstream.name,
       path:
@@ -56,7 +56,7 @@ export class EmbeddingCall implements PreparedCall {
           ? `/models/${encodeURIComponent(route.model)}:embedContent`
           : upstream.path(route.model, false, 'answer'),
       headers,
-      body: JSON.stringify(request === undefined ? withModel(body, route.model) : this.#write(request, route.model)),
+      body: JSON.stringify(request === undefined ? setModel(body, route.model) : this.#encode(request, route.model)),
       notes: notes.entries,
     };
   }
@@ -71,12 +71,12 @@ export class EmbeddingCall implements PreparedCall {
       {
         repair: { failure: undefined, repairEvent: (event) => [event], repairReply: (answer) => this.#convert(answer) },
         namer: modelPlace && new ModelNamer(model, modelPlace),
-        readLarge: this.#read === undefined ? client.readLargeUsage : undefined,
+        readLarge: this.#embeddingRequest === undefined ? client.readLargeUsage : undefined,
       },
     );
   }
 
-  #write(request: EmbeddingRequest, model: string): JsonObject {
+  #encode(request: EmbeddingRequest, model: string): JsonObject {
     return this.#upstream === geminiEmbeddings
       ? writeGeminiRequest(request, model)
       : writeOpenaiRequest(request, model);
@@ -85,9 +85,9 @@ export class EmbeddingCall implements PreparedCall {
   /** Converts an answer to the client's format. Errors stay unchanged. */
   #convert(answer: JsonObject): JsonObject {
     const { body } = this.#client;
-    if (this.#read === undefined || answer['error'] !== undefined) return answer;
+    if (this.#embeddingRequest === undefined || answer['error'] !== undefined) return answer;
     if (this.#upstream === embeddings) return toGeminiReply(answer, isBatch(body));
-    return toOpenaiReply(answer, this.#read, body['encoding_format'] === 'base64' ? 'base64' : 'float');
+    return toOpenaiReply(answer, this.#embeddingRequest, body['encoding_format'] === 'base64' ? 'base64' : 'float');
   }
 }
 
@@ -96,7 +96,7 @@ function isBatch({ requests }: JsonObject): boolean {
 }
 
 /** Sets the model in Google's format, in which each request of a batch also names it. */
-function withModel(body: JsonObject, model: string): JsonObject {
+function setModel(body: JsonObject, model: string): JsonObject {
   const name = `models/${model}`;
   if (!isBatch(body)) return { ...body, model: name };
   const requests = asList(body['requests']).map((request) => ({ ...(request as JsonObject), model: name }));

@@ -4,13 +4,13 @@ import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
-import { cacheMarkFor, type ClientRequest, endUserFor } from '../../request/client-request.ts';
+import { deriveCacheMark, type ClientRequest, selectEndUser } from '../../request/client-request.ts';
 import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
 import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
-import { hasTaggedState, withOwnState } from './own-state.ts';
+import { hasTaggedState, filterState } from './own-state.ts';
 import { rewriteModel } from './rewrite-model.ts';
-import { missingUsageOption } from '../translation/encode-for-route.ts';
+import { findMissingUsageOption } from '../translation/encode-for-route.ts';
 
 interface AdaptedRequest {
   readonly body: UpstreamRequest['body'];
@@ -27,35 +27,40 @@ interface AdaptedRequest {
  */
 export function adaptRequest(client: ClientRequest, route: Route): AdaptedRequest {
   const { outline, content } = client;
-  const unchanged = settleUnchanged(client, route);
-  if (unchanged !== undefined) return passOn(client, outline, route, unchanged);
+  const unchanged = adaptUnchanged(client, route);
+  if (unchanged !== undefined) return createUnchangedRequest(client, outline, route, unchanged);
   const { body } = content;
-  const adaptation = settle(client, body, route);
-  if (adaptation.body === body) return passOn(client, body, route, adaptation);
+  const adaptation = adaptBody(client, body, route);
+  if (adaptation.body === body) return createUnchangedRequest(client, body, route, adaptation);
   // Serializing the parsed body would round large numbers in inputs of calls.
-  const { exact } = content;
-  return write(client, exact, route, exact === body ? adaptation : settle(client, exact, route));
+  const { exactBody } = content;
+  return createChangedRequest(
+    client,
+    exactBody,
+    route,
+    exactBody === body ? adaptation : adaptBody(client, exactBody, route),
+  );
 }
 
 /** True if a route gets the client's bytes apart from the model's name, so that the texts of a long request need not be read. */
-export function isPassedOn(client: ClientRequest, route: Route): boolean {
-  return settleUnchanged(client, route) !== undefined;
+export function isPassedThrough(client: ClientRequest, route: Route): boolean {
+  return adaptUnchanged(client, route) !== undefined;
 }
 
 /** A body adapted to a route. It is the parsed object itself if only the model's name changes. */
-interface Settled {
+interface BodyAdaptation {
   readonly body: JsonObject;
   readonly usage: InsertedMember | undefined;
   readonly notes: Notes;
 }
 
 /** Adapts the outline of a long body; undefined if the request must be changed or may be refused, which requires its whole body. */
-function settleUnchanged(client: ClientRequest, route: Route): Settled | undefined {
+function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | undefined {
   const { outline, content } = client;
   // Stored reasoning can only be found by the complete inputs of calls.
-  if (content.cut === undefined || client.kept?.hasFound === true) return undefined;
+  if (content.bodyOutline === undefined || client.kept?.hasFound === true) return undefined;
   try {
-    const adaptation = settle(client, outline, route);
+    const adaptation = adaptBody(client, outline, route);
     return adaptation.body === outline ? adaptation : undefined;
   } catch {
     return undefined;
@@ -63,69 +68,71 @@ function settleUnchanged(client: ClientRequest, route: Route): Settled | undefin
 }
 
 /** Adapts a parsed body. Each step needs the result of the previous one. */
-function settle(client: ClientRequest, parsed: JsonObject, route: Route): Settled {
+function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): BodyAdaptation {
   const { format, purpose, isStream, kept: reasoning } = client;
   const { dropForeignReasoning, completeWithoutState: complete, setCountedModel, adapt: adaptOther } = format.client;
   const notes = new Notes();
   const profile = profileIn(format.name, route.profile);
-  const endUser = endUserFor(client, route);
+  const endUser = selectEndUser(client, route);
   const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning, endUser };
   const withReasoning = dropForeignReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
   const adapted = removeAccountChoices(adapt?.(withReasoning, target) ?? withReasoning, route.upstream, notes);
-  const isolated = isolateCache(adapted, format.name, cacheMarkFor(client, route), target);
-  const untagged = hasTaggedState(withReasoning) ? withOwnState(isolated, route, notes) : isolated;
+  const isolated = isolateCache(adapted, format.name, deriveCacheMark(client, route), target);
+  const untagged = hasTaggedState(withReasoning) ? filterState(isolated, route, notes) : isolated;
   const completed = complete?.(untagged, parsed, target) ?? untagged;
   const body = purpose === 'count' ? (setCountedModel?.(completed, route.model) ?? completed) : completed;
-  const usage = isTextFormat(format) && isStream ? missingUsageOption(format, body, profile) : undefined;
+  const usage = isTextFormat(format) && isStream ? findMissingUsageOption(format, body, profile) : undefined;
   return { body, usage, notes };
 }
 
-function passOn(
+function createUnchangedRequest(
   { format, content }: ClientRequest,
   parsed: JsonObject,
   route: Route,
-  { usage }: Settled,
+  { usage }: BodyAdaptation,
 ): AdaptedRequest {
   const body =
-    format.client.isModelInPath === true ? content.sent : rewriteModel(content, parsed['model'], route.model);
+    format.client.isModelInPath === true ? content.upstreamBytes : rewriteModel(content, parsed['model'], route.model);
   return { body: usage === undefined ? body : insertMember(body, usage.prefix) };
 }
 
-function write(
+function createChangedRequest(
   client: ClientRequest,
   requested: JsonObject,
   route: Route,
-  { body, usage, notes }: Settled,
+  { body, usage: usageOption, notes }: BodyAdaptation,
 ): AdaptedRequest {
   const { quirks } = profileIn(client.format.name, route.profile);
   const isModelInPath = client.format.client.isModelInPath === true || quirks.vertex;
   const upstreamBody = isModelInPath ? body : { ...body, model: route.model };
   return {
-    body: JSON.stringify(usage === undefined ? upstreamBody : { [usage.name]: usage.value, ...upstreamBody }),
+    body: JSON.stringify(
+      usageOption === undefined ? upstreamBody : { [usageOption.name]: usageOption.value, ...upstreamBody },
+    ),
     notes: notes.entries,
-    ...localStopsOf(client, requested, upstreamBody),
+    ...findLocalStops(client, requested, upstreamBody),
   };
 }
 
-function localStopsOf({ format }: ClientRequest, requested: JsonObject, sent: JsonObject) {
+function findLocalStops({ format }: ClientRequest, requested: JsonObject, sent: JsonObject) {
   if (!isClientTextFormat(format) || !format.client.text.isSingleChoice(requested)) return {};
   const reported = format.text.readStopSequences(sent);
   const localStops = format.text.readStopSequences(requested).filter((sequence) => !reported.includes(sequence));
   return localStops.length === 0 ? {} : { localStops };
 }
 
-const brace = 0x7b;
+const openingBrace = 0x7b;
 
 /** @param prefix replaces the opening brace of the body */
 function insertMember(body: UpstreamRequest['body'], prefix: Buffer): UpstreamRequest['body'] {
-  const [first, ...others] = piecesOf(body);
-  if (first?.[0] !== brace) return body;
+  const [first, ...others] = toPieces(body);
+  if (first?.[0] !== openingBrace) return body;
   const start = Buffer.concat([prefix, first.subarray(1)]);
   return others.length === 0 ? start : [start, ...others];
 }
 
-function piecesOf(body: UpstreamRequest['body']): readonly Buffer[] {
+function toPieces(body: UpstreamRequest['body']): readonly Buffer[] {
   if (typeof body === 'string') return [Buffer.from(body)];
   return Buffer.isBuffer(body) ? [body] : body;
 }

@@ -9,7 +9,7 @@ interface Frame {
   readonly client: Buffer;
 }
 
-const maxFrame = 1_024; // characters
+const maxFrameLength = 1_024; // characters
 const eventEnd = '\n\n';
 
 /**
@@ -21,7 +21,7 @@ const eventEnd = '\n\n';
  */
 export class ModelNamer {
   readonly #name: string;
-  readonly #json: string;
+  readonly #quotedName: string;
   readonly #place: ModelPlace;
   readonly #quotedMember: string;
   #head: Frame | undefined;
@@ -29,81 +29,81 @@ export class ModelNamer {
 
   constructor(name: string, place: ModelPlace) {
     this.#name = name;
-    this.#json = JSON.stringify(name);
+    this.#quotedName = JSON.stringify(name);
     this.#place = place;
     this.#quotedMember = `"${place.member}"`;
   }
 
-  event({ name, text, raw }: StreamEvent): Buffer {
+  renameEvent({ name, text, raw }: StreamEvent): Buffer {
     if (name !== undefined && this.#place.events?.has(name) === false) return raw;
     const head = this.#head;
     // Comparing slices is the fastest way.
-    if (head !== undefined && text.slice(0, head.upstream.length) === head.upstream) return withHead(raw, head);
+    if (head !== undefined && text.slice(0, head.upstream.length) === head.upstream) return replaceHead(raw, head);
     const tail = this.#tail;
     if (tail !== undefined && text.endsWith(tail.upstream)) {
       // These events share their end, not their beginning: the model's text precedes its name.
       this.#head = undefined;
-      return withTail(raw, tail);
+      return replaceTail(raw, tail);
     }
     const span = this.#find(text);
-    if (span === undefined || text.startsWith(this.#json, span.begin)) return raw;
-    this.#head = frameOf(text.slice(0, span.end), text.slice(0, span.begin) + this.#json);
-    this.#tail = frameOf(
+    if (span === undefined || text.startsWith(this.#quotedName, span.begin)) return raw;
+    this.#head = createFrame(text.slice(0, span.end), text.slice(0, span.begin) + this.#quotedName);
+    this.#tail = createFrame(
       text.slice(span.nameBegin - 1),
-      text.slice(span.nameBegin - 1, span.begin) + this.#json + text.slice(span.end),
+      text.slice(span.nameBegin - 1, span.begin) + this.#quotedName + text.slice(span.end),
     );
-    return this.#framed(raw) ?? Buffer.from(this.#written(text, span));
+    return this.#renameByFrame(raw) ?? Buffer.from(this.#rename(text, span));
   }
 
   /** Replaces the name in the bytes without decoding the whole event, which may contain an image. */
-  #framed(raw: Buffer): Buffer | undefined {
-    if (this.#head !== undefined) return withHead(raw, this.#head);
-    return this.#tail && withTail(raw, this.#tail);
+  #renameByFrame(raw: Buffer): Buffer | undefined {
+    if (this.#head !== undefined) return replaceHead(raw, this.#head);
+    return this.#tail && replaceTail(raw, this.#tail);
   }
 
   /** Replaces the name in the text of any number of events. */
-  events(text: string): string {
+  renameEvents(text: string): string {
     if (!text.includes(this.#quotedMember)) return text;
-    const renamed = text.split(eventEnd).map((event) => this.#written(event, this.#find(event)));
+    const renamed = text.split(eventEnd).map((event) => this.#rename(event, this.#find(event)));
     return renamed.join(eventEnd);
   }
 
-  whole(text: string): string {
-    return this.#written(text, wordOf(findMember(text, this.#place.member)));
+  renameReply(text: string): string {
+    return this.#rename(text, selectText(findMember(text, this.#place.member)));
   }
 
   /** Replaces the name in an answer before it is stored. */
-  finished(answer: JsonObject): JsonObject {
+  renameFinished(answer: JsonObject): JsonObject {
     return this.#place.member in answer ? { ...answer, [this.#place.member]: this.#name } : answer;
   }
 
-  #written(text: string, span: MemberSpan | undefined): string {
-    return span === undefined ? text : text.slice(0, span.begin) + this.#json + text.slice(span.end);
+  #rename(text: string, span: MemberSpan | undefined): string {
+    return span === undefined ? text : text.slice(0, span.begin) + this.#quotedName + text.slice(span.end);
   }
 
   #find(event: string): MemberSpan | undefined {
     if (!event.includes(this.#quotedMember)) return undefined;
     const { member, parent } = this.#place;
     const start = event.indexOf('{', event.indexOf('data:'));
-    if (parent === undefined) return wordOf(findMember(event, member, start));
+    if (parent === undefined) return selectText(findMember(event, member, start));
     const parentSpan = findMember(event, parent, start);
-    return parentSpan && wordOf(findMember(event, member, parentSpan.begin));
+    return parentSpan && selectText(findMember(event, member, parentSpan.begin));
   }
 }
 
 /** Returns a member whose value is a text or null. */
-function wordOf(span: MemberSpan | undefined): MemberSpan | undefined {
+function selectText(span: MemberSpan | undefined): MemberSpan | undefined {
   return span === undefined || span.begin === span.end ? undefined : span;
 }
 
-function withHead(raw: Buffer, { upstream, client }: Frame): Buffer {
+function replaceHead(raw: Buffer, { upstream, client }: Frame): Buffer {
   const bytes = Buffer.allocUnsafe(client.length + raw.length - upstream.length);
   client.copy(bytes);
   raw.copy(bytes, client.length, upstream.length);
   return bytes;
 }
 
-function withTail(raw: Buffer, { upstream, client }: Frame): Buffer {
+function replaceTail(raw: Buffer, { upstream, client }: Frame): Buffer {
   const end = raw.length - upstream.length;
   const bytes = Buffer.allocUnsafe(end + client.length);
   raw.copy(bytes, 0, 0, end);
@@ -112,7 +112,7 @@ function withTail(raw: Buffer, { upstream, client }: Frame): Buffer {
 }
 
 /** Creates a frame; undefined if comparing would cost more than searching, or if some characters have several bytes. */
-function frameOf(upstream: string, client: string): Frame | undefined {
-  if (upstream.length > maxFrame || Buffer.byteLength(upstream) !== upstream.length) return undefined;
+function createFrame(upstream: string, client: string): Frame | undefined {
+  if (upstream.length > maxFrameLength || Buffer.byteLength(upstream) !== upstream.length) return undefined;
   return { upstream, client: Buffer.from(client) };
 }

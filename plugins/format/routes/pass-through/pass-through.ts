@@ -2,15 +2,15 @@ import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adap
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { wantsReasoning } from '../../canonical/reasoning.ts';
+import { requiresReasoning } from '../../canonical/reasoning.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
 import { ContentDigest } from '../../content/content-digest.ts';
 import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
-import { type ClientRequest, replyContext } from '../../request/client-request.ts';
+import { type ClientRequest, createReplyContext } from '../../request/client-request.ts';
 import type { ReplyListeners } from '../../formats/contract/fragment-observer.ts';
 import type { ReplyObserver } from '../../formats/contract/pass-through.ts';
 import { NonStreamingObserver } from '../../formats/contract/non-streaming-observer.ts';
-import { guardOf, readerBetween, sameNames } from '../translation/translator.ts';
+import { createGuard, createReader, createUnchangedNames } from '../translation/translator.ts';
 import type { PreparedCall } from '../translation/prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
 import { selectBetaHeaders } from '../../formats/adaptation/beta-headers.ts';
@@ -46,7 +46,7 @@ export class PassThrough implements PreparedCall {
       path: upstreamPath ?? format.path(route.model, isStream, purpose, profile.quirks),
       headers: {
         'content-type': 'application/json',
-        accept: acceptedBy(client),
+        accept: acceptedTypes(client),
         ...format.headers,
         ...selectBetaHeaders(exchange.headers, client.outline, format, profile),
       },
@@ -57,22 +57,25 @@ export class PassThrough implements PreparedCall {
   read(): ReplyReader {
     const { format, purpose } = this.#client;
     const isText = isTextFormat(format);
-    if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#translate(format);
+    if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#createTranslatingReader(format);
     const { client } = format;
     const isAnswer = purpose === 'answer';
     const { upstream, profile } = this.#route;
     const isBytes = client.createByteTypeTest?.(this.#client.outline);
     const content = isAnswer && format.client.text !== undefined ? new ContentDigest() : undefined;
     const reader = new PassThroughReader(
-      this.#observe(content),
+      this.#createObserver(content),
       { id: this.#exchange.id, dialect: format.dialect },
       {
         repair: isAnswer
-          ? client.createReplyRepair?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
+          ? client.createReplyRepair?.(
+              createReplyContext(this.#exchange, this.#client),
+              profileIn(format.name, profile),
+            )
           : undefined,
         adapter: isAnswer ? client.createReplyAdapter?.(this.#client, originOf(upstream)) : undefined,
         namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
-        converter: isText ? () => this.#translate(format) : undefined,
+        converter: isText ? () => this.#createTranslatingReader(format) : undefined,
         readLarge: client.readLargeUsage,
         content,
       },
@@ -80,25 +83,25 @@ export class PassThrough implements PreparedCall {
     return isBytes === undefined ? reader : new BytesReader(isBytes, reader);
   }
 
-  #observe(content: ContentDigest | undefined): ReplyObserver {
+  #createObserver(content: ContentDigest | undefined): ReplyObserver {
     const { format, purpose, outline, thread } = this.#client;
     if (purpose === 'count') return new NonStreamingObserver('input_tokens', 'totalTokens');
     const { upstream } = this.#route;
     const profile = profileIn(format.name, this.#route.profile);
-    const onReplyId = thread && ((id: string) => thread.keep(id, originOf(upstream)));
+    const onReplyId = thread && ((id: string) => thread.store(id, originOf(upstream)));
     return format.client.createObserver(outline, {
       profile,
       onReplyId,
       content,
-      onFragments: this.#keepReasoning(profile),
+      onFragments: this.#createReasoningListener(profile),
     });
   }
 
   /** Creates a listener that stores the reasoning text if the vendor requires it in later requests. */
-  #keepReasoning(profile: Profile): ReplyListeners['onFragments'] {
+  #createReasoningListener(profile: Profile): ReplyListeners['onFragments'] {
     const { format, kept } = this.#client;
-    if (kept === undefined || !isTextFormat(format) || !wantsReasoning(profile, true)) return undefined;
-    const guard = guardOf(this.#exchange, this.#client, this.#route, sameNames(format));
+    if (kept === undefined || !isTextFormat(format) || !requiresReasoning(profile, true)) return undefined;
+    const guard = createGuard(this.#exchange, this.#client, this.#route, createUnchangedNames(format));
     return (fragments, isFinished) => {
       guard.push(fragments);
       // Some vendors omit the last event of the format.
@@ -106,12 +109,12 @@ export class PassThrough implements PreparedCall {
     };
   }
 
-  #translate(format: TextFormat): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, format, { localStops: this.#localStops });
+  #createTranslatingReader(format: TextFormat): ReplyReader {
+    return createReader(this.#exchange, this.#client, this.#route, format, { localStops: this.#localStops });
   }
 }
 
-function acceptedBy({ format, isStream, outline }: ClientRequest): string {
+function acceptedTypes({ format, isStream, outline }: ClientRequest): string {
   if (isStream) return 'text/event-stream';
   return format.client.createByteTypeTest?.(outline) === undefined ? 'application/json' : '*/*';
 }

@@ -11,15 +11,15 @@ import type { ContentDigest } from '../../content/content-digest.ts';
 import type { ReplyObserver, ReplyAdapter, ReplyRepair } from '../../formats/contract/pass-through.ts';
 import { isTruncatedObject } from '../../wire/members.ts';
 import type { ModelNamer } from './model-namer.ts';
-import { malformed } from '../malformed.ts';
+import { malformedReply } from '../malformed.ts';
 
-const none = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 
 /** Recipient of a reply: the id of the exchange and the dialect of error messages. */
-type ClientOfReply = Pick<Caller, 'id' | 'dialect'>;
+type ReplyRecipient = Pick<Caller, 'id' | 'dialect'>;
 
 /** Optional steps in reading a reply. */
 interface PassThroughOptions {
@@ -40,7 +40,7 @@ interface PassThroughOptions {
  */
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
-  readonly #client: ClientOfReply;
+  readonly #client: ReplyRecipient;
   readonly #repair: ReplyRepair | undefined;
   readonly #adapter: ReplyAdapter | undefined;
   readonly #framer = new SseFramer();
@@ -49,17 +49,17 @@ export class PassThroughReader implements ReplyReader {
   readonly #readLarge: PassThroughOptions['readLarge'];
   readonly #content: ContentDigest | undefined;
   /** Digest of the content without the last event, which the client does not get. */
-  #beforeDropped: { readonly digest: string | undefined } | undefined;
-  #converting: ReplyReader | undefined;
-  #converted: WholeReply | undefined;
-  #damage: GatewayError | undefined;
+  #digestBeforeDropped: { readonly digest: string | undefined } | undefined;
+  #convertingReader: ReplyReader | undefined;
+  #convertedReply: WholeReply | undefined;
+  #framingFailure: GatewayError | undefined;
   /** True once an error has followed a finished answer, which counts as complete because the client has all of it. */
   #isClosed = false;
   progress = 0;
 
   constructor(
     observer: ReplyObserver,
-    client: ClientOfReply,
+    client: ReplyRecipient,
     { repair, adapter, namer, converter, readLarge, content }: PassThroughOptions = {},
   ) {
     this.#content = content;
@@ -85,62 +85,62 @@ export class PassThroughReader implements ReplyReader {
   }
 
   get failure(): GatewayError | undefined {
-    return this.#isClosed ? undefined : this.#fault;
+    return this.#isClosed ? undefined : this.#anyFailure;
   }
 
-  get #fault(): GatewayError | undefined {
-    return this.#damage ?? this.#observer.failure ?? this.#repair?.failure;
+  get #anyFailure(): GatewayError | undefined {
+    return this.#framingFailure ?? this.#observer.failure ?? this.#repair?.failure;
   }
 
   get usage(): ReplyReader['usage'] {
-    if (this.#converted !== undefined) return this.#converted.usage;
+    if (this.#convertedReply !== undefined) return this.#convertedReply.usage;
     const { usage, hasContent, isComplete } = this.#observer;
     return hasContent && this.#adapter !== undefined ? this.#adapter.meter.complete(usage, isComplete) : usage;
   }
 
   get isPolicyRefusal(): boolean {
-    return (this.#converting ?? this.#observer).isPolicyRefusal === true;
+    return (this.#convertingReader ?? this.#observer).isPolicyRefusal === true;
   }
 
   get digests(): ReplyReader['digests'] {
-    if (this.#converting !== undefined) return this.#converting.digests;
+    if (this.#convertingReader !== undefined) return this.#convertingReader.digests;
     const digest = this.#contentDigest;
     return { received: digest, sent: digest };
   }
 
   /** Digest of the content that the client gets. It includes repairs, which precede the observer. */
   get #contentDigest(): string | undefined {
-    if (this.#beforeDropped !== undefined) return this.#beforeDropped.digest;
+    if (this.#digestBeforeDropped !== undefined) return this.#digestBeforeDropped.digest;
     return (
       (this.#observer.isComplete ? undefined : this.#repair?.readUnfinishedContent?.())?.digest ?? this.#content?.digest
     );
   }
 
   get answeredModel(): string | undefined {
-    return (this.#converting ?? this.#observer).answeredModel;
+    return (this.#convertingReader ?? this.#observer).answeredModel;
   }
 
   get notes(): ReplyReader['notes'] {
-    return this.#converting?.notes ?? this.#repair?.notes;
+    return this.#convertingReader?.notes ?? this.#repair?.notes;
   }
 
   get held(): number {
-    return this.#converting?.held ?? this.#repair?.held ?? 0;
+    return this.#convertingReader?.held ?? this.#repair?.held ?? 0;
   }
 
   finished(): JsonObject | undefined {
-    if (this.#converting !== undefined) return this.#converting.finished?.();
+    if (this.#convertingReader !== undefined) return this.#convertingReader.finished?.();
     const { isComplete, usage } = this.#observer;
     const finished = isComplete ? this.#repair?.finishedReply : undefined;
     const adapted = finished && (this.#adapter?.adaptFinishedReply?.(finished, usage) ?? finished);
-    return adapted && (this.#namer?.finished(adapted) ?? adapted);
+    return adapted && (this.#namer?.renameFinished(adapted) ?? adapted);
   }
 
   renderFailure(error: GatewayError): string {
     const text =
       this.#repair?.renderFailure?.(error, this.usage) ??
       renderStreamError(error, { ...this.#client, format: undefined });
-    return this.#named(this.#adapter?.adaptFailure?.(text, this.#observer.usage) ?? text);
+    return this.#renameModel(this.#adapter?.adaptFailure?.(text, this.#observer.usage) ?? text);
   }
 
   whole(body: Buffer, contentType: string): WholeReply {
@@ -148,12 +148,12 @@ export class PassThroughReader implements ReplyReader {
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
-    return runToEnd(this.#convert(body, { isEventStream, isStreamRequested: !isEventStream }));
+    return runToEnd(this.#convertInSteps(body, { isEventStream, isStreamRequested: !isEventStream }));
   }
 
   steps(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply> {
     const isConverted = kind.isEventStream !== kind.isStreamRequested;
-    return isConverted ? this.#convert(body, kind) : this.#readWhole(body, contentType);
+    return isConverted ? this.#convertInSteps(body, kind) : this.#readWhole(body, contentType);
   }
 
   *#readWhole(body: Buffer, contentType: string): Generator<undefined, WholeReply> {
@@ -161,88 +161,89 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const excess = findExcess(original, bounds.replyValues);
     if (excess !== undefined) {
-      if (this.#readLarge === undefined) throw malformed('excess', excess);
-      const renamed = this.#namer?.whole(original) ?? original;
+      if (this.#readLarge === undefined) throw malformedReply('excess', excess);
+      const renamed = this.#namer?.renameReply(original) ?? original;
       return { body: Buffer.from(renamed), contentType, usage: this.#readLarge(original) };
     }
     yield;
     const parsed = parseObject(original);
     yield;
     const value = parsed && (this.#repair?.repairReply(parsed, original) ?? parsed);
-    if (value === undefined) throw malformed(body.length === 0 ? 'body_empty' : 'body_malformed');
+    if (value === undefined) throw malformedReply(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#observer.observeReply(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
-    if (!this.#observer.hasContent) throw malformed('body_unanswered');
+    if (!this.#observer.hasContent) throw malformedReply('body_unanswered');
     yield;
     const text = value === parsed ? original : JSON.stringify(value);
     yield;
     const adapted = this.#adapter?.adaptReply(text, value, this.#observer.usage) ?? text;
     yield;
-    const renamed = this.#namer?.whole(adapted) ?? adapted;
+    const renamed = this.#namer?.renameReply(adapted) ?? adapted;
     return { body: renamed === original ? body : Buffer.from(renamed), contentType, usage: this.usage };
   }
 
-  *#convert(body: Buffer, kind: AnswerKind): Generator<undefined, WholeReply> {
-    this.#converting = this.#converter?.();
-    const steps = this.#converting?.steps?.(body, '', kind);
-    this.#converted = steps && (yield* steps);
-    if (this.#converted !== undefined) return this.#converted;
-    throw malformed(kind.isEventStream ? 'stream_unasked' : 'stream_missing');
+  *#convertInSteps(body: Buffer, kind: AnswerKind): Generator<undefined, WholeReply> {
+    this.#convertingReader = this.#converter?.();
+    const steps = this.#convertingReader?.steps?.(body, '', kind);
+    this.#convertedReply = steps && (yield* steps);
+    if (this.#convertedReply !== undefined) return this.#convertedReply;
+    throw malformedReply(kind.isEventStream ? 'stream_unasked' : 'stream_missing');
   }
 
   push(chunk: Buffer): Buffer {
-    if (this.#observer.isOver || this.#isClosed) return none;
+    if (this.#observer.isOver || this.#isClosed) return emptyBuffer;
     const events = this.#framer.push(chunk);
-    if (this.#framer.isOverLimit) this.#damage = malformed('event_too_large');
-    return events.length === 0 ? none : join(this.#pass(events));
+    if (this.#framer.isOverLimit) this.#framingFailure = malformedReply('event_too_large');
+    return events.length === 0 ? emptyBuffer : join(this.#passEvents(events));
   }
 
   end(): Buffer {
     const observer = this.#observer;
-    const last = this.#last();
-    if (!observer.isComplete || this.failure !== undefined) return join(last);
+    const lastBytes = this.#takeLastEvent();
+    if (!observer.isComplete || this.failure !== undefined) return join(lastBytes);
     const appended = this.#adapter?.renderEnd?.(observer.usage) ?? '';
     const ending = observer.isOver ? appended : appended + (observer.endMark ?? '');
-    return join(ending === '' ? last : [...last, Buffer.from(this.#named(ending))]);
+    return join(ending === '' ? lastBytes : [...lastBytes, Buffer.from(this.#renameModel(ending))]);
   }
 
   /** Passes on a last event without its blank line if it completes the answer. A truncated event is dropped. */
-  #last(): readonly Buffer[] {
+  #takeLastEvent(): readonly Buffer[] {
     const events = this.#framer.end();
-    if (this.#observer.isOver || this.#isClosed || events.some(isCut)) return [];
+    if (this.#observer.isOver || this.#isClosed || events.some(hasInvalidData)) return [];
     const digest = events.length === 0 ? undefined : this.#contentDigest;
-    const passed = this.#pass(events);
+    const passed = this.#passEvents(events);
     if (!this.#observer.isComplete || passed.length === 0) {
       // If the error event repeats the answer so far, its content includes this event.
-      if (events.length > 0 && this.#repair?.readUnfinishedContent === undefined) this.#beforeDropped = { digest };
+      if (events.length > 0 && this.#repair?.readUnfinishedContent === undefined)
+        this.#digestBeforeDropped = { digest };
       return [];
     }
     return this.#observer.isOver ? passed : [...passed, blankLine];
   }
 
-  #named(events: string): string {
-    return this.#namer?.events(events) ?? events;
+  #renameModel(events: string): string {
+    return this.#namer?.renameEvents(events) ?? events;
   }
 
   /** Passes each event to the observer; returns the bytes for the client up to a failure or the end. */
-  #pass(events: readonly StreamEvent[]): readonly Buffer[] {
+  #passEvents(events: readonly StreamEvent[]): readonly Buffer[] {
     const passed: Buffer[] = [];
     for (const event of events) {
       const wasFinished = this.#observer.isFinished;
-      for (const repaired of this.#repair?.repairEvent(event) ?? [event]) this.#passOne(repaired, passed);
-      if (this.#fault !== undefined && wasFinished) this.#isClosed = true;
-      if (this.#fault !== undefined || this.#observer.isOver) break;
+      for (const repaired of this.#repair?.repairEvent(event) ?? [event]) this.#passEvent(repaired, passed);
+      if (this.#anyFailure !== undefined && wasFinished) this.#isClosed = true;
+      if (this.#anyFailure !== undefined || this.#observer.isOver) break;
     }
     return passed;
   }
 
-  #passOne(event: StreamEvent, passed: Buffer[]): void {
-    if (this.#fault !== undefined || this.#observer.isOver) return;
+  #passEvent(event: StreamEvent, passed: Buffer[]): void {
+    if (this.#anyFailure !== undefined || this.#observer.isOver) return;
     this.#observe(event);
-    if (this.#fault !== undefined || !(event.isPlain || isReadable(event))) return;
+    if (this.#anyFailure !== undefined || !(event.isPlain || isReadable(event))) return;
     const adapted = this.#adapter?.adaptEvent(event, this.#observer.usage) ?? event.text;
-    if (adapted === event.text) passed.push(this.#namer?.event(event) ?? event.raw);
-    else if (adapted !== '') passed.push(Buffer.from(this.#named(adapted)));
+    if (adapted === event.text) passed.push(this.#namer?.renameEvent(event) ?? event.raw);
+    else if (adapted !== '') passed.push(Buffer.from(this.#renameModel(adapted)));
     if (!this.#observer.isOver || endsInBlankLine.test(adapted)) return;
     passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
   }
@@ -251,29 +252,30 @@ export class PassThroughReader implements ReplyReader {
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
-    if (!event.isPlain && isTorn(event)) this.#damage = malformed('event_truncated');
+    if (!event.isPlain && isTruncated(event)) this.#framingFailure = malformedReply('event_truncated');
     else this.#observer.observeEvent(event);
     if (event.isPlain || !isPing(event)) this.progress++;
     // The answer is complete only by the event's name, not by its data.
-    if (!wasComplete && this.#observer.isComplete && isCut(event)) this.#damage = malformed('event_truncated');
+    if (!wasComplete && this.#observer.isComplete && hasInvalidData(event))
+      this.#framingFailure = malformedReply('event_truncated');
   }
 }
 
 /** Names of keep-alive events, which some vendors write as the type in the data. */
-const pings = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
+const pingNames = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
-const maxPing = 100; // characters of data
+const maxPingLength = 100; // characters of data
 
 function isPing({ name, data = '' }: StreamEvent): boolean {
-  return pings.has(name) || (data.length <= maxPing && pingType.test(data));
+  return pingNames.has(name) || (data.length <= maxPingLength && pingType.test(data));
 }
 
-function isTorn({ data }: StreamEvent): boolean {
+function isTruncated({ data }: StreamEvent): boolean {
   return data !== undefined && isTruncatedObject(data);
 }
 
 /** True if the event's data was truncated anywhere, even after a brace, so that clients would throw on it. */
-function isCut(event: StreamEvent): boolean {
+function hasInvalidData(event: StreamEvent): boolean {
   return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }
 
@@ -284,6 +286,6 @@ function isReadable({ data, text }: StreamEvent): boolean {
 }
 
 function join(parts: readonly Buffer[]): Buffer {
-  if (parts.length === 0) return none;
+  if (parts.length === 0) return emptyBuffer;
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }

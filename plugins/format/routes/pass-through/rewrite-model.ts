@@ -3,9 +3,9 @@ import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
-const quickBytes = 4_096; // start of a body that is searched first, because clients name the model early
-const key = '"model"';
-const longestModel = 512;
+const searchedBytes = 4_096; // start of a body that is searched first, because clients name the model early
+const quotedKey = '"model"';
+const maxModelLength = 512;
 
 /**
  * Replaces the model's name in the body. Every other byte stays, so that unknown members, large numbers and white space
@@ -15,11 +15,11 @@ const longestModel = 512;
  * @param parsedName the name as read by the parser
  */
 export function rewriteModel(content: RequestContent, parsedName: unknown, model: string): UpstreamRequest['body'] {
-  if (parsedName === model) return content.sent;
-  const { cut } = content;
-  const pieces = cut?.pieces ?? [content.bytes];
-  const byteSpan = findQuickly(pieces[0], parsedName) ?? (cut && findBehindCuts(cut, parsedName));
-  if (byteSpan !== undefined) return replaced(pieces, byteSpan, Buffer.from(JSON.stringify(model)));
+  if (parsedName === model) return content.upstreamBytes;
+  const { bodyOutline } = content;
+  const pieces = bodyOutline?.pieces ?? [content.bytes];
+  const byteSpan = findNearStart(pieces[0], parsedName) ?? (bodyOutline && findAfterLongTexts(bodyOutline, parsedName));
+  if (byteSpan !== undefined) return replaceBytes(pieces, byteSpan, Buffer.from(JSON.stringify(model)));
   const { text } = content;
   const span = findModel(text, parsedName);
   if (span === undefined) return JSON.stringify({ ...content.body, model });
@@ -27,18 +27,18 @@ export function rewriteModel(content: RequestContent, parsedName: unknown, model
 }
 
 /** Replaces bytes in a body of several pieces. Short pieces are joined, because each piece costs a write. */
-function replaced(pieces: readonly Buffer[], { start, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
-  const [only = nothing] = pieces;
-  if (pieces.length === 1 && only.length <= quickBytes) {
+function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
+  const [only = emptyBuffer] = pieces;
+  if (pieces.length === 1 && only.length <= searchedBytes) {
     return Buffer.concat([only.subarray(0, start), bytes, only.subarray(end)]);
   }
   const before = slice(pieces, 0, start);
   const after = slice(pieces, end);
-  const [next = nothing, ...others] = after;
-  const isShort = others.length === 0 && next.length <= quickBytes;
+  const [next = emptyBuffer, ...others] = after;
+  const isShort = others.length === 0 && next.length <= searchedBytes;
   const joined = isShort ? [bytes, next] : [bytes];
   const remainder = isShort ? [] : after;
-  if (start > quickBytes) return [...before, Buffer.concat(joined), ...remainder];
+  if (start > searchedBytes) return [...before, Buffer.concat(joined), ...remainder];
   const head = Buffer.concat([...before, ...joined]);
   return remainder.length === 0 ? head : [head, ...remainder];
 }
@@ -53,19 +53,19 @@ function slice(pieces: readonly Buffer[], start: number, end = Infinity): Buffer
   });
 }
 
-const nothing = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 
 /** Finds the name near the start of the body, without reading a long prompt. */
-function findQuickly(bytes: Buffer = nothing, model: unknown): Span | undefined {
+function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): Span | undefined {
   // Latin-1 has one byte per character, so that positions are the same in the text and the bytes.
-  const start = bytes.toString('latin1', 0, quickBytes);
-  const position = start.indexOf(key);
+  const start = bytes.toString('latin1', 0, searchedBytes);
+  const position = start.indexOf(quotedKey);
   if (position === -1) return undefined;
-  return findModel(start.slice(0, position + key.length + longestModel), model);
+  return findModel(start.slice(0, position + quotedKey.length + maxModelLength), model);
 }
 
 /** Finds a name after all long texts, where the remainder of the outline equals the end of the body. */
-function findBehindCuts({ text, uncut, pieces }: BodyOutline, model: unknown): Span | undefined {
+function findAfterLongTexts({ text, uncut, pieces }: BodyOutline, model: unknown): Span | undefined {
   const span = findModel(text, model);
   if (span === undefined) return undefined;
   const bytesToEnd = Buffer.byteLength(text.slice(span.start));
@@ -82,12 +82,12 @@ interface Span {
 /** Finds the model's name; undefined if it differs from the name that the parser read. */
 function findModel(text: string, model: unknown): Span | undefined {
   const member = findMember(text, 'model');
-  if (member === undefined || !isText(text.slice(member.begin, member.end), model)) return undefined;
+  if (member === undefined || !equalsText(text.slice(member.begin, member.end), model)) return undefined;
   return { start: member.begin, end: member.end };
 }
 
 /** True if the JSON string has this value, even if it is written with escapes. */
-function isText(json: string, text: unknown): boolean {
+function equalsText(json: string, text: unknown): boolean {
   if (json === JSON.stringify(text)) return true;
   try {
     return json.includes('\\') && JSON.parse(json) === text;

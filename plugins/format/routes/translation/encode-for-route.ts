@@ -6,7 +6,7 @@ import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { Conversation, OpaqueState } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
-import { forcedSearch } from '../../canonical/tools.ts';
+import { forcedSearchNote } from '../../canonical/tools.ts';
 import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
 import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
@@ -24,7 +24,7 @@ import type { TextFormat, InsertedMember } from '../../formats/contract/descript
 export function encodeForRoute(
   format: TextFormat,
   conversation: Conversation,
-  target: Omit<EncodeTarget, 'ownState'> &
+  target: Omit<EncodeTarget, 'findOwnState'> &
     Pick<AdaptationTarget, 'endUser'> & { readonly cacheMark?: string | undefined },
   origin: string,
   upstream: Pick<Upstream, 'customerChoices'> = {},
@@ -40,38 +40,38 @@ export function encodeForRoute(
   }
   const encoded = text.encodeRequest(conversation, {
     ...target,
-    ownState: ownStateFor(format, origin),
+    findOwnState: createStateLookup(format, origin),
   });
   refuseLostTools(conversation, target.notes);
   const { profile, notes, endUser } = target;
   const allowed = removeAccountChoices(text.adapt(encoded, { profile, notes, origin, endUser }), upstream, notes);
   const adapted = isolateCache(allowed, format.name, target.cacheMark, target);
-  const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
-  return inCacheOrder(usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value });
+  const usage = target.isStream ? findMissingUsageOption(format, adapted, target.profile) : undefined;
+  return orderForCaching(usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value });
 }
 
 const stableMembers = ['anthropic_version', 'model', 'tools', 'system', 'instructions', 'systemInstruction'];
-const dialogues: ReadonlySet<string> = new Set(['messages', 'input', 'contents']);
+const dialogueMembers: ReadonlySet<string> = new Set(['messages', 'input', 'contents']);
 
 /**
  * Orders the members: tools and instructions, which do not change from turn to turn, come first, and the growing dialogue comes
  * last. Some caches compare bodies byte by byte: with the dialogue before the tools, consecutive turns would share no prefix.
  * Source: bifrost#6406, Claude on Vertex AI; openclaw#78747.
  */
-function inCacheOrder(body: JsonObject): JsonObject {
+function orderForCaching(body: JsonObject): JsonObject {
   const ordered: JsonObject = {};
   const copyMember = (name: string) => {
     if (body[name] !== undefined) ordered[name] = body[name];
   };
   stableMembers.forEach(copyMember);
   const others = Object.keys(body).filter((name) => !stableMembers.includes(name));
-  others.filter((name) => !dialogues.has(name)).forEach(copyMember);
-  others.filter((name) => dialogues.has(name)).forEach(copyMember);
+  others.filter((name) => !dialogueMembers.has(name)).forEach(copyMember);
+  others.filter((name) => dialogueMembers.has(name)).forEach(copyMember);
   return ordered;
 }
 
 /** Creates the lookup of state data, which finds only states that the upstream created and accepts in this format. */
-export function ownStateFor({ text }: TextFormat, origin: string): EncodeTarget['ownState'] {
+export function createStateLookup({ text }: TextFormat, origin: string): EncodeTarget['findOwnState'] {
   return (state: OpaqueState | undefined) =>
     state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined;
 }
@@ -84,7 +84,7 @@ function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   const lostNotes = notes.entries.filter((note) => lostTool.test(note));
   const lostTypes = lostNotes.map((note) => note.replace(/^dropped (tool )?/, ''));
   const [type] = tools.length === 0 ? lostTypes : lostTypes.filter((name) => name === 'web_search');
-  const isNeeded = !tools.some(isClientTool) || notes.entries.includes(`approximated ${forcedSearch}`);
+  const isNeeded = !tools.some(isClientTool) || notes.entries.includes(`approximated ${forcedSearchNote}`);
   if (type === undefined || !isNeeded) return;
   throw new GatewayError('not_supported', `Tools of type "${type}" are not supported by this model.`, {
     param: 'tools',
@@ -92,7 +92,7 @@ function refuseLostTools({ tools }: Conversation, notes: Notes): void {
 }
 
 /** Returns the member that makes an upstream report a stream's usage, for accounting. Clients get the usage only if they requested it. */
-export function missingUsageOption(
+export function findMissingUsageOption(
   { text }: TextFormat,
   body: JsonObject,
   { quirks }: Profile,

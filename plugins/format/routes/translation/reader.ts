@@ -11,10 +11,10 @@ import type { GuardedRoute } from '../../canonical/guard-options.ts';
 import { ContinuationSeam } from '../../canonical/continuation-seam.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../canonical/reply.ts';
 import type { TranslatedContent } from '../../content/translated-content.ts';
-import { bodySteps, isTruncatedObject } from '../../wire/members.ts';
-import { malformed } from '../malformed.ts';
+import { parseBodyInSteps, isTruncatedObject } from '../../wire/members.ts';
+import { malformedReply } from '../malformed.ts';
 
-const none = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 const pieceSize = 65_536; // bytes of a stream converted in one step
 
 /** Decoder and framer for the reply of an upstream. */
@@ -36,8 +36,8 @@ export class TranslatingReader implements ReplyReader {
   readonly #content: TranslatedContent | undefined;
   /** False once it is clear that the client gets the answer as one object. */
   #isStream = true;
-  #written = '';
-  #damage: GatewayError | undefined;
+  #output = '';
+  #framingFailure: GatewayError | undefined;
   progress = 0;
 
   /**
@@ -87,7 +87,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   get failure(): GatewayError | undefined {
-    return this.#damage ?? this.#guard.failure;
+    return this.#framingFailure ?? this.#guard.failure;
   }
 
   get usage(): ReplyReader['usage'] {
@@ -95,7 +95,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   get held(): number {
-    return this.#guard.held;
+    return this.#guard.heldCharacters;
   }
 
   get isPolicyRefusal(): boolean {
@@ -119,7 +119,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   renderFailure(error: GatewayError): string {
-    return this.#encoder.failure(error, this.usage);
+    return this.#encoder.encodeFailure(error, this.usage);
   }
 
   whole(body: Buffer): WholeReply {
@@ -127,24 +127,27 @@ export class TranslatingReader implements ReplyReader {
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
-    return runToEnd(this.#convert(body, isEventStream));
+    return runToEnd(this.#convertInSteps(body, isEventStream));
   }
 
   steps(body: Buffer, _contentType: string, kind: AnswerKind): Generator<undefined, WholeReply> {
     const { isEventStream, isStreamRequested } = kind;
-    return isEventStream === isStreamRequested ? this.#readWhole(body) : this.#convert(body, isEventStream);
+    return isEventStream === isStreamRequested ? this.#readWhole(body) : this.#convertInSteps(body, isEventStream);
   }
 
   *#readWhole(body: Buffer): Generator<undefined, WholeReply> {
     const value = yield* parse(body);
-    if (value === undefined) throw malformed(body.length === 0 ? 'body_empty' : 'body_malformed');
+    if (value === undefined) throw malformedReply(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#isStream = false;
-    this.#push(this.#decoder.whole(value));
+    this.#pushFragments(this.#decoder.readWhole(value));
     yield;
-    return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
+    return this.#createReply(
+      (reply) => Buffer.from(JSON.stringify(this.#encoder.encodeWhole(reply))),
+      'application/json',
+    );
   }
 
-  *#convert(body: Buffer, isEventStream: boolean): Generator<undefined, WholeReply> {
+  *#convertInSteps(body: Buffer, isEventStream: boolean): Generator<undefined, WholeReply> {
     this.#isStream = !isEventStream;
     if (isEventStream) {
       for (let start = 0; start < body.length && this.failure === undefined; start += pieceSize) {
@@ -152,59 +155,62 @@ export class TranslatingReader implements ReplyReader {
         yield;
       }
       this.end();
-      return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
+      return this.#createReply(
+        (reply) => Buffer.from(JSON.stringify(this.#encoder.encodeWhole(reply))),
+        'application/json',
+      );
     }
     const value = yield* parse(body);
-    if (value !== undefined) this.#write(this.#push(this.#decoder.whole(value)));
+    if (value !== undefined) this.#encodeEvents(this.#pushFragments(this.#decoder.readWhole(value)));
     yield;
-    return this.#completed(() => this.#taken(), 'text/event-stream');
+    return this.#createReply(() => this.#takeOutput(), 'text/event-stream');
   }
 
   push(chunk: Buffer): Buffer {
-    for (const event of this.#framer.push(chunk)) this.#take(event);
-    if (this.#framer.isOverLimit) this.#damage = malformed('event_too_large');
-    return this.#taken();
+    for (const event of this.#framer.push(chunk)) this.#takeEvent(event);
+    if (this.#framer.isOverLimit) this.#framingFailure = malformedReply('event_too_large');
+    return this.#takeOutput();
   }
 
   end(): Buffer {
     // The blank line after the last event is often missing, so only a truncated event is dropped.
-    for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#take(event);
-    this.#write(this.#sent(this.#guard.close()));
-    return this.#taken();
+    for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#takeEvent(event);
+    this.#encodeEvents(this.#recordSent(this.#guard.close()));
+    return this.#takeOutput();
   }
 
-  #completed(write: (reply: CompleteReply) => Buffer, contentType: string): WholeReply {
+  #createReply(render: (reply: CompleteReply) => Buffer, contentType: string): WholeReply {
     const { reply } = this.#guard;
     if (this.failure !== undefined) throw this.failure;
-    if (reply === undefined) throw malformed('body_unanswered');
-    return { contentType: `${contentType}; charset=utf-8`, body: write(reply), usage: this.usage };
+    if (reply === undefined) throw malformedReply('body_unanswered');
+    return { contentType: `${contentType}; charset=utf-8`, body: render(reply), usage: this.usage };
   }
 
-  #take({ name, data }: StreamEvent): void {
+  #takeEvent({ name, data }: StreamEvent): void {
     if (data === undefined || this.#guard.isOver) return;
-    if (isTruncatedObject(data)) this.#damage = malformed('event_truncated');
-    if (this.#damage !== undefined) return;
-    this.#write(this.#push(this.#decoder.event(name, data)));
+    if (isTruncatedObject(data)) this.#framingFailure = malformedReply('event_truncated');
+    if (this.#framingFailure !== undefined) return;
+    this.#encodeEvents(this.#pushFragments(this.#decoder.readEvent(name, data)));
   }
 
-  #push(fragments: readonly Fragment[]): ReplyEvent[] {
+  #pushFragments(fragments: readonly Fragment[]): ReplyEvent[] {
     if (fragments.length > 0) this.progress++;
-    return this.#sent(this.#guard.push(this.#seam?.take(fragments) ?? fragments));
+    return this.#recordSent(this.#guard.push(this.#seam?.take(fragments) ?? fragments));
   }
 
-  #sent(events: ReplyEvent[]): ReplyEvent[] {
-    this.#content?.send(events, this.#isStream);
+  #recordSent(events: ReplyEvent[]): ReplyEvent[] {
+    this.#content?.addSent(events, this.#isStream);
     return events;
   }
 
-  #write(events: readonly ReplyEvent[]): void {
-    for (const event of events) this.#written += this.#encoder.event(event);
+  #encodeEvents(events: readonly ReplyEvent[]): void {
+    for (const event of events) this.#output += this.#encoder.encodeEvent(event);
   }
 
-  #taken(): Buffer {
-    if (this.#written === '') return none;
-    const bytes = Buffer.from(this.#written);
-    this.#written = '';
+  #takeOutput(): Buffer {
+    if (this.#output === '') return emptyBuffer;
+    const bytes = Buffer.from(this.#output);
+    this.#output = '';
     return bytes;
   }
 }
@@ -214,9 +220,9 @@ function* parse(body: Buffer): Generator<undefined, JsonObject | undefined> {
   const text = body.toString();
   yield;
   const excess = findExcess(text, bounds.replyValues);
-  if (excess !== undefined) throw malformed('excess', excess);
+  if (excess !== undefined) throw malformedReply('excess', excess);
   yield;
-  const value = yield* bodySteps(text);
+  const value = yield* parseBodyInSteps(text);
   yield;
   return value;
 }

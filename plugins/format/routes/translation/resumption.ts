@@ -9,11 +9,11 @@ import type { ClientRequest } from '../../request/client-request.ts';
 import { TranslatingReader } from './reader.ts';
 import { PreparedCalls } from './prepared-call.ts';
 import type { Translation, CallTranslator } from './translator.ts';
-import { upstreamFormat } from '../../request/upstream-format.ts';
+import { selectUpstreamFormat } from '../../request/upstream-format.ts';
 
-const minTokens = 16; // output tokens; some upstreams refuse a lower limit
+const minOutputTokens = 16; // output tokens; some upstreams refuse a lower limit
 
-const instruction =
+const continueInstruction =
   'Your answer above was cut off by a technical fault. Go on exactly where it stops, in the middle of a word if need be. ' +
   'Write only what comes next: repeat nothing, do not start over, and do not mention the interruption.';
 
@@ -26,11 +26,11 @@ const instruction =
 export function isResumable(request: ClientRequest, translator: CallTranslator, { routes }: Model): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
   try {
-    const { conversation, notes } = translator.read();
+    const { conversation, notes } = translator.decode();
     const { candidates, output, tools, wantsImages, topLogprobs } = conversation;
     const isText = output === undefined && wantsImages !== true && topLogprobs === undefined;
     const mayBeSearched =
-      tools.some(({ form }) => form === 'web_search') && routes.some((route) => runsSearch(route, request));
+      tools.some(({ form }) => form === 'web_search') && routes.some((route) => hasHostedSearch(route, request));
     const isPlain = candidates === 1 && isText && !mayBeSearched;
     return isPlain && !notes.entries.some((note) => /^dropped (tool |generationConfig\.response)/.test(note));
   } catch (error) {
@@ -40,12 +40,12 @@ export function isResumable(request: ClientRequest, translator: CallTranslator, 
   }
 }
 
-function runsSearch(route: Route, request: ClientRequest): boolean {
-  return profileIn(upstreamFormat(route, request).name, route.profile).quirks.hosted_search;
+function hasHostedSearch(route: Route, request: ClientRequest): boolean {
+  return profileIn(selectUpstreamFormat(route, request).name, route.profile).quirks.hosted_search;
 }
 
 /** Prepares calls that continue an answer; undefined if the answer has no text yet, too much text, or other content. */
-export function resumptionOf(
+export function createResumption(
   broken: ReplyReader,
   request: ClientRequest,
   translator: CallTranslator,
@@ -58,15 +58,15 @@ export function resumptionOf(
 
 /** Calls that continue an answer from the text that the client has received. Each route gets the same text. */
 class Resumption implements RouteCalls {
-  readonly #broken: TranslatingReader;
-  readonly #sent: string;
+  readonly #interrupted: TranslatingReader;
+  readonly #sentText: string;
   readonly #request: ClientRequest;
   readonly #translator: CallTranslator;
-  readonly #prepared = new PreparedCalls((route) => this.#open(route));
+  readonly #prepared = new PreparedCalls((route) => this.#prepare(route));
 
   constructor(broken: TranslatingReader, sentText: string, request: ClientRequest, translator: CallTranslator) {
-    this.#broken = broken;
-    this.#sent = sentText;
+    this.#interrupted = broken;
+    this.#sentText = sentText;
     this.#request = request;
     this.#translator = translator;
   }
@@ -80,14 +80,14 @@ class Resumption implements RouteCalls {
   }
 
   read(route: Route): ReplyReader {
-    return this.#prepared.get(route).readAfter(this.#broken, this.#sent);
+    return this.#prepared.get(route).readContinuation(this.#interrupted, this.#sentText);
   }
 
-  #open(route: Route): Translation {
-    const { conversation } = this.#translator.read();
-    const format = upstreamFormat(route, this.#request);
+  #prepare(route: Route): Translation {
+    const { conversation } = this.#translator.decode();
+    const format = selectUpstreamFormat(route, this.#request);
     const { prefill } = profileIn(format.name, route.profile).quirks;
-    return this.#translator.open(route, format, continued(conversation, this.#sent, prefill));
+    return this.#translator.translate(route, format, appendAnswer(conversation, this.#sentText, prefill));
   }
 }
 
@@ -96,13 +96,13 @@ class Resumption implements RouteCalls {
  *
  * @param isPrefilled true if the model continues a prefilled answer without an instruction
  */
-function continued(conversation: Conversation, sentText: string, isPrefilled: boolean): Conversation {
+function appendAnswer(conversation: Conversation, sentText: string, isPrefilled: boolean): Conversation {
   const { items, maxOutputTokens } = conversation;
   const answer: Item = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: sentText }] };
-  const request: Item = { type: 'message', role: 'user', parts: [{ type: 'text', text: instruction }] };
+  const request: Item = { type: 'message', role: 'user', parts: [{ type: 'text', text: continueInstruction }] };
   return {
     ...conversation,
     items: [...items, answer, ...(isPrefilled ? [] : [request])],
-    maxOutputTokens: maxOutputTokens && Math.max(minTokens, maxOutputTokens - estimateTokens(sentText.length)),
+    maxOutputTokens: maxOutputTokens && Math.max(minOutputTokens, maxOutputTokens - estimateTokens(sentText.length)),
   };
 }

@@ -6,7 +6,7 @@ import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation } from '../../canonical/conversation.ts';
-import { promptTokens } from '../../canonical/estimate.ts';
+import { estimatePromptTokens } from '../../canonical/estimate.ts';
 import { TranslatedContent } from '../../content/translated-content.ts';
 import { GrammarGuard } from '../../canonical/guard.ts';
 import type { GuardOptions } from '../../canonical/guard-options.ts';
@@ -23,9 +23,15 @@ import {
   type TextFormat,
 } from '../../formats/contract/descriptor.ts';
 import { refuseBindingChoices } from '../../formats/adaptation/account-choices.ts';
-import { cacheMarkFor, type ClientRequest, endUserFor, replyContext, shortId } from '../../request/client-request.ts';
+import {
+  deriveCacheMark,
+  type ClientRequest,
+  selectEndUser,
+  createReplyContext,
+  shortId,
+} from '../../request/client-request.ts';
 import { restoreReasoning, takesReasoningText } from '../../state/kept-reasoning/restore.ts';
-import { encodeForRoute, ownStateFor } from './encode-for-route.ts';
+import { encodeForRoute, createStateLookup } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
 
@@ -46,7 +52,7 @@ export class CallTranslator {
    *
    * @throws GatewayError `invalid_request` if the request cannot be decoded, `not_supported`
    */
-  read(): { readonly conversation: Conversation; readonly notes: Notes } {
+  decode(): { readonly conversation: Conversation; readonly notes: Notes } {
     const { format } = this.#request;
     if (!isClientTextFormat(format)) {
       const message = `Requests in the ${format.name} format cannot be translated into another format.`;
@@ -57,25 +63,25 @@ export class CallTranslator {
   }
 
   #decode(format: ClientTextFormat): Conversation {
-    const { exact } = this.#request.content;
-    refuseBindingChoices(exact);
-    return format.client.text.decodeRequest(exact, this.#notes);
+    const { exactBody } = this.#request.content;
+    refuseBindingChoices(exactBody);
+    return format.client.text.decodeRequest(exactBody, this.#notes);
   }
 
   /**
    * Translates the request for a route.
    *
    * @param conversation conversation to send; by default the client's request
-   * @throws GatewayError see `read`, and `not_supported` if the route cannot serve the request
+   * @throws GatewayError see `decode`, and `not_supported` if the route cannot serve the request
    */
-  open(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
-    const decoded = this.read();
+  translate(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
+    const decoded = this.decode();
     if (!isTextFormat(to)) {
       const message = `Requests cannot be translated into the ${to.name} format.`;
       throw new GatewayError('not_supported', message, { param: 'model' });
     }
     const notes = new Notes();
-    notes.include(decoded.notes);
+    notes.addAll(decoded.notes);
     return new Translation(this.#exchange, this.#request, conversation ?? decoded.conversation, route, to, notes);
   }
 }
@@ -86,7 +92,7 @@ export class Translation implements PreparedCall {
   readonly #exchange: Exchange;
   readonly #client: ClientRequest;
   readonly #route: Route;
-  readonly #to: TextFormat;
+  readonly #upstreamFormat: TextFormat;
   readonly #names: ToolNames;
   readonly #origin: string;
   readonly #isStructured: boolean;
@@ -104,7 +110,7 @@ export class Translation implements PreparedCall {
     this.#exchange = exchange;
     this.#client = client;
     this.#route = route;
-    this.#to = to;
+    this.#upstreamFormat = to;
     this.#names = new ToolNames(conversation, to.text.toolNames);
     this.#origin = originOf(route.upstream);
     this.#isStructured = conversation.output !== undefined;
@@ -116,7 +122,7 @@ export class Translation implements PreparedCall {
   }
 
   read(): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, {
+    return createReader(this.#exchange, this.#client, this.#route, this.#upstreamFormat, {
       names: this.#names,
       localStops: this.#localStops,
       isStructured: this.#isStructured,
@@ -128,23 +134,23 @@ export class Translation implements PreparedCall {
    *
    * @param sent text of the answer so far
    */
-  readAfter(broken: TranslatingReader, sent: string): ReplyReader {
-    const reply = openReply(this.#route, this.#to, this.#localStops);
-    return broken.continueWith(reply, { names: this.#names, tag: taggerOf(this.#route) }, sent);
+  readContinuation(interrupted: TranslatingReader, sent: string): ReplyReader {
+    const reply = openReply(this.#route, this.#upstreamFormat, this.#localStops);
+    return interrupted.continueWith(reply, { names: this.#names, tag: createTagger(this.#route) }, sent);
   }
 
   #encode(conversation: Conversation, profile: Profile, notes: Notes): JsonObject {
     return encodeForRoute(
-      this.#to,
-      this.#restored(conversation),
+      this.#upstreamFormat,
+      this.#restoreReasoning(conversation),
       {
         model: this.#route.model,
         profile,
         isStream: this.#client.isStream,
         names: this.#names,
         notes,
-        endUser: endUserFor(this.#client, this.#route),
-        cacheMark: cacheMarkFor(this.#client, this.#route),
+        endUser: selectEndUser(this.#client, this.#route),
+        cacheMark: deriveCacheMark(this.#client, this.#route),
       },
       this.#origin,
       this.#route.upstream,
@@ -153,10 +159,10 @@ export class Translation implements PreparedCall {
 
   #createRequest(body: JsonObject, { quirks }: Profile, notes: Notes): UpstreamRequest {
     const { isStream } = this.#client;
-    const { name, text, headers } = this.#to;
+    const { name, text, headers } = this.#upstreamFormat;
     return {
       format: name,
-      path: this.#to.path(this.#route.model, isStream, 'answer', quirks),
+      path: this.#upstreamFormat.path(this.#route.model, isStream, 'answer', quirks),
       headers: {
         'content-type': 'application/json',
         accept: isStream ? (text.stream?.type ?? 'text/event-stream') : 'application/json',
@@ -167,11 +173,11 @@ export class Translation implements PreparedCall {
     };
   }
 
-  #restored(conversation: Conversation): Conversation {
+  #restoreReasoning(conversation: Conversation): Conversation {
     const { kept } = this.#client;
     if (kept === undefined) return conversation;
-    const ownState = ownStateFor(this.#to, this.#origin);
-    const takesText = takesReasoningText(this.#to, this.#route);
+    const ownState = createStateLookup(this.#upstreamFormat, this.#origin);
+    const takesText = takesReasoningText(this.#upstreamFormat, this.#route);
     return restoreReasoning(conversation, kept, { takesText, origin: this.#origin, ownState });
   }
 }
@@ -186,22 +192,22 @@ interface ReaderOptions {
 }
 
 /** Creates a reader that decodes the answer of a route and encodes it in the client's format, which may be the same. */
-export function readerBetween(
+export function createReader(
   exchange: Exchange,
   client: ClientRequest,
   route: Route,
   upstream: TextFormat,
-  { names = sameNames(upstream), localStops = [], isStructured }: ReaderOptions = {},
+  { names = createUnchangedNames(upstream), localStops = [], isStructured }: ReaderOptions = {},
 ): TranslatingReader {
   // Only requests in a text format are decoded, so their answers can be encoded.
   const { text } = (client.format as ClientTextFormat).client;
   const content = new TranslatedContent(text.describeContentForm?.(client.outline));
-  const guard = guardOf(exchange, client, route, names, { upstream, isStructured, received: content });
-  const encoder = text.createEncoder(replyContext(exchange, client));
+  const guard = createGuard(exchange, client, route, names, { upstream, isStructured, received: content });
+  const encoder = text.createEncoder(createReplyContext(exchange, client));
   return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder, content);
 }
 
-export function sameNames({ text }: TextFormat): ToolNames {
+export function createUnchangedNames({ text }: TextFormat): ToolNames {
   return new ToolNames({ tools: [], items: [] }, text.toolNames);
 }
 
@@ -211,7 +217,7 @@ interface AnswerOptions extends Pick<GuardOptions, 'isStructured' | 'received'> 
 }
 
 /** Creates the guard for the answer of a route. Reasoning that the client will not send back is stored. */
-export function guardOf(
+export function createGuard(
   exchange: Exchange,
   client: ClientRequest,
   route: Route,
@@ -222,18 +228,18 @@ export function guardOf(
   const isTranslated = upstream !== client.format;
   return new GrammarGuard({
     names,
-    tag: taggerOf(route),
+    tag: createTagger(route),
     id: shortId(exchange.id),
-    inputTokens: () => promptTokens(client.body),
+    inputTokens: () => estimatePromptTokens(client.body),
     endsWithAnswer: client.format.client.text?.endsWithAnswer,
     hidesReasoning: isTranslated && client.format.client.text?.hidesReasoning?.(client.outline),
     images: client.format.client.text?.replyImages,
     callIds: client.format.client.text?.callIds,
-    hasLogprobs: client.format.client.text?.hasLogprobs,
-    hasPauses: client.format.client.text?.hasPauses,
+    allowsLogprobs: client.format.client.text?.hasLogprobs,
+    allowsPauses: client.format.client.text?.hasPauses,
     isStructured,
     received,
-    onComplete: kept && ((reply) => kept.keep(reply)),
+    onComplete: kept && ((reply) => kept.store(reply)),
   });
 }
 
@@ -245,7 +251,7 @@ function openReply({ profile }: Route, { name, text }: TextFormat, localStops: r
   };
 }
 
-function taggerOf({ upstream }: Route): StateTagger {
+function createTagger({ upstream }: Route): StateTagger {
   const origin = originOf(upstream);
   return (kind, data) => tagState({ kind, origin, data });
 }

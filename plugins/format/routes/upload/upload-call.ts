@@ -4,7 +4,7 @@ import type { Adapter, ReplyReader, UpstreamRequest } from '#core/gateway/model-
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { ClientFormat, ModelEndpoint } from '../../formats/contract/descriptor.ts';
 import type { ClientCall } from '../../formats/formats.ts';
-import { type Form, withFields } from '../../request/form.ts';
+import { type Form, replaceFields } from '../../request/form.ts';
 import { BytesReader } from '../pass-through/bytes-reader.ts';
 import { PassThroughReader } from '../pass-through/reader.ts';
 
@@ -61,7 +61,7 @@ export class UploadCall implements Adapter {
       format: this.#format.name,
       path: upstreamPath ?? path,
       headers: { 'content-type': this.#contentType, accept: this.isStream ? 'text/event-stream' : '*/*' },
-      body: withFields(this.#form, user === undefined ? { model } : { model, user }),
+      body: replaceFields(this.#form, user === undefined ? { model } : { model, user }),
     };
   }
 

@@ -2,11 +2,11 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Conversation, Item, OpaqueState, Reasoning, ToolCall } from '../../canonical/conversation.ts';
-import type { KeptReasoning, Thought } from '../../canonical/kept-reasoning.ts';
-import { wantsReasoning } from '../../canonical/reasoning.ts';
+import type { StoredReasoning, Thought } from '../../canonical/stored-reasoning.ts';
+import { requiresReasoning } from '../../canonical/reasoning.ts';
 import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
-import { upstreamFormat } from '../../request/upstream-format.ts';
+import { selectUpstreamFormat } from '../../request/upstream-format.ts';
 
 interface RestoreTarget {
   /** True if the route accepts reasoning text of any origin. */
@@ -21,9 +21,13 @@ interface RestoreTarget {
  * Inserts stored reasoning before the calls that it led to, if the conversation goes to the upstream that created it and the
  * client sent back nothing that this upstream can use.
  */
-export function restoreReasoning(conversation: Conversation, kept: KeptReasoning, target: RestoreTarget): Conversation {
+export function restoreReasoning(
+  conversation: Conversation,
+  kept: StoredReasoning,
+  target: RestoreTarget,
+): Conversation {
   const calls = conversation.items.filter((item) => item.type === 'tool_call');
-  const thoughts = kept.before(calls);
+  const thoughts = kept.findBefore(calls);
   const found = new Map(calls.map((call, index) => [call, thoughts[index] ?? []]));
   const items: Item[] = [];
   let answer: Item[] = [];
@@ -90,7 +94,7 @@ interface ReplayingRoutes {
 
 /** Whether a route accepts the text of earlier reasoning in this format. */
 export function takesReasoningText({ name, text }: TextFormat, { profile }: Route): boolean {
-  return text.features.reasoning === 'text' || wantsReasoning(profileIn(name, profile), true);
+  return text.features.reasoning === 'text' || requiresReasoning(profileIn(name, profile), true);
 }
 
 export function routesWith({ routes }: Model, request: ClientRequest): ReplayingRoutes {
@@ -109,7 +113,7 @@ export function routesWith({ routes }: Model, request: ClientRequest): Replaying
 /** Undefined if the route cannot serve the request. */
 function findFormat(route: Route, request: ClientRequest): TextFormat | undefined {
   try {
-    const format = upstreamFormat(route, request);
+    const format = selectUpstreamFormat(route, request);
     return isTextFormat(format) ? format : undefined;
   } catch (error) {
     if (error instanceof GatewayError) return undefined;

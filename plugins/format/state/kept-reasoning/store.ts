@@ -9,18 +9,18 @@ import type { GroupLimits } from '#core/platform/shared/shared.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import {
-  canonicalInput,
+  normalizeInput,
   type HistoryCall,
-  type KeptCall,
-  type KeptReasoning,
+  type CallIdentity,
+  type StoredReasoning,
   readThoughts,
   type StoredThought,
   type Thought,
-  thoughtsBeforeCalls,
-} from '../../canonical/kept-reasoning.ts';
+  listThoughtsByCall,
+} from '../../canonical/stored-reasoning.ts';
 import type { CompleteReply } from '../../canonical/reply.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
-import { firstQuestionOf } from '../../request/session.ts';
+import { writeFirstQuestion } from '../../request/session.ts';
 import { routesWith } from './restore.ts';
 
 const deadline = 50; // ms that a request waits for the reasoning of its history
@@ -85,7 +85,7 @@ export class ReasoningStore {
   }
 }
 
-class KeptCalls implements KeptReasoning {
+class KeptCalls implements StoredReasoning {
   #found: ReadonlyMap<string, readonly Turn[]> = new Map();
   readonly #conversation: string;
   readonly #history: readonly HistoryCall[];
@@ -97,7 +97,7 @@ class KeptCalls implements KeptReasoning {
     history: readonly HistoryCall[],
     store: (entries: ReadonlyMap<string, Buffer>) => void,
   ) {
-    this.#conversation = digest(firstQuestionOf(body));
+    this.#conversation = digest(writeFirstQuestion(body));
     this.#history = history;
     this.#store = store;
   }
@@ -108,7 +108,7 @@ class KeptCalls implements KeptReasoning {
 
   /** Names of the entries for calls whose reasoning the client did not send back. */
   names(): string[] {
-    const bare = this.#history.filter(({ isBare }) => isBare).slice(-bounds.restoredCalls);
+    const bare = this.#history.filter(({ lacksReasoning }) => lacksReasoning).slice(-bounds.restoredCalls);
     return [...new Set(bare.map((call) => this.#nameOf(call)))];
   }
 
@@ -117,7 +117,7 @@ class KeptCalls implements KeptReasoning {
     return this;
   }
 
-  before(calls: readonly KeptCall[]): (readonly Thought[])[] {
+  findBefore(calls: readonly CallIdentity[]): (readonly Thought[])[] {
     if (!this.hasFound) return calls.map(() => []);
     const counts = new Map<string, number>();
     return calls
@@ -131,9 +131,9 @@ class KeptCalls implements KeptReasoning {
       .toReversed();
   }
 
-  keep(reply: CompleteReply): void {
+  store(reply: CompleteReply): void {
     const entries = new Map<string, readonly Turn[]>();
-    for (const [call, thoughts] of thoughtsBeforeCalls(reply)) {
+    for (const [call, thoughts] of listThoughtsByCall(reply)) {
       const name = this.#nameOf(call);
       const turns = entries.get(name) ?? this.#earlier(name);
       if (thoughts.length > 0 || turns.some(({ length }) => length > 0)) entries.set(name, [...turns, thoughts]);
@@ -154,8 +154,8 @@ class KeptCalls implements KeptReasoning {
   }
 
   /** Some vendors only number their calls: ids repeat in other conversations of the account and in other turns. */
-  #nameOf({ id, name, input }: KeptCall): string {
-    return digest([this.#conversation, id, name, canonicalInput(input)].join('\n'));
+  #nameOf({ id, name, input }: CallIdentity): string {
+    return digest([this.#conversation, id, name, normalizeInput(input)].join('\n'));
   }
 }
 

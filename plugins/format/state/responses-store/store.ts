@@ -12,7 +12,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyContext } from '../../canonical/codec.ts';
 import { isSet } from '../../formats/adaptation/adapt-members.ts';
 import { writeResponse } from '../../formats/responses/reply/reply-object.ts';
-import { type ClientRequest, replyContext } from '../../request/client-request.ts';
+import { type ClientRequest, createReplyContext } from '../../request/client-request.ts';
 import { RequestContent } from '../../request/request-content.ts';
 import { member } from '../../wire/members.ts';
 import { BackgroundRun, lease } from './background-run.ts';
@@ -115,7 +115,7 @@ export class ResponsesStore {
 
   async #run(exchange: Exchange, request: ClientRequest, begun: Background, notes: readonly string[]): Promise<void> {
     const host = this.#host;
-    const queued = queuedResponse(replyContext(exchange, request));
+    const queued = queuedResponse(createReplyContext(exchange, request));
     await this.#recorder.begin(begun, queued, host.now() + lease);
     const key = { accountId: begun.accountId, id: String(queued.id) };
     if (exchange.isAborted) {
@@ -204,5 +204,5 @@ async function withBody(request: ClientRequest, body: JsonObject): Promise<Clien
   await turnFor(text.length);
   const bytes = Buffer.from(text);
   await turnFor(text.length);
-  return request.with({}, RequestContent.whole(text, body, bytes));
+  return request.with({}, RequestContent.fromText(text, body, bytes));
 }

@@ -7,7 +7,7 @@ import { Translator } from '#core/web/texts/translator.ts';
 import type { ModelReading } from '../../../../plugins/dashboard/models/read-models.ts';
 import en from '../../../../plugins/dashboard/models/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/models/texts/id.json' with { type: 'json' };
-import { abilitiesOf } from '../../../../plugins/format/catalog/abilities.ts';
+import { describeCapabilities } from '../../../../plugins/format/catalog/model-capabilities.ts';
 import type { Format } from '../../../support/formats.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
@@ -26,7 +26,7 @@ export const reader = {
 export function readingOf(model: Model, figures: Partial<ModelReading> = {}): ModelReading {
   return {
     model,
-    abilities: abilitiesOf(model),
+    abilities: describeCapabilities(model),
     health: undefined,
     aliases: [],
     isAlone: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { standardBase64 } from '../../../../plugins/format/canonical/media.ts';
+import { toStandardBase64 } from '../../../../plugins/format/canonical/media.ts';
 
 describe('base64', () => {
   it.each([
@@ -11,18 +11,18 @@ describe('base64', () => {
     ['-w==\n', '+w=='],
     ['', ''],
   ])('%j becomes %j', (given, standard) => {
-    expect(standardBase64(given, 'p')).toBe(standard);
+    expect(toStandardBase64(given, 'p')).toBe(standard);
   });
 
   it('standard base64 is returned unchanged', () => {
-    expect(standardBase64('AA+/', 'p')).toBe('AA+/');
-    expect(standardBase64('+w==', 'p')).toBe('+w==');
+    expect(toStandardBase64('AA+/', 'p')).toBe('AA+/');
+    expect(toStandardBase64('+w==', 'p')).toBe('+w==');
   });
 
   it.each(['A', 'AAAAA', 'A=A=', 'AA%3D', 'ä', 'AA====', '===='])(
     'malformed base64 is refused with its path: %j',
     (given) => {
-      expect(() => standardBase64(given, 'contents[0].data')).toThrow(/contents\[0\]\.data.*base64/);
+      expect(() => toStandardBase64(given, 'contents[0].data')).toThrow(/contents\[0\]\.data.*base64/);
     },
   );
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { CallIds, numberedId, plainId } from '../../../../plugins/format/canonical/call-ids.ts';
-import { canonicalInput } from '../../../../plugins/format/canonical/kept-reasoning.ts';
+import { normalizeInput } from '../../../../plugins/format/canonical/stored-reasoning.ts';
 
 describe('ids of calls', () => {
   it('the first call keeps its id, and a later one gets it with a number', () => {
     const ids = new CallIds();
-    const turns = ['a', 'a', 'b', 'a'].map((id) => [ids.call(id, 'look'), ids.result(id)]);
+    const turns = ['a', 'a', 'b', 'a'].map((id) => [ids.addCall(id, 'look'), ids.matchResult(id)]);
     expect(turns).toEqual([
       ['a', 'a'],
       ['a_2', 'a_2'],
@@ -16,26 +16,26 @@ describe('ids of calls', () => {
 
   it('results of several calls of one turn follow in their order', () => {
     const ids = new CallIds();
-    expect([ids.call('a', 'look'), ids.call('a', 'look')]).toEqual(['a', 'a_2']);
-    expect([ids.result('a'), ids.result('a'), ids.result('a')]).toEqual(['a', 'a_2', 'a_2']);
+    expect([ids.addCall('a', 'look'), ids.addCall('a', 'look')]).toEqual(['a', 'a_2']);
+    expect([ids.matchResult('a'), ids.matchResult('a'), ids.matchResult('a')]).toEqual(['a', 'a_2', 'a_2']);
   });
 
   it('a result belongs to the nearest call, even if an earlier one has none', () => {
     const ids = new CallIds();
-    ids.call('a', 'look');
+    ids.addCall('a', 'look');
     ids.endTurn();
-    expect([ids.call('a', 'look'), ids.result('a')]).toEqual(['a_2', 'a_2']);
+    expect([ids.addCall('a', 'look'), ids.matchResult('a')]).toEqual(['a_2', 'a_2']);
   });
 
   it('an id that was made is not given again', () => {
     const ids = new CallIds();
-    const made = ['a', 'a', 'a_2', 'a'].map((id) => ids.call(id, 'look'));
+    const made = ['a', 'a', 'a_2', 'a'].map((id) => ids.addCall(id, 'look'));
     expect(made).toEqual(['a', 'a_2', 'a_2_2', 'a_3']);
   });
 
   it('empty ids are filled in', () => {
     const ids = new CallIds();
-    expect([ids.call('', 'look'), ids.call('', 'look'), ids.result(''), ids.result('')]).toEqual([
+    expect([ids.addCall('', 'look'), ids.addCall('', 'look'), ids.matchResult(''), ids.matchResult('')]).toEqual([
       'call_1',
       'call_2',
       'call_1',
@@ -59,5 +59,5 @@ it.each([
   ['*** Begin Patch\n', '*** Begin Patch'],
   ['{"__proto__": {"a":1}}', '{"__proto__":{"a":1}}'],
 ])('the canonical form of %s is the same however it is written', (input, canonical) => {
-  expect(canonicalInput(input)).toBe(canonical);
+  expect(normalizeInput(input)).toBe(canonical);
 });

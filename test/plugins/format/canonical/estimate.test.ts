@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { promptTokens } from '../../../../plugins/format/canonical/estimate.ts';
+import { estimatePromptTokens } from '../../../../plugins/format/canonical/estimate.ts';
 
 const chat = { messages: [{ role: 'user', content: 'How are you?' }] };
 
@@ -10,12 +10,12 @@ describe('the tokens of a prompt', () => {
     { user: 'somebody', metadata: { a: 'b' }, prompt_cache_key: 'k', service_tier: 'auto', store: false },
     { reasoning_effort: 'low', max_completion_tokens: 5, stop: ['x'] },
   ])('do not depend on settings: %j', (settings) => {
-    expect(promptTokens({ ...chat, ...settings })).toBe(promptTokens(chat));
+    expect(estimatePromptTokens({ ...chat, ...settings })).toBe(estimatePromptTokens(chat));
   });
 
   it('the tokens of a nested Gemini request are counted', () => {
     const contents = [{ role: 'user', parts: [{ text: 'How are you?' }] }];
     const packed = { generateContentRequest: { model: 'models/x', contents } };
-    expect(promptTokens(packed)).toBe(promptTokens({ contents }));
+    expect(estimatePromptTokens(packed)).toBe(estimatePromptTokens({ contents }));
   });
 });

@@ -5,16 +5,16 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { fitSchema } from '../../../../plugins/format/canonical/fit-schema.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { objectSchema } from '../../../../plugins/format/canonical/object-schema.ts';
-import { subsets } from '../../../../plugins/format/canonical/schema-subsets.ts';
+import { schemaSubsets } from '../../../../plugins/format/canonical/schema-subsets.ts';
 import { runs } from '../../../support/runs.ts';
 
-type Vendor = keyof typeof subsets;
+type Vendor = keyof typeof schemaSubsets;
 
-const vendors = Object.keys(subsets) as Vendor[];
+const vendors = Object.keys(schemaSubsets) as Vendor[];
 
 function fitted(schema: JsonObject, vendor: Vendor) {
   const notes = new Notes();
-  const result = fitSchema(schema, subsets[vendor], notes);
+  const result = fitSchema(schema, schemaSubsets[vendor], notes);
   return { schema: result, notes: notes.entries };
 }
 

@@ -9,9 +9,9 @@ import {
   type Fragment,
   type ReplyEvent,
   contentOf,
-  perBlock,
+  charactersPerBlock,
 } from '../../../../plugins/format/canonical/reply.ts';
-import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { runs } from '../../../support/runs.ts';
 
 const patch = { form: 'freeform', name: 'apply_patch', namespace: 'files' } as const;
@@ -20,7 +20,7 @@ const names = new ToolNames(
     items: [],
     tools: [{ ...patch, description: undefined, schema: undefined, strict: undefined, grammar: undefined }],
   },
-  plainNames,
+  commonNameRules,
 );
 
 function guardOf(): GrammarGuard {
@@ -184,13 +184,13 @@ describe('calls', () => {
 
   it('input that arrived before the name of its call counts once', () => {
     const early = JSON.stringify({ value: 'x'.repeat(0.6 * bounds.translatedReply) });
-    const held = early.length + perBlock;
+    const held = early.length + charactersPerBlock;
     for (const name of [call(0, 'id_1', 'f'), call(0, undefined, 'f')]) {
       const guard = guardOf();
       const fragments: Fragment[] = [call(0), input(0, early), name];
       guard.push(fragments);
       guard.push([finish, end]);
-      expect({ failure: guard.failure, held: guard.held, finish: guard.reply?.finish }).toEqual({
+      expect({ failure: guard.failure, held: guard.heldCharacters, finish: guard.reply?.finish }).toEqual({
         failure: undefined,
         held,
         finish: 'tool_calls',

@@ -81,7 +81,7 @@ describe('log probabilities of an answer', () => {
 
   it('come with their text in streams of Responses, without losing a token that has none', () => {
     const decoder = chat.text.createDecoder();
-    const fragments = chatStream().flatMap((data) => decoder.event(undefined, data));
+    const fragments = chatStream().flatMap((data) => decoder.readEvent(undefined, data));
     const { events } = settle([...fragments, { type: 'finish', reason: 'stop' }, { type: 'end' }]);
     const sent = eventsOf(streamOf('responses', events)).map(({ data }) => JSON.parse(data) as JsonObject);
     const deltas = sent.filter(({ type }) => type === 'response.output_text.delta');
@@ -101,7 +101,7 @@ describe('log probabilities of an answer', () => {
       { type: 'response.output_text.done', ...place, text: 'Hi é', logprobs: entries },
       { type: 'response.completed', response: { ...responsesReply, id: 'resp_1' } },
     ];
-    const { events } = settle(given.flatMap((event) => decoder.event(event.type, JSON.stringify(event))));
+    const { events } = settle(given.flatMap((event) => decoder.readEvent(event.type, JSON.stringify(event))));
     const chunks = eventsOf(streamOf('chat', events)).filter(({ data }) => data !== '[DONE]');
     const choices = chunks.flatMap(({ data }) => (JSON.parse(data) as JsonObject)['choices'] as JsonObject[]);
     const withTokens = choices.filter(({ logprobs }) => logprobs !== null);
@@ -113,8 +113,8 @@ describe('log probabilities of an answer', () => {
 
   it('are left out, and noted, where the gateway cuts the answer at a stop sequence', () => {
     const cutter = new StopCutter(chat.text.createDecoder(), ['é']);
-    const fragments = cutter.whole(chatReply);
+    const fragments = cutter.readWhole(chatReply);
     expect(JSON.stringify(fragments)).not.toContain('-0.5');
-    expect(fragments).toContainEqual({ type: 'dropped', what: 'logprobs in the answer' });
+    expect(fragments).toContainEqual({ type: 'dropped', feature: 'logprobs in the answer' });
   });
 });

@@ -82,7 +82,7 @@ describe('the id of an uploaded file', () => {
     const refusal = refusalBy(() => asked(client, upstream, [uploads[client]]));
     expect(refusal).toMatchObject({
       code: 'unsupported_content',
-      message: expect.stringContaining('uploaded to another vendor'),
+      message: expect.stringContaining('uploaded to a different vendor'),
     });
     expect(refusal.message).toMatch(/"(file-1|file_1|files\/1)"/);
   });

@@ -14,6 +14,6 @@ it('too many notes end with a mark, and a repeated note is not counted again', (
 it('truncated notes stay marked where they are included', () => {
   const [first, second] = [new Notes(), new Notes()];
   for (let index = 0; index < 25; index++) first.drop(`p${index}`);
-  second.include(first);
+  second.addAll(first);
   expect(second.entries).toEqual(first.entries);
 });

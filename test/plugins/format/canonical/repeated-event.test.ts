@@ -61,7 +61,7 @@ function inBlock(value: object) {
 /** The fragments of each event; with a number in each, no event is like another. */
 function decoded(decoder: ReplyDecoder, events: readonly object[], isNumbered: boolean) {
   return events.map((event, number) =>
-    decoder.event(undefined, JSON.stringify(isNumbered ? { number, ...event } : event)),
+    decoder.readEvent(undefined, JSON.stringify(isNumbered ? { number, ...event } : event)),
   );
 }
 

@@ -107,7 +107,7 @@ describe('the service tier that served', () => {
     const decoder = conversational.chat.text.createDecoder();
     const chunk = { choices: [{ delta: { content: 'Hi' } }], service_tier: 'priority' };
     const { events } = settle([
-      ...decoder.event(undefined, JSON.stringify(chunk)),
+      ...decoder.readEvent(undefined, JSON.stringify(chunk)),
       { type: 'finish', reason: 'stop' },
       { type: 'end' },
     ]);

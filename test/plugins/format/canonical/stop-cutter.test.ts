@@ -14,11 +14,11 @@ const texts = (...pieces: string[]): Fragment[] => pieces.map((text) => ({ type:
 /** What is left of these fragments, each of which comes as an event of its own. */
 function cut(fragments: readonly Fragment[], sequences: readonly string[]): Fragment[] {
   const decoder: ReplyDecoder = {
-    event: (_name, data) => [JSON.parse(data) as Fragment],
-    whole: () => [...fragments],
+    readEvent: (_name, data) => [JSON.parse(data) as Fragment],
+    readWhole: () => [...fragments],
   };
   const cutter = new StopCutter(decoder, sequences);
-  return fragments.flatMap((fragment) => cutter.event(undefined, JSON.stringify(fragment)));
+  return fragments.flatMap((fragment) => cutter.readEvent(undefined, JSON.stringify(fragment)));
 }
 
 const textOf = (fragments: readonly Fragment[]): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { toolNames as geminiNames } from '../../../../plugins/format/formats/gemini/codec.ts';
 
 const tool = (name: string, namespace?: string) =>
@@ -24,7 +24,7 @@ describe('tools of different groups with the same flat name', () => {
   });
 
   it('are found by their names', () => {
-    const names = new ToolNames({ tools, items: [] }, plainNames);
+    const names = new ToolNames({ tools, items: [] }, commonNameRules);
     for (const { name, namespace, form } of tools)
       expect(names.fromWire(names.toWire(name, namespace))).toEqual({ name, namespace, form });
   });

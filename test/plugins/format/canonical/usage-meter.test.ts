@@ -23,7 +23,7 @@ describe('a stream', () => {
   describe.each(Object.entries(deltas))('of %s', (_format, delta) => {
     it.each([1, 3, 20, 500, text.length])('in pieces of %d characters has about a token for four of them', (size) => {
       const meter = new UsageMeter({ body: {} });
-      for (let begin = 0; begin < text.length; begin += size) meter.delta(delta(text.slice(begin, begin + size)));
+      for (let begin = 0; begin < text.length; begin += size) meter.addDelta(delta(text.slice(begin, begin + size)));
       expect(meter.output).toBeGreaterThan(text.length / 4 / 1.1);
       expect(meter.output).toBeLessThan((text.length / 4) * 1.1);
     });
@@ -31,14 +31,14 @@ describe('a stream', () => {
 
   it('a stream whose first chunk has only the role is measured by the later ones', () => {
     const meter = new UsageMeter({ body: {} });
-    meter.delta(chatDelta({ role: 'assistant', content: '' }));
-    for (let piece = 0; piece < 100; piece++) meter.delta(deltas.chat('word'));
+    meter.addDelta(chatDelta({ role: 'assistant', content: '' }));
+    for (let piece = 0; piece < 100; piece++) meter.addDelta(deltas.chat('word'));
     expect(meter.output).toBe(100);
   });
 
   it('a stream of events that are not JSON is estimated', () => {
     const meter = new UsageMeter({ body: {} });
-    for (let piece = 0; piece < 100; piece++) meter.delta(streamEvent('data: {"broken\n\n'));
+    for (let piece = 0; piece < 100; piece++) meter.addDelta(streamEvent('data: {"broken\n\n'));
     expect(meter.output).toBeGreaterThan(0);
   });
 });
@@ -50,7 +50,7 @@ it.each<[string, JsonObject]>([
   ['gemini', { candidates: [{ content: { role: 'model', parts: [{ text }] } }] }],
 ])('a whole reply of %s has about a token for four characters', (_format, reply) => {
   const meter = new UsageMeter({ body: {} });
-  meter.whole(reply);
+  meter.addWhole(reply);
   expect(Math.abs(meter.output - text.length / 4)).toBeLessThan(30);
 });
 
@@ -74,13 +74,15 @@ it.each<[string, JsonObject]>([
   ['gemini', { candidates: [{ content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] }],
 ])('a short reply of %s is measured by its words, not by what is around them', (_format, reply) => {
   const meter = new UsageMeter({ body: {} });
-  meter.whole(reply);
+  meter.addWhole(reply);
   expect(meter.output).toBe(1);
 });
 
 it('a call is measured with the names in its input, which the model has written', () => {
   const meter = new UsageMeter({ body: {} });
-  meter.whole({ content: [{ type: 'tool_use', id: 'toolu_1', name: 'search', input: { status: 'x'.repeat(394) } }] });
+  meter.addWhole({
+    content: [{ type: 'tool_use', id: 'toolu_1', name: 'search', input: { status: 'x'.repeat(394) } }],
+  });
   expect(meter.output).toBeGreaterThan(98);
 });
 
@@ -92,7 +94,7 @@ it('an image in the prompt counts as the tokens of an image, not as its base64',
 
 const meterOf = () => {
   const meter = new UsageMeter({ body: { messages: [{ role: 'user', content: 'x'.repeat(400) }] } });
-  meter.delta(deltas.chat('y'.repeat(80)));
+  meter.addDelta(deltas.chat('y'.repeat(80)));
   return meter;
 };
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { Placed } from '../../../../plugins/format/wire/read.ts';
+import { BodyObject } from '../../../../plugins/format/wire/read.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import {
   noteSearchOptions,
   readWebSearch,
-  writeMessagesSearch,
-  writeResponsesSearch,
+  writeMessagesSearchTool,
+  writeResponsesSearchTool,
 } from '../../../../plugins/format/canonical/web-search.ts';
 
 const place = { type: 'approximate', city: 'Bandung', country: 'ID' };
@@ -13,7 +13,7 @@ const place = { type: 'approximate', city: 'Bandung', country: 'ID' };
 it('the options of a search reach the other vendor that has them, and are noted where it has not', () => {
   const notes = new Notes();
   const tool = { allowed_domains: ['a.example'], blocked_domains: ['b.example'], max_uses: 2, user_location: place };
-  expect(writeResponsesSearch(readWebSearch(new Placed(tool, 'tools[0]'), notes, []), notes)).toEqual({
+  expect(writeResponsesSearchTool(readWebSearch(new BodyObject(tool, 'tools[0]'), notes, []), notes)).toEqual({
     type: 'web_search',
     filters: { allowed_domains: ['a.example'] },
     user_location: place,
@@ -26,11 +26,11 @@ it('a search of OpenAI’s formats keeps its domains and its place at Anthropic'
   const ofResponses = { filters: { allowed_domains: ['a.example'] }, search_context_size: 'low' };
   const chat = { user_location: { type: 'approximate', approximate: { city: 'Bandung', country: 'ID' } } };
   const head = { type: 'web_search_20250305', name: 'web_search' };
-  expect(writeMessagesSearch(readWebSearch(new Placed(ofResponses, 'tools[0]'), notes, []), notes)).toEqual({
+  expect(writeMessagesSearchTool(readWebSearch(new BodyObject(ofResponses, 'tools[0]'), notes, []), notes)).toEqual({
     ...head,
     allowed_domains: ['a.example'],
   });
-  expect(writeMessagesSearch(readWebSearch(new Placed(chat, 'web_search_options'), notes, []), notes)).toEqual({
+  expect(writeMessagesSearchTool(readWebSearch(new BodyObject(chat, 'web_search_options'), notes, []), notes)).toEqual({
     ...head,
     user_location: place,
   });
@@ -40,7 +40,7 @@ it('a search of OpenAI’s formats keeps its domains and its place at Anthropic'
 it('a member of a search that is not known is noted', () => {
   const notes = new Notes();
   noteSearchOptions(
-    readWebSearch(new Placed({ type: 'web_search', depth: 3 }, 'tools[0]'), notes, ['type']),
+    readWebSearch(new BodyObject({ type: 'web_search', depth: 3 }, 'tools[0]'), notes, ['type']),
     [],
     notes,
   );

@@ -6,7 +6,7 @@ import {
   describeMatrix,
   findUselessBackups,
   type Support,
-  supportOf,
+  determineSupport,
 } from '../../../../plugins/format/catalog/matrix.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
@@ -17,25 +17,27 @@ const routeOf = (formats: readonly Format[], profile: ProfileSettings = {}) =>
 describe('a route', () => {
   it('a route of the client’s format supports every feature', () => {
     const quirks = { freeform_tools: true };
-    expect(supportOf(descriptors.chat, routeOf(['chat'], { quirks }), 'tools')).toBe('yes');
+    expect(determineSupport(descriptors.chat, routeOf(['chat'], { quirks }), 'tools')).toBe('yes');
   });
 
   it('a route of the client’s format without freeform tools gets them as functions', () => {
-    expect(supportOf(descriptors.responses, routeOf(['responses']), 'tools')).toEqual({
+    expect(determineSupport(descriptors.responses, routeOf(['responses']), 'tools')).toEqual({
       losses: ['the grammar of freeform tools is described, not enforced'],
     });
   });
 
   it('a route without a capability does not support features that need it', () => {
-    expect(supportOf(descriptors.chat, routeOf(['chat'], { capabilities: { images: false } }), 'images')).toBe('no');
+    expect(determineSupport(descriptors.chat, routeOf(['chat'], { capabilities: { images: false } }), 'images')).toBe(
+      'no',
+    );
   });
 
   it('an image route serves no conversations', () => {
-    expect(supportOf(descriptors.messages, routeOf(['images']), 'stream')).toBe('no');
+    expect(determineSupport(descriptors.messages, routeOf(['images']), 'stream')).toBe('no');
   });
 
   it('a route of another format names what is lost', () => {
-    expect(supportOf(descriptors.messages, routeOf(['chat']), 'reasoning')).toEqual({
+    expect(determineSupport(descriptors.messages, routeOf(['chat']), 'reasoning')).toEqual({
       losses: ['reasoning has no signature'],
     });
   });
@@ -51,33 +53,33 @@ describe('a route', () => {
       { losses: ['the schema is in the prompt; nothing is enforced'] },
     ],
   ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, profile, support) => {
-    expect(supportOf(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
+    expect(determineSupport(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
   });
 
   it('a feature that the client format lacks is not reported as lost', () => {
     const route = routeOf(['chat'], { quirks: { parallel_switch: false } });
-    expect(supportOf(descriptors.gemini, route, 'parallel tools')).toBe('yes');
-    expect(supportOf(descriptors.messages, route, 'parallel tools')).not.toBe('yes');
+    expect(determineSupport(descriptors.gemini, route, 'parallel tools')).toBe('yes');
+    expect(determineSupport(descriptors.messages, route, 'parallel tools')).not.toBe('yes');
   });
 
   it('a route of the client’s format reports what happens to images in tool results', () => {
     const route = routeOf(['gemini'], { quirks: { tool_result_images: false } });
-    expect(supportOf(descriptors.gemini, route, 'images')).toEqual({
+    expect(determineSupport(descriptors.gemini, route, 'images')).toEqual({
       losses: ['images in tool results are sent in a user message'],
     });
   });
 
   it('a route that needs another endpoint for tools with reasoning loses what that endpoint cannot express', () => {
     const route = routeOf(['responses', 'chat'], { quirks: { responses_for_tools: true } });
-    expect(supportOf(descriptors.chat, route, 'tools')).toEqual({
+    expect(determineSupport(descriptors.chat, route, 'tools')).toEqual({
       losses: ['the grammar of freeform tools is described, not enforced'],
     });
-    expect(supportOf(descriptors.chat, route, 'reasoning')).toBe('yes');
+    expect(determineSupport(descriptors.chat, route, 'reasoning')).toBe('yes');
   });
 
   it('a vendor without output schemas gets them in the prompt', () => {
     const route = routeOf(['chat'], { capabilities: { structured_output: 'object' } });
-    expect(supportOf(descriptors.responses, route, 'structured output')).toEqual({
+    expect(determineSupport(descriptors.responses, route, 'structured output')).toEqual({
       losses: ['the schema is in the prompt; only JSON is enforced'],
     });
   });

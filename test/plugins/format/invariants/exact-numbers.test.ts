@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { readerBetween, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
+import { createReader, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf } from './fixture.ts';
 
@@ -33,19 +33,19 @@ const histories: Readonly<Record<TextFormat, string>> = {
 function sent(client: TextFormat, upstream: TextFormat): string {
   const body = histories[client];
   const request = requestOf(client, JSON.parse(body) as JsonObject, body);
-  return String(new CallTranslator(exchange, request).open(route, conversational[upstream]).request.body);
+  return String(new CallTranslator(exchange, request).translate(route, conversational[upstream]).request.body);
 }
 
 describe.each(pairs)('%s from %s', (client, upstream) => {
   it('a number with more digits than a double has keeps them in a whole answer', () => {
-    const got = readerBetween(exchange, requestOf(client), route, conversational[upstream]).whole(
+    const got = createReader(exchange, requestOf(client), route, conversational[upstream]).whole(
       Buffer.from(answers[upstream]),
     );
     expect(got.body.toString()).toContain(`:${id},`);
   });
 
   it('a number with more digits than a double has keeps them from a whole answer to a stream', () => {
-    const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
+    const reader = createReader(exchange, requestOf(client), route, conversational[upstream]);
     expect(reader.convert(Buffer.from(answers[upstream]), false).body.toString()).toContain(`:${id},`);
   });
 

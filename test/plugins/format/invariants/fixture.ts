@@ -7,7 +7,7 @@ import type { ReplyContext } from '../../../../plugins/format/canonical/codec.ts
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
-import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
 import { RequestContent } from '../../../../plugins/format/request/request-content.ts';
 import { clientTool } from '../codec-fixture.ts';
@@ -37,16 +37,16 @@ export function requestOf(
   text: string = JSON.stringify(body),
 ): ClientRequest {
   const said = { format: conversational[format], purpose: 'answer', model: 'asked-for', isStream: true } as const;
-  return new ClientRequest(said, RequestContent.whole(text, body));
+  return new ClientRequest(said, RequestContent.fromText(text, body));
 }
 
 export function newGuard(): GrammarGuard {
   return new GrammarGuard({
-    names: new ToolNames({ tools: [patch], items: [] }, plainNames),
+    names: new ToolNames({ tools: [patch], items: [] }, commonNameRules),
     tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
     inputTokens: () => 25,
-    hasLogprobs: true,
+    allowsLogprobs: true,
   });
 }
 
@@ -62,13 +62,13 @@ export function settle(fragments: readonly Fragment[]): { events: ReplyEvent[]; 
 /** What a client gets for these events. */
 export function streamOf(format: TextFormat, events: readonly ReplyEvent[]): string {
   const encoder = conversational[format].client.text.createEncoder(context);
-  return events.map((event) => encoder.event(event)).join('');
+  return events.map((event) => encoder.encodeEvent(event)).join('');
 }
 
 /** What a client gets for this reply, as it travels. */
 export function wholeOf(format: TextFormat, reply: CompleteReply): JsonObject {
   return JSON.parse(
-    JSON.stringify(conversational[format].client.text.createEncoder(context).whole(reply)),
+    JSON.stringify(conversational[format].client.text.createEncoder(context).encodeWhole(reply)),
   ) as JsonObject;
 }
 
@@ -86,11 +86,11 @@ export function eventsOf(stream: string): SentEvent[] {
 /** The reply that a stream of the format holds. */
 export function readStream(format: TextFormat, stream: string): CompleteReply {
   const decoder = conversational[format].text.createDecoder();
-  return settle(eventsOf(stream).flatMap(({ name, data }) => decoder.event(name, data))).reply;
+  return settle(eventsOf(stream).flatMap(({ name, data }) => decoder.readEvent(name, data))).reply;
 }
 
 export function readWhole(format: TextFormat, body: JsonObject): CompleteReply {
-  return settle(conversational[format].text.createDecoder().whole(body)).reply;
+  return settle(conversational[format].text.createDecoder().readWhole(body)).reply;
 }
 
 /** Text without spaces at its ends, which formats trim where they have to join it. */

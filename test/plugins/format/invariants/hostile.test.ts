@@ -4,7 +4,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
-import { readerBetween, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
+import { createReader, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { sampleRequest } from './conversations.ts';
 import { eventsOf, exchange, formats, pairs, requestOf, settle, streamOf, wholeOf } from './fixture.ts';
@@ -69,7 +69,7 @@ const place = fc.nat(80);
 function translate(client: TextFormat, upstream: TextFormat, body: JsonValue): string {
   if (!isJsonObject(body)) return '';
   return String(
-    new CallTranslator(exchange, requestOf(client, body)).open(route, conversational[upstream]).request.body,
+    new CallTranslator(exchange, requestOf(client, body)).translate(route, conversational[upstream]).request.body,
   );
 }
 
@@ -110,9 +110,9 @@ describe.each(pairs)('a reply for %s from %s', (client, upstream) => {
       fc.property(fc.nat(events.length - 1), place, anything, (which, where, value) => {
         survive(() => {
           const changed = JSON.stringify(replaceIn(whole, where, value));
-          readerBetween(exchange, requestOf(client), route, conversational[upstream]).whole(Buffer.from(changed));
+          createReader(exchange, requestOf(client), route, conversational[upstream]).whole(Buffer.from(changed));
         });
-        const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
+        const reader = createReader(exchange, requestOf(client), route, conversational[upstream]);
         for (const [index, { name, data }] of events.entries()) {
           const isChanged = index === which && data.startsWith('{');
           const sent = isChanged ? JSON.stringify(replaceIn(JSON.parse(data) as JsonObject, where, value)) : data;
@@ -126,19 +126,19 @@ describe.each(pairs)('a reply for %s from %s', (client, upstream) => {
 
   it('a reply that nests without limit is an answer or a failure', () => {
     const bomb = deep(tooDeep);
-    const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
+    const reader = createReader(exchange, requestOf(client), route, conversational[upstream]);
     for (const { name, data } of events) {
       const bombed = data.replace('"{\\"x\\":1}"', bomb).replace('{"x":1}', bomb).replace('"Hi"', bomb);
       reader.push(Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}data: ${bombed}\n\n`));
     }
     reader.end();
     const text = JSON.stringify(whole).replace('{"x":1}', bomb).replace('"{\\"x\\":1}"', bomb);
-    survive(() => readerBetween(exchange, requestOf(client), route, conversational[upstream]).whole(Buffer.from(text)));
+    survive(() => createReader(exchange, requestOf(client), route, conversational[upstream]).whole(Buffer.from(text)));
   });
 
   it('a reply whose calls nest without limit inside texts is an answer or a failure', () => {
     const calls = said.map((one) => (one.type === 'input' ? { ...one, text: deep(tooDeep) } : one));
-    const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
+    const reader = createReader(exchange, requestOf(client), route, conversational[upstream]);
     let stream = '';
     survive(() => (stream = streamOf(upstream, settle(calls).events)));
     reader.push(Buffer.from(stream));

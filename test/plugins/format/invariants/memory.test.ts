@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
-import { readerBetween } from '../../../../plugins/format/routes/translation/translator.ts';
+import { createReader } from '../../../../plugins/format/routes/translation/translator.ts';
 import { conversational, type TextFormat } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { context, exchange, formats, newGuard, requestOf, settle } from './fixture.ts';
@@ -25,7 +25,7 @@ function streamOf(upstream: TextFormat) {
   const said = { type: 'text', text } as const;
   const { events } = settle([said, said, { type: 'finish', reason: 'stop' }, { type: 'end' }]);
   const encoder = conversational[upstream].client.text.createEncoder(context);
-  const written = events.map((event) => ({ type: event.type, text: encoder.event(event) }));
+  const written = events.map((event) => ({ type: event.type, text: encoder.encodeEvent(event) }));
   const at = written.findLastIndex((event) => event.type === 'block_delta');
   const before = written.slice(0, at).map((event) => event.text);
   return { opening: Buffer.from(before.join('')), delta: written[at]?.text ?? '' };
@@ -45,7 +45,7 @@ describe.each(formats)('a stream of small deltas from %s', (upstream) => {
       const open = (): ReplyReader =>
         client === 'as it is'
           ? new PassThrough(exchange, requestOf(upstream), route).read()
-          : readerBetween(exchange, requestOf(client), route, conversational[upstream]);
+          : createReader(exchange, requestOf(client), route, conversational[upstream]);
       // Compiled code takes memory, too.
       pushDeltas(open(), opening, delta);
       const reader = open();
@@ -64,7 +64,7 @@ describe.each(formats)('a stream of small deltas from %s', (upstream) => {
 });
 
 it('blocks that begin and never end are counted, of which the reader keeps a record', () => {
-  const reader = readerBetween(exchange, requestOf('chat'), route, conversational.messages);
+  const reader = createReader(exchange, requestOf('chat'), route, conversational.messages);
   for (let index = 0; index < 1_000; index++)
     reader.push(
       Buffer.from(
@@ -106,8 +106,8 @@ describe('what is kept besides text', () => {
   ])('is counted: %s', (_what, fragmentsOf) => {
     const guard = newGuard();
     guard.push([{ type: 'text', text }]);
-    const before = guard.held;
+    const before = guard.heldCharacters;
     for (let index = 0; index < 1_000; index++) guard.push(fragmentsOf(index));
-    expect(guard.held - before).toBeGreaterThanOrEqual(11_000);
+    expect(guard.heldCharacters - before).toBeGreaterThanOrEqual(11_000);
   });
 });

@@ -210,7 +210,9 @@ describe.each(pairs)('reasoning state, from a client of %s to %s', (client, upst
       fc.property(states, words, (list, thought) => {
         const request = requestOf(client, handBack[client](list, thought));
         const route = routeTo({ ...own, formats: [upstream] });
-        const body = String(new CallTranslator(exchange, request).open(route, conversational[upstream]).request.body);
+        const body = String(
+          new CallTranslator(exchange, request).translate(route, conversational[upstream]).request.body,
+        );
         for (const state of list) {
           const isOwn = state.origin === originOf(own) && ownKinds[upstream].includes(state.kind);
           if (!isOwn) expect(isIn(body, marker(state))).toBe(false);
@@ -253,9 +255,9 @@ describe.each(formats.filter((format) => ownKinds[format].length > 0))('reasonin
       const list: TaggedState[] = [{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }];
       const route = routeTo({ ...own, formats: [format] });
       const request = requestOf(format, handBack[format](list, 'Hm.'));
-      expect(String(new CallTranslator(exchange, request).open(route, conversational[format]).request.body)).toContain(
-        'U0VBTCBSEALED',
-      );
+      expect(
+        String(new CallTranslator(exchange, request).translate(route, conversational[format]).request.body),
+      ).toContain('U0VBTCBSEALED');
     }
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { JsonArrayFramer } from '../../../../plugins/format/formats/gemini/reply/json-array.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
-import { readerBetween } from '../../../../plugins/format/routes/translation/translator.ts';
+import { createReader } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf, settle, streamOf } from './fixture.ts';
 import { conversational } from '../../../support/formats.ts';
@@ -48,7 +48,7 @@ describe.each(formats)('%s: the cost of one large event in small pieces', (forma
     expectLinear((scale) => {
       const pieces = piecesOf(scale);
       return () => {
-        const reader = readerBetween(exchange, requestOf(format), route, conversational[format]);
+        const reader = createReader(exchange, requestOf(format), route, conversational[format]);
         for (const piece of pieces) reader.push(piece);
         reader.end();
         expect([reader.isComplete, reader.failure]).toEqual([true, undefined]);

@@ -4,7 +4,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
-import { readerBetween } from '../../../../plugins/format/routes/translation/translator.ts';
+import { createReader } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import {
   answer,
@@ -28,7 +28,7 @@ const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 
 /** What a client gets of an upstream's stream that comes in these pieces. */
 function translated(client: TextFormat, upstream: TextFormat, pieces: readonly Buffer[]): string {
-  const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
+  const reader = createReader(exchange, requestOf(client), route, conversational[upstream]);
   const got = [...pieces.map((piece) => reader.push(piece)), reader.end()];
   expect([reader.failure, reader.isComplete]).toEqual([undefined, true]);
   return Buffer.concat(got).toString();
@@ -169,8 +169,8 @@ const piece: fc.Arbitrary<Fragment> = fc.oneof(
 function sentFor(format: TextFormat, fragments: readonly Fragment[], failure?: GatewayError): string[] {
   const guard = newGuard();
   const encoder = conversational[format].client.text.createEncoder(context);
-  const written = guard.push(fragments).map((event) => encoder.event(event));
-  if (failure !== undefined) written.push(encoder.failure(failure));
+  const written = guard.push(fragments).map((event) => encoder.encodeEvent(event));
+  if (failure !== undefined) written.push(encoder.encodeFailure(failure));
   return eventsOf(written.join('')).map(({ data }) => data);
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Conversation } from '../../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
-import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { checkParameters } from '../../../../plugins/format/formats/contract/parameters.ts';
 import { encodeForRoute } from '../../../../plugins/format/routes/translation/encode-for-route.ts';
 import {
@@ -52,7 +52,7 @@ function outcome(format: TextFormat, body: JsonObject): string {
 function encoded(format: TextFormat, body: JsonObject, to: UpstreamTextFormat, settings: ProfileSettings) {
   const notes = new Notes();
   const conversation: Conversation = conversational[format].client.text.decodeRequest(body, notes);
-  const names = new ToolNames(conversation, plainNames);
+  const names = new ToolNames(conversation, commonNameRules);
   const target = { model: 'there', profile: mergeProfiles(settings), isStream: false, names, notes };
   const written = encodeForRoute(translatable[to], conversation, target, '0a1b2c3d');
   return { written: JSON.parse(JSON.stringify(written)) as JsonObject, notes: notes.entries };

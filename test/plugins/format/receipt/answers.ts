@@ -3,7 +3,7 @@ import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
-import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { TranslatingReader } from '../../../../plugins/format/routes/translation/reader.ts';
 import { conversational } from '../../../support/formats.ts';
 import { context } from '../invariants/fixture.ts';
@@ -57,13 +57,13 @@ function translate(reader: TranslatingReader, body: Buffer, isStream: boolean): 
 function readerBetween(upstream: ClientFormatName, client: ClientFormatName): TranslatingReader {
   const { text } = conversational[client].client;
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, plainNames),
+    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
     tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
     inputTokens: () => 25,
     endsWithAnswer: text.endsWithAnswer,
     images: text.replyImages,
-    hasLogprobs: text.hasLogprobs,
+    allowsLogprobs: text.hasLogprobs,
   });
   const reply = { decoder: conversational[upstream].text.createDecoder(), framer: new SseFramer() };
   return new TranslatingReader(reply, guard, text.createEncoder(context));

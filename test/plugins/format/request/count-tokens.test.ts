@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { countTokens } from '../../../../plugins/format/request/count-tokens.ts';
+import { respondWithTokenEstimate } from '../../../../plugins/format/request/count-tokens.ts';
 import { requestOf } from '../invariants/fixture.ts';
 
 const words = 'Numbers of tokens grow with the words of a prompt. ';
 
 const tokensOf = (texts: readonly string[]): number => {
   const messages = texts.map((content) => ({ role: 'user', content }));
-  const { body } = countTokens(requestOf('messages', { model: 'test', max_tokens: 9, messages }));
+  const { body } = respondWithTokenEstimate(requestOf('messages', { model: 'test', max_tokens: 9, messages }));
   return (JSON.parse(String(body)) as { input_tokens: number }).input_tokens;
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isForm, readForm, withFields } from '../../../../plugins/format/request/form.ts';
+import { isForm, readForm, replaceFields } from '../../../../plugins/format/request/form.ts';
 
 const type = 'multipart/form-data; boundary=xyz';
 const part = (disposition: string, value: string) =>
@@ -11,14 +11,14 @@ describe('a form', () => {
     const file = part('name="file"; filename="a.wav"', 'x\r\n--xy\r\n\r\n\u0000');
     const form = read(file, part('name="model"', 'dp/ears'), part('name=language', 'id'));
     expect({ ...form.fields }).toEqual({ file: '', model: 'dp/ears', language: 'id' });
-    const sent = Buffer.concat(withFields(form, { model: 'a-much-longer-name' })).toString('latin1');
+    const sent = Buffer.concat(replaceFields(form, { model: 'a-much-longer-name' })).toString('latin1');
     expect(sent).toBe(`${file}${part('name="model"', 'a-much-longer-name')}${part('name=language', 'id')}--xyz--\r\n`);
   });
 
   it('has other values of fields, each time they occur, and those that it lacks before its parts', () => {
     const form = read(part('name="model"', 'dp/ears'), part('name="user"', 'a'), part('name="user"', 'bb'));
     const values = { user: 'hash', model: 'ears', language: 'id' };
-    expect(Buffer.concat(withFields(form, values)).toString('latin1')).toBe(
+    expect(Buffer.concat(replaceFields(form, values)).toString('latin1')).toBe(
       `${part('name="language"', 'id')}${part('name="model"', 'ears')}${part('name="user"', 'hash')}${part('name="user"', 'hash')}--xyz--\r\n`,
     );
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { outlineOf } from '#core/platform/json-outline/outline.ts';
-import { openingOf } from '../../../../plugins/format/request/opening.ts';
+import { readOpening } from '../../../../plugins/format/request/opening.ts';
 
 const user = (text: string) => ({ role: 'user', content: text });
 const assistant = (text: string) => ({ role: 'assistant', content: text });
@@ -16,7 +16,7 @@ function outlined(text: string, size = 65_536): string {
   const outline = outlineOf(pieces);
   if (outline === undefined) throw new Error('it has no outline');
   const body = JSON.parse(outline.text) as JsonObject;
-  return openingOf(body, { body, text: outline.text, pieces, uncut: 0 } satisfies BodyOutline);
+  return readOpening(body, { body, text: outline.text, pieces, uncut: 0 } satisfies BodyOutline);
 }
 
 describe('how a conversation begins', () => {
@@ -52,7 +52,7 @@ describe('how a conversation begins', () => {
     ],
   ];
   it.each(growing)('is the same when it has grown in %s', (_format, first, later) => {
-    expect([openingOf(first), openingOf(later)]).toEqual(['a', 'a']);
+    expect([readOpening(first), readOpening(later)]).toEqual(['a', 'a']);
   });
 
   it.each<[string, JsonObject, JsonObject]>([
@@ -65,13 +65,14 @@ describe('how a conversation begins', () => {
       { messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image' }] }] },
     ],
   ])('differs by %s', (_what, one, other) => {
-    expect(openingOf(one)).not.toBe(openingOf(other));
+    expect(readOpening(one)).not.toBe(readOpening(other));
   });
 
   it('is cut at a length', () => {
-    expect(openingOf({ input: 'x'.repeat(1_000_000) })).toHaveLength(16_384);
+    expect(readOpening({ input: 'x'.repeat(1_000_000) })).toHaveLength(16_384);
     expect(
-      openingOf({ messages: [{ role: 'user', content: Array.from({ length: 100 }, () => 'x'.repeat(1_000)) }] }).length,
+      readOpening({ messages: [{ role: 'user', content: Array.from({ length: 100 }, () => 'x'.repeat(1_000)) }] })
+        .length,
     ).toBeLessThan(17_000);
   });
 });
@@ -110,7 +111,7 @@ describe('the beginning of a conversation whose body has become long', () => {
             /[\u0080-\uffff<]/g,
             (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
           );
-          for (const body of [json, escaped]) expect(outlined(body, size)).toBe(openingOf(short));
+          for (const body of [json, escaped]) expect(outlined(body, size)).toBe(readOpening(short));
         },
       ),
       { numRuns: 200 },

@@ -9,7 +9,7 @@ import { encodeSignature } from '../../../../plugins/format/formats/gemini/reque
 import { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
 import { RequestContent } from '../../../../plugins/format/request/request-content.ts';
 import { checkParameters } from '../../../../plugins/format/formats/contract/parameters.ts';
-import { adaptRequest, isPassedOn } from '../../../../plugins/format/routes/pass-through/adapt-request.ts';
+import { adaptRequest, isPassedThrough } from '../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { rewriteModel } from '../../../../plugins/format/routes/pass-through/rewrite-model.ts';
 import { vendors } from '../../../../plugins/upstream/vendors.ts';
 import { conversational, type TextFormat, textFormats } from '../../../support/formats.ts';
@@ -40,8 +40,12 @@ function requestOf(format: TextFormat, body: JsonObject, isOutlined: boolean, is
   const outline = outlineOf([Buffer.from(text)]);
   if (outline === undefined) throw new Error('the body has no outline');
   const content = isOutlined
-    ? RequestContent.outlined({ ...outline, pieces: [Buffer.from(text)], body: JSON.parse(outline.text) as JsonObject })
-    : RequestContent.whole(text, body);
+    ? RequestContent.fromOutline({
+        ...outline,
+        pieces: [Buffer.from(text)],
+        body: JSON.parse(outline.text) as JsonObject,
+      })
+    : RequestContent.fromText(text, body);
   return new ClientRequest({ format: conversational[format], purpose: 'answer', model: 'test', isStream }, content);
 }
 
@@ -152,7 +156,7 @@ describe.each(textFormats)('a long %s request, of which the outline was read', (
       responses: { input: texts },
       gemini: { contents: [{ parts: [{ text: long }] }] },
     };
-    expect(isPassedOn(requestOf(format, asked(format, body[format]), true, false), plain)).toBe(true);
+    expect(isPassedThrough(requestOf(format, asked(format, body[format]), true, false), plain)).toBe(true);
   });
 });
 
@@ -170,7 +174,7 @@ it.each<[string, JsonObject]>([
     const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)].filter(({ length }) => length > 0);
     const outline = outlineOf(pieces);
     if (outline === undefined) throw new Error('the body has no outline');
-    const content = RequestContent.outlined({ ...outline, pieces, body: JSON.parse(outline.text) as JsonObject });
+    const content = RequestContent.fromOutline({ ...outline, pieces, body: JSON.parse(outline.text) as JsonObject });
     expect(textOf(rewriteModel(content, 'tést', 'model-there'))).toBe(text.replace('tést', 'model-there'));
   }
 });

@@ -95,7 +95,7 @@ export class CallRepair {
   #repairFirst(piece: CallPiece, name: string): ChatCall {
     const { entry, input } = this.#held.has(piece.call) ? this.#joinHeld(piece) : piece;
     const index = this.#sent.size;
-    const id = this.#ids.next(piece.call.id ?? `${this.#id}_${index}`);
+    const id = this.#ids.add(piece.call.id ?? `${this.#id}_${index}`);
     const type = asText(entry.type) || (piece.isCustom ? 'custom' : 'function');
     this.#held.delete(piece.call);
     this.#sent.set(piece.call, { index, id, type });

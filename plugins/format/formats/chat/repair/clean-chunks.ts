@@ -1,5 +1,5 @@
 import { endOfString, unescaped } from '#core/platform/json-scan.ts';
-import { endOfRepeated, hasRest, type Rest, restOf } from '../../../canonical/repeated-event.ts';
+import { findTextEnd, hasTail, type EventTail, readTail } from '../../../canonical/repeated-event.ts';
 import { namesOtherTier } from '../../../canonical/service-tier.ts';
 
 /** The content of a chunk that needs no repair. */
@@ -18,7 +18,7 @@ interface ChunkShape {
   /** The text from the closing quote to the end of the choices. */
   readonly after: string;
   /** The text from the closing quote to the end of the chunk; undefined if readers need more than the choice. */
-  readonly remainder: Rest | undefined;
+  readonly remainder: EventTail | undefined;
   /** The kind of the string; for the input of a call, the index of the call. */
   readonly kind: 'text' | 'reasoning' | number;
 }
@@ -93,7 +93,7 @@ export class CleanChunks {
     if (choicesEnd > 1) {
       const hasMore = !chunk.startsWith('{') || !chunk.includes('"choices"') || otherReaderPattern.test(chunk);
       const after = chunk.slice(end, choicesEnd);
-      const remainder = hasMore ? undefined : restOf(chunk, end, choicesEnd);
+      const remainder = hasMore ? undefined : readTail(chunk, end, choicesEnd);
       const shape: ChunkShape = { kind, before: chunk.slice(0, start), after, remainder };
       this.#shapes = [shape, ...this.#shapes].slice(0, maxShapes);
     }
@@ -103,9 +103,9 @@ export class CleanChunks {
 
 /** Reads the delta of a chunk of this shape; undefined for any other chunk. */
 function readShaped(chunk: string, { kind, before, after, remainder }: ChunkShape): CleanDelta | undefined {
-  const end = endOfRepeated(chunk, before);
+  const end = findTextEnd(chunk, before);
   if (end === undefined) return undefined;
-  const isPlain = remainder !== undefined && hasRest(chunk, end, remainder);
+  const isPlain = remainder !== undefined && hasTail(chunk, end, remainder);
   if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
   return createDelta(kind, unescaped(chunk.slice(before.length, end)), isPlain);
 }

@@ -5,9 +5,9 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
-import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
+import { readFailure, truncatedCallError } from '../../../canonical/reply.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
-import { asList, asText, parseBody, sameOr } from '../../../wire/members.ts';
+import { asList, asText, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
 import { classifyMissingFinish, missingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
 import { addRefusedChoice } from '../reply/prompt-filter.ts';
@@ -92,7 +92,7 @@ export class ChatReplyRepair implements ReplyRepair {
       if (!isJsonObject(choice)) return choice;
       return this.#getRepair(readIndex(choice) ?? position, true)?.repairWhole(choice) ?? choice;
     });
-    const repaired = this.#addHead(reply, sameOr(choices, repairedChoices), 'chat.completion');
+    const repaired = this.#addHead(reply, keepIfSame(choices, repairedChoices), 'chat.completion');
     return repaired === exact ? body : repaired;
   }
 
@@ -130,7 +130,7 @@ export class ChatReplyRepair implements ReplyRepair {
       if (repair?.isFinished === true) noteFinish(this.#profile);
       return repairedChoice;
     });
-    return this.#addHead(chunk, sameOr(choices, repaired.filter(isJsonObject)), 'chat.completion.chunk');
+    return this.#addHead(chunk, keepIfSame(choices, repaired.filter(isJsonObject)), 'chat.completion.chunk');
   }
 
   #getRepair(index: number, isWhole: boolean): ChoiceRepair | undefined {
@@ -175,12 +175,12 @@ export class ChatReplyRepair implements ReplyRepair {
     const openRepairs = repairs.filter((choice) => !choice.isFinished);
     if (openRepairs.length === 0 || !repairs.some(({ hasContent }) => hasContent)) return [];
     if (openRepairs.some(({ isTruncated }) => isTruncated)) {
-      this.failure = truncatedCall();
+      this.failure = truncatedCallError();
       return [];
     }
     const ending = classifyMissingFinish(this.#profile);
     if (ending === 'cut') this.failure = missingFinishError();
-    if (ending === 'unknown') this.#notes.miss('finish reason');
+    if (ending === 'unknown') this.#notes.noteMissing('finish reason');
     const lastChunk = this.#lastChunk;
     if (lastChunk === undefined || ending === 'cut') return [];
     const choices = openRepairs.map((choice) => choice.createLast(ending === 'whole'));

@@ -1,6 +1,6 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
-import { filledText, member } from '../../../wire/members.ts';
+import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
+import { asFilledText, member } from '../../../wire/members.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 
 /** The calls of a message or a delta. */
@@ -45,20 +45,20 @@ export function hasDifferentIndex(
 
 function isSamePiece(current: CallEntry, deprecated: CallEntry): boolean {
   if (current.isCustom || current.name !== deprecated.name) return false;
-  return current.input === deprecated.input || canonicalInput(current.input) === canonicalInput(deprecated.input);
+  return current.input === deprecated.input || normalizeInput(current.input) === normalizeInput(deprecated.input);
 }
 
 function readEntry(entry: JsonObject, isDeprecated = false): CallEntry {
   const { index, id, type, custom, function: namedFunction = entry }: ChatCall = entry;
-  const isFunction = type === 'function' || filledText(member<ChatCallBody>(entry['function'], 'name')) !== undefined;
+  const isFunction = type === 'function' || asFilledText(member<ChatCallBody>(entry['function'], 'name')) !== undefined;
   const isCustom = !isFunction && (type === 'custom' || (isJsonObject(custom) && isFilled(custom)));
   const body = isCustom ? custom : (namedFunction ?? entry);
   return {
     entry,
     index: typeof index === 'number' ? index : undefined,
     // Mistral's default id is the string "null". Source: Mistral API reference, `ToolCall`.
-    id: id === 'null' ? undefined : filledText(typeof id === 'number' ? String(id) : id),
-    name: filledText(member<ChatCallBody>(body, 'name')),
+    id: id === 'null' ? undefined : asFilledText(typeof id === 'number' ? String(id) : id),
+    name: asFilledText(member<ChatCallBody>(body, 'name')),
     input: readInput(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
     isCustom,
     isDeprecated,

@@ -1,13 +1,13 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { takeSaid } from '../../../content/content-digest.ts';
+import { addPiece } from '../../../content/content-digest.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   type Citation,
   droppedAudio,
   droppedPart,
-  failed,
+  errorFragment,
   type Fragment,
   isContent,
   modelFragment,
@@ -65,7 +65,7 @@ export class ChatDecoder implements ReplyDecoder {
     return this.#profile?.quirks.inline_thinking === true;
   }
 
-  event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+  readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const text = this.#tracker.isPlain ? this.#repeatedEvent.read(name, data) : undefined;
     if (text !== undefined && this.#takeRepeated(text)) {
       return textFragment(this.#repeatsReasoning ? 'reasoning' : 'text', text);
@@ -87,12 +87,12 @@ export class ChatDecoder implements ReplyDecoder {
     this.#repeatedEvent.learn(name, data, text, this.#repeatsReasoning ? readReasoning : readText);
   }
 
-  skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
+  skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const { name, data = '', isLong, contentDelta } = event;
     // An event that is not a chunk may be an error.
     if (isLong || name === 'error' || !data.includes('"choices"') || endPattern.test(data)) return undefined;
     if (content !== undefined && contentDelta === undefined) return undefined;
-    if (content !== undefined && contentDelta !== undefined) takeSaid(content, contentDelta);
+    if (content !== undefined && contentDelta !== undefined) addPiece(content, contentDelta);
     return usagePattern.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
   }
 
@@ -100,8 +100,8 @@ export class ChatDecoder implements ReplyDecoder {
     const json = data.replace(/^\uFEFF/, '').trim();
     if (json === '[DONE]') return [...this.#finishContent(), this.#endFragment()];
     const chunk: ChatReply | undefined = readEvent(json, event);
-    if (chunk === undefined) return name === 'error' ? [failed({ message: json })] : [];
-    if (name === 'error') return [failed(isJsonObject(chunk.error) ? chunk.error : chunk)];
+    if (chunk === undefined) return name === 'error' ? [errorFragment({ message: json })] : [];
+    if (name === 'error') return [errorFragment(isJsonObject(chunk.error) ? chunk.error : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const { choices } = addRefusedChoice(chunk, 'delta');
@@ -113,7 +113,7 @@ export class ChatDecoder implements ReplyDecoder {
     return [...usageFragment(readUsage(chunk)), ...this.#readModelAndTier(chunk), ...fragments];
   }
 
-  whole(body: ChatReply): Fragment[] {
+  readWhole(body: ChatReply): Fragment[] {
     const error = readFailure(body);
     if (error !== undefined) return [{ type: 'error', error }];
     const simple = this.#hasInlineThinking ? undefined : readSimple(body);
@@ -122,7 +122,7 @@ export class ChatDecoder implements ReplyDecoder {
     const choice = this.#pickChoice(choices);
     // Passes on only the message, because a stray `code` does not mean that the request was rejected.
     if (choice === undefined)
-      return [failed({ message: asText(member(body, 'message')) || 'an answer without choices' })];
+      return [errorFragment({ message: asText(member(body, 'message')) || 'an answer without choices' })];
     this.#collectSources(body, choice);
     const fragments = [
       ...usageFragment(readUsage(body)),
@@ -296,7 +296,7 @@ function toCallFragments(piece: CallPiece): Fragment[] {
   const { call, isCustom, isFirst, isWhole, isSeparate, id, name, input } = piece;
   const { key } = call;
   const namesCall = isFirst || id !== undefined || name !== undefined;
-  const marks = { ...(isCustom && { form: 'freeform' as const }), ...(isSeparate && { isBeside: isSeparate }) };
+  const marks = { ...(isCustom && { form: 'freeform' as const }), ...(isSeparate && { isParallel: isSeparate }) };
   return [
     ...(namesCall ? [{ type: 'call', key, id, name, ...marks } as const] : []),
     ...(input === '' ? [] : [{ type: 'input', key, text: input } as const]),

@@ -32,7 +32,7 @@ export class ChatEncoder implements ReplyEncoder {
     this.#plainFrame = [`${before}"delta":`, after];
   }
 
-  event(event: ReplyEvent): string {
+  encodeEvent(event: ReplyEvent): string {
     // The first chunk shows whether there is text, so it waits for the first block.
     if (event.type === 'start') return '';
     if (event.type === 'finish') return this.#writeEnd(event.reply);
@@ -54,7 +54,7 @@ export class ChatEncoder implements ReplyEncoder {
     return [writeFirstDelta(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
   }
 
-  whole(reply: CompleteReply): ChatReply {
+  encodeWhole(reply: CompleteReply): ChatReply {
     const message = writeMessage(reply, this.#callForm);
     const finish_reason = writeFinish(reply.finish, this.#callForm);
     const tokens = reply.blocks.flatMap((block) => (block.type === 'text' ? (block.logprobs ?? []) : []));
@@ -66,7 +66,7 @@ export class ChatEncoder implements ReplyEncoder {
     };
   }
 
-  failure(error: GatewayError): string {
+  encodeFailure(error: GatewayError): string {
     return renderStreamError(error, { id: this.#context.id, format: undefined, dialect: 'openai' });
   }
 

@@ -4,7 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../../canonical/reply.ts';
-import { asText, count, member } from '../../../wire/members.ts';
+import { asText, asCount, member } from '../../../wire/members.ts';
 import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 
 /** Finish reasons of all vendors, except reasons that report a failure. */
@@ -93,27 +93,27 @@ function readCounts(value: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const usage: ChatUsage = value;
   const details = usage.prompt_tokens_details;
-  const reasoning = count(member<ChatUsageDetails>(usage.completion_tokens_details, 'reasoning_tokens'));
+  const reasoning = asCount(member<ChatUsageDetails>(usage.completion_tokens_details, 'reasoning_tokens'));
   return {
-    input: count(usage.prompt_tokens),
+    input: asCount(usage.prompt_tokens),
     output: readOutputTokens(usage, reasoning),
     cacheRead:
-      count(member<ChatUsageDetails>(details, 'cached_tokens')) ??
-      count(usage.prompt_cache_hit_tokens) ??
-      count(usage.cached_tokens) ??
-      count(usage.num_cached_tokens),
+      asCount(member<ChatUsageDetails>(details, 'cached_tokens')) ??
+      asCount(usage.prompt_cache_hit_tokens) ??
+      asCount(usage.cached_tokens) ??
+      asCount(usage.num_cached_tokens),
     cacheWrite:
-      count(member<ChatUsageDetails>(details, 'cache_write_tokens')) ??
-      count(member<ChatUsageDetails>(details, 'cache_creation_input_tokens')),
+      asCount(member<ChatUsageDetails>(details, 'cache_write_tokens')) ??
+      asCount(member<ChatUsageDetails>(details, 'cache_creation_input_tokens')),
     reasoning,
   };
 }
 
 /** Reads the output tokens. Adds the reasoning tokens if the total shows that the completion count excludes them. */
 function readOutputTokens(usage: ChatUsage, reasoning = 0): number | undefined {
-  const output = count(usage.completion_tokens);
-  const total = count(usage.total_tokens);
-  const input = count(usage.prompt_tokens);
+  const output = asCount(usage.completion_tokens);
+  const total = asCount(usage.total_tokens);
+  const input = asCount(usage.prompt_tokens);
   if (output === undefined || input === undefined) return output;
   return reasoning > 0 && total === input + output + reasoning ? output + reasoning : output;
 }

@@ -9,7 +9,7 @@ import {
   type ImageBlock,
   paragraph,
 } from '../../../canonical/reply.ts';
-import type { SaidBefore } from '../../../content/sent-content.ts';
+import type { PrecedingContent } from '../../../content/sent-content.ts';
 import { reasoningSeparator } from '../request/read-reasoning.ts';
 import { type CallForm, writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatReasoningDetail } from '../../../wire/chat.ts';
@@ -113,7 +113,7 @@ export class MessageDeltas {
 }
 
 /** Returns the separator between a block and earlier blocks of its kind, because the message has one text per kind. */
-export function selectSeparator(head: BlockHead, before: Omit<SaidBefore, 'last'>): string {
+export function selectSeparator(head: BlockHead, before: Omit<PrecedingContent, 'last'>): string {
   const { type } = head;
   if (type === 'text') return before.hasText && head.isParagraph === true ? paragraph : '';
   if (type === 'reasoning') return before.hasReasoning ? reasoningSeparator : '';

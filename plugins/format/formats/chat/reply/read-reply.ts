@@ -2,7 +2,7 @@ import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/p
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
-import { asList, asText, count, member } from '../../../wire/members.ts';
+import { asList, asText, asCount, member } from '../../../wire/members.ts';
 import { readDetailText } from '../request/read-reasoning.ts';
 import type { CallEntries } from './call-entry.ts';
 import type { Editable } from '../../../wire/loose.ts';
@@ -121,8 +121,8 @@ function readCitation(annotation: JsonValue): Citation[] {
       url,
       title: asText(member<ChatCitation>(citation, 'title')) || undefined,
       quote: asText(member<ChatCitation>(citation, 'content')) || undefined,
-      start: count(member<ChatCitation>(citation, 'start_index')),
-      end: count(member<ChatCitation>(citation, 'end_index')),
+      start: asCount(member<ChatCitation>(citation, 'start_index')),
+      end: asCount(member<ChatCitation>(citation, 'end_index')),
     },
   ];
 }

@@ -41,7 +41,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
     }
     if (data?.startsWith('[DONE]') === true) return this.renderEnd(reportedUsage) + text;
     if (data !== undefined) {
-      this.meter.delta(event);
+      this.meter.addDelta(event);
       this.#lastChunk = event;
     }
     return text;
@@ -52,7 +52,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
       const adapted = addCachedTokens(body, reportedUsage);
       return adapted === body ? text : JSON.stringify(adapted);
     }
-    this.meter.whole(body);
+    this.meter.addWhole(body);
     return JSON.stringify({ ...body, usage: completeUsage(body.usage, this.#completeUsage(reportedUsage)) });
   }
 

@@ -3,8 +3,8 @@ import { type Conversation, type Effort, efforts, type ReasoningRequest } from '
 import type { Notes } from '../../../canonical/notes.ts';
 import { readOutputFormat } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import { asList, count, member } from '../../../wire/members.ts';
-import { Placed } from '../../../wire/read.ts';
+import { asList, asCount, member } from '../../../wire/members.ts';
+import { BodyObject } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { chatParameters } from './parameters.ts';
 import { ChatHistoryReader } from './read-messages.ts';
@@ -17,7 +17,7 @@ import type { ChatMessage, ChatPart, ChatReasoningOptions, ChatRequest, ChatTool
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
-  const request = new Placed(body);
+  const request = new BodyObject(body);
   const reader = new ChatHistoryReader(notes);
   reader.read(request);
   return {
@@ -29,7 +29,7 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
     reasoning: readReasoningRequest(request),
     output: readOutputFormat(request, 'response_format', 'json_schema'),
     areInstructionsCached: reader.areInstructionsCached,
-    cacheLife: readCacheLife(body),
+    cacheLifetime: readCacheLife(body),
   };
 }
 
@@ -49,17 +49,17 @@ function isLongLived(holder: JsonValue | undefined): boolean {
 }
 
 /** Reads the official parameter first, then OpenRouter's `reasoning` and DeepSeek's `thinking`. */
-function readReasoningRequest(body: Placed<ChatRequest>): ReasoningRequest | undefined {
+function readReasoningRequest(body: BodyObject<ChatRequest>): ReasoningRequest | undefined {
   const effort = readEffort(body, 'reasoning_effort');
   if (effort !== undefined) return toReasoning(effort, undefined);
   const { reasoning, thinking } = body.value;
   if (isJsonObject(reasoning)) {
     const { effort: name, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
-    return toReasoning(findEffort(name) ?? (enabled === false ? 'none' : undefined), count(budget), exclude !== true);
+    return toReasoning(findEffort(name) ?? (enabled === false ? 'none' : undefined), asCount(budget), exclude !== true);
   }
   if (!isJsonObject(thinking)) return undefined;
   const { type, budget_tokens: budget }: ChatReasoningOptions = thinking;
-  return type === 'disabled' ? toReasoning('none', undefined) : toReasoning(undefined, count(budget));
+  return type === 'disabled' ? toReasoning('none', undefined) : toReasoning(undefined, asCount(budget));
 }
 
 function findEffort(word: JsonValue | undefined): Effort | undefined {

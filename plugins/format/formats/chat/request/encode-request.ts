@@ -1,10 +1,16 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../../../canonical/conversation.ts';
-import { instructionText, notePrefill } from '../../../canonical/dialogue.ts';
+import { joinAllInstructions, notePrefill } from '../../../canonical/dialogue.ts';
 import { writeEndUser } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
-import { requestedEffort, budgetOf, canReason, clampEffort, noteUnservedEffort } from '../../../canonical/reasoning.ts';
+import {
+  readRequestedEffort,
+  budgetForEffort,
+  canReason,
+  clampEffort,
+  noteUnsupportedEffort,
+} from '../../../canonical/reasoning.ts';
 import { withoutUnset } from '../../../wire/members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { chatParameters } from './parameters.ts';
@@ -40,13 +46,13 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
 }
 
 function writeInstructions(conversation: Conversation, instruction: string | undefined): ChatMessage[] {
-  const text = instructionText(conversation, instruction);
+  const text = joinAllInstructions(conversation, instruction);
   return text === '' ? [] : [{ role: 'developer', content: text }];
 }
 
 function writeThinking(conversation: Conversation, target: EncodeTarget, hasTools: boolean): ChatRequest {
   if (!hasTools || !refusesToolsWithReasoning(target.profile)) return writeReasoning(conversation, target);
-  if (requestedEffort(conversation.reasoning) !== 'none') noteReasoningDropped(target.notes);
+  if (readRequestedEffort(conversation.reasoning) !== 'none') noteReasoningDropped(target.notes);
   return { reasoning_effort: 'none' };
 }
 
@@ -62,11 +68,11 @@ function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat 
  * OpenAI, DeepSeek, DashScope and OpenRouter API references.
  */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
-  const wantedEffort = requestedEffort(reasoning);
+  const wantedEffort = readRequestedEffort(reasoning);
   if (reasoning === undefined || wantedEffort === undefined) return {};
   const { quirks } = profile;
   if (!canReason(profile)) {
-    noteUnservedEffort(wantedEffort, { profile, notes });
+    noteUnsupportedEffort(wantedEffort, { profile, notes });
     return {};
   }
   const effort = clampEffort(wantedEffort, quirks.efforts);
@@ -95,7 +101,7 @@ function writeThinkingSwitch(wantedEffort: Effort, effort: Effort, routeEfforts:
 
 function writeThinkingBudget(wantedEffort: Effort, { budget }: ReasoningRequest): ChatRequest {
   if (wantedEffort === 'none') return { enable_thinking: false };
-  return { enable_thinking: true, thinking_budget: budget ?? budgetOf(wantedEffort) };
+  return { enable_thinking: true, thinking_budget: budget ?? budgetForEffort(wantedEffort) };
 }
 
 function writeOpenRouter(effort: Effort, { budget, wantsText }: ReasoningRequest): ChatReasoningOptions {

@@ -1,7 +1,7 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import { shortenId, takenRetention } from '../../../canonical/openai.ts';
-import { requestedTier } from '../../../canonical/service-tier.ts';
-import { filledObject, filledText, textsOf } from '../../../wire/members.ts';
+import { shortenId, acceptedRetention } from '../../../canonical/openai.ts';
+import { toRequestableTier } from '../../../canonical/service-tier.ts';
+import { asFilledObject, asFilledText, listTexts } from '../../../wire/members.ts';
 import { maybeInteger } from '../../../wire/read.ts';
 import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
@@ -25,7 +25,7 @@ export const chatParameters = compileParameters(
     presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty' },
     frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty' },
     seed: { is: rule.seed, to: 'sampling.seed' },
-    stop: { is: rule.textOr(rule.texts), to: 'stop', read: textsOf },
+    stop: { is: rule.textOr(rule.texts), to: 'stop', read: listTexts },
     tools: rule.objects,
     functions: rule.objects,
     tool_choice: rule.textOrObject,
@@ -37,7 +37,7 @@ export const chatParameters = compileParameters(
       ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
       'text, json_object or json_schema',
     ),
-    logit_bias: { is: rule.object, isLost: (bias) => filledObject(bias) !== undefined },
+    logit_bias: { is: rule.object, isLost: (bias) => asFilledObject(bias) !== undefined },
     // In vLLM, -1 means all tokens.
     top_logprobs: { is: rule.integer(-1), to: 'topLogprobs', read: readTopLogprobs, writtenBy: 'encoder' },
     logprobs: {
@@ -46,13 +46,13 @@ export const chatParameters = compileParameters(
       read: (isSet) => (isSet === true ? 0 : undefined),
       write: () => true,
     },
-    user: { is: rule.text, to: 'user', read: filledText, writtenBy: 'encoder' },
-    safety_identifier: { is: rule.text, to: 'safetyId', read: filledText, writtenBy: 'encoder' },
-    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: filledText, write: ifSupported(shortenId) },
-    service_tier: { is: rule.text, to: 'serviceTier', read: filledText, write: ifSupported(requestedTier) },
+    user: { is: rule.text, to: 'user', read: asFilledText, writtenBy: 'encoder' },
+    safety_identifier: { is: rule.text, to: 'safetyId', read: asFilledText, writtenBy: 'encoder' },
+    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: asFilledText, write: ifSupported(shortenId) },
+    service_tier: { is: rule.text, to: 'serviceTier', read: asFilledText, write: ifSupported(toRequestableTier) },
     store: { is: rule.boolean, isLost: (store) => store === true },
     // Written for no upstream: OpenAI accepts metadata only for stored replies.
-    metadata: { is: rule.object, to: 'metadata', read: filledObject, writtenBy: 'nobody' },
+    metadata: { is: rule.object, to: 'metadata', read: asFilledObject, writtenBy: 'nobody' },
     // xAI
     deferred: rule.mustBeFalse(
       'a deferred completion can be fetched only with the key of this service at the vendor. Use POST /v1/responses with ' +
@@ -62,8 +62,8 @@ export const chatParameters = compileParameters(
   {
     translationOnly: {
       top_k: { is: rule.anything, to: 'sampling.topK', read: readTopK, writtenBy: 'nobody' },
-      verbosity: { is: rule.text, to: 'verbosity', read: filledText, write: ifSupported() },
-      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText, write: takenRetention },
+      verbosity: { is: rule.text, to: 'verbosity', read: asFilledText, write: ifSupported() },
+      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: acceptedRetention },
       modalities: { is: rule.textOrTexts, to: 'wantsImages', read: readModalities, write: writeModalities },
     },
     unmappedMembers: ['model', 'function_call', 'reasoning', 'thinking', 'web_search_options'],
@@ -81,7 +81,7 @@ function readTopK(value: JsonValue, notes: Notes): number | undefined {
 }
 
 function readModalities(value: JsonValue): true | undefined {
-  const modalities = textsOf(value);
+  const modalities = listTexts(value);
   if (modalities.includes('audio')) {
     throw new GatewayError('not_supported', 'Audio output is not supported.', { param: 'modalities' });
   }

@@ -1,5 +1,5 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { wantsReasoning } from '../../../canonical/reasoning.ts';
+import { requiresReasoning } from '../../../canonical/reasoning.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import { asText } from '../../../wire/members.ts';
 import { toParts } from '../../adaptation/adapt-late-system.ts';
@@ -8,7 +8,7 @@ import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 /** Returns true if the route accepts the reasoning of earlier assistant messages: it requires the reasoning, or takes what is given. */
 export function acceptsReasoning(profile: Profile, hasCalls: boolean): boolean {
   const { capabilities, quirks } = profile;
-  return wantsReasoning(profile, hasCalls) || (capabilities.reasoning && quirks.replay_reasoning === 'given');
+  return requiresReasoning(profile, hasCalls) || (capabilities.reasoning && quirks.replay_reasoning === 'given');
 }
 
 /** Returns where a vendor expects the reasoning of earlier turns. A model that reasons inside its text gets the reasoning back there. */

@@ -1,19 +1,19 @@
 import type { Item, Message, Part, ImagePart } from '../../../canonical/conversation.ts';
-import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
-import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
+import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
+import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
-import { invalid, type Placed } from '../../../wire/read.ts';
+import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import { readReasoning } from './read-reasoning.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatImage, ChatPart, ChatRequest } from '../../../wire/chat.ts';
-import { placeParts, textPart } from '../../../canonical/media.ts';
+import { placeParts, textParts } from '../../../canonical/media.ts';
 import {
   hasBreakpoint,
   readAudio,
   readContentParts,
   readFilePart,
   readInstructions,
-  readUrl,
-  refusalPart,
+  readMediaUrl,
+  refusalParts,
 } from '../../../canonical/openai.ts';
 
 /**
@@ -31,19 +31,20 @@ export class ChatHistoryReader {
   }
 
   /** @throws GatewayError `invalid_request` if a message is malformed, or the last message has no content */
-  read(body: Placed<ChatRequest>): void {
+  read(body: BodyObject<ChatRequest>): void {
     const { messages } = body.value;
-    if (!Array.isArray(messages) || messages.length === 0) throw invalid('messages', 'a list of at least one message');
+    if (!Array.isArray(messages) || messages.length === 0)
+      throw invalidValue('messages', 'a list of at least one message');
     let countBefore = 0;
     for (const message of body.objects<ChatMessage>('messages')) {
       countBefore = this.items.length;
       if (!message.isMissing('name') && message.value.role !== 'function') this.#notes.drop('name of messages');
       this.#readMessage(message);
     }
-    if (this.items.length === countBefore) refuseUnread(`messages[${messages.length - 1}]`, this.#notes);
+    if (this.items.length === countBefore) refuseUnreadMessage(`messages[${messages.length - 1}]`, this.#notes);
   }
 
-  #readMessage(message: Placed<ChatMessage>): void {
+  #readMessage(message: BodyObject<ChatMessage>): void {
     switch (message.text('role')) {
       case 'system':
       case 'developer':
@@ -57,17 +58,17 @@ export class ChatHistoryReader {
       case 'function':
         return this.#addResult(createDeprecatedCallId(readName(message)), message);
       default:
-        throw invalid(message.at('role'), 'developer, system, user, assistant or tool');
+        throw invalidValue(message.pathOf('role'), 'developer, system, user, assistant or tool');
     }
   }
 
-  #readContent(message: Placed<ChatMessage>): Part[] {
-    if (message.isMissing('content')) throw invalid(message.at('content'), 'a string or a list of parts');
+  #readContent(message: BodyObject<ChatMessage>): Part[] {
+    if (message.isMissing('content')) throw invalidValue(message.pathOf('content'), 'a string or a list of parts');
     return this.#readParts(message);
   }
 
   /** Reads a string or a list of parts, without empty texts. A cache breakpoint on the message applies to its last text. */
-  #readParts(message: Placed<ChatMessage>): Part[] {
+  #readParts(message: BodyObject<ChatMessage>): Part[] {
     const parts = readContentParts(message, 'content', (part) => readPart(part, this.#notes));
     if (!hasBreakpoint(message.value)) return parts;
     const last = parts.findLastIndex(({ type }) => type === 'text');
@@ -84,12 +85,12 @@ export class ChatHistoryReader {
     if (parts.length > 0) this.items.push({ type: 'message', role, parts });
   }
 
-  #readAssistant(message: Placed<ChatMessage>): void {
+  #readAssistant(message: BodyObject<ChatMessage>): void {
     this.items.push(...readReasoning(message, this.#notes));
     const parts = this.#readParts(message);
     // Clients send generated images back in the form that they received from the gateway.
     for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image));
-    parts.push(...refusalPart(message.maybeText('refusal')));
+    parts.push(...refusalParts(message.maybeText('refusal')));
     this.#addMessage('assistant', parts);
     if (!message.isMissing('audio')) this.#notes.drop('audio of assistant messages');
     const callStart = this.items.length;
@@ -98,7 +99,7 @@ export class ChatHistoryReader {
     if (deprecated !== undefined) this.#readDeprecatedCall(deprecated, this.items.slice(callStart));
   }
 
-  #readCall(call: Placed<ChatCall>): void {
+  #readCall(call: BodyObject<ChatCall>): void {
     const type = call.maybeText('type') ?? 'function';
     if (type !== 'function' && type !== 'custom') return this.#notes.drop(`tool call ${type}`);
     const id = call.text('id');
@@ -110,17 +111,17 @@ export class ChatHistoryReader {
   }
 
   /** @param calls the other calls of the message, because some servers write a call in both forms */
-  #readDeprecatedCall(call: Placed<ChatCallBody>, calls: readonly Item[]): void {
+  #readDeprecatedCall(call: BodyObject<ChatCallBody>, calls: readonly Item[]): void {
     const name = readName(call);
     const input = call.maybeText('arguments') || '{}';
     const isSame = (item: Item) =>
-      item.type === 'tool_call' && item.name === name && canonicalInput(item.input) === canonicalInput(input);
+      item.type === 'tool_call' && item.name === name && normalizeInput(item.input) === normalizeInput(input);
     if (calls.some(isSame)) return;
     const id = createDeprecatedCallId(name);
     this.items.push({ type: 'tool_call', id, name, namespace: undefined, form: 'function', input });
   }
 
-  #addResult(id: string, message: Placed<ChatMessage>): void {
+  #addResult(id: string, message: BodyObject<ChatMessage>): void {
     this.items.push({ type: 'tool_result', id, parts: this.#readParts(message), isError: false });
   }
 }
@@ -131,13 +132,13 @@ function createDeprecatedCallId(name: string): string {
 }
 
 /** @throws GatewayError `invalid_request` */
-function readPart(part: Placed<ChatPart>, notes: Notes): Part[] {
+function readPart(part: BodyObject<ChatPart>, notes: Notes): Part[] {
   const type = part.text('type');
   switch (type) {
     case 'text':
-      return textPart(part.text('text'), hasBreakpoint(part.value));
+      return textParts(part.text('text'), hasBreakpoint(part.value));
     case 'refusal':
-      return refusalPart(part.text('refusal'));
+      return refusalParts(part.text('refusal'));
     case 'image_url':
       return [readImage(part, type)];
     case 'input_audio':
@@ -153,10 +154,11 @@ function readPart(part: Placed<ChatPart>, notes: Notes): Part[] {
 }
 
 /** Reads an image or a video. Some clients send the URL in place of the object that contains it. */
-function readImage(part: Placed<ChatPart>, name: 'image_url' | 'video_url'): ImagePart {
+function readImage(part: BodyObject<ChatPart>, name: 'image_url' | 'video_url'): ImagePart {
   const value = part.get(name);
-  if (typeof value === 'string') return { type: 'image', source: readUrl(value, part.at(name)), detail: undefined };
+  if (typeof value === 'string')
+    return { type: 'image', source: readMediaUrl(value, part.pathOf(name)), detail: undefined };
   const image = part.object<ChatImage>(name);
-  const source = readUrl(image.text('url'), image.at('url'));
+  const source = readMediaUrl(image.text('url'), image.pathOf('url'));
   return { type: 'image', source, detail: image.maybeText('detail') };
 }

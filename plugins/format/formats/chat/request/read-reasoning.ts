@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { OpaqueState, Reasoning } from '../../../canonical/conversation.ts';
-import type { HistoryCall, KeptCall } from '../../../canonical/kept-reasoning.ts';
+import type { HistoryCall, CallIdentity } from '../../../canonical/stored-reasoning.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
-import { asList, asText, count, member } from '../../../wire/members.ts';
-import type { Placed } from '../../../wire/read.ts';
+import { asList, asText, asCount, member } from '../../../wire/members.ts';
+import type { BodyObject } from '../../../wire/read.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
 
 /** Separates the reasoning texts of a message, which are joined into one text. */
@@ -21,7 +21,7 @@ interface StateEntry {
  *
  * @throws GatewayError `invalid_request`
  */
-export function readReasoning(message: Placed<ChatMessage>, notes: Notes): Reasoning[] {
+export function readReasoning(message: BodyObject<ChatMessage>, notes: Notes): Reasoning[] {
   const details = message.isMissing('reasoning_details') ? [] : message.list('reasoning_details');
   const text = message.maybeText('reasoning_content') || readPlainReasoning(message.value, details);
   const states = details.flatMap((entry) => readReasoningState(entry, notes));
@@ -46,7 +46,7 @@ function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
   const { type, data, text_length: length }: ChatReasoningDetail = isJsonObject(entry) ? entry : {};
   if (type !== 'reasoning.encrypted') return [];
   const state = typeof data === 'string' ? readTaggedState(data) : undefined;
-  if (state !== undefined) return [{ state, length: count(length) }];
+  if (state !== undefined) return [{ state, length: asCount(length) }];
   notes.drop('reasoning state of unknown origin');
   return [];
 }
@@ -83,13 +83,13 @@ export function findHistoryCalls({ messages }: ChatRequest, needsState: boolean)
     const { tool_calls: calls, reasoning_content: text }: ChatMessage = isJsonObject(message) ? message : {};
     if (!isJsonObject(message) || !Array.isArray(calls)) return [];
     const hasText = typeof text === 'string' && text !== '';
-    const isBare = !hasState(message, hasText) && (needsState || !hasText);
-    return calls.map((call) => ({ ...readKeptCall(call), isBare }));
+    const lacksReasoning = !hasState(message, hasText) && (needsState || !hasText);
+    return calls.map((call) => ({ ...readKeptCall(call), lacksReasoning }));
   });
 }
 
 /** Reads the parts of a call that its stored reasoning is found by. */
-export function readKeptCall(entry: JsonValue): KeptCall {
+export function readKeptCall(entry: JsonValue): CallIdentity {
   const { id, type, function: namedFunction, custom }: ChatCall = isJsonObject(entry) ? entry : {};
   const isCustom = type === 'custom';
   const body = isCustom ? custom : namedFunction;
@@ -103,5 +103,5 @@ export function readKeptCall(entry: JsonValue): KeptCall {
 /** Returns true for a state with its text. Some SDKs drop either, and most vendors reject a state without its text. */
 function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
   if (!Array.isArray(details) || details.length === 0) return false;
-  return hasText || details.every((entry) => (count(member<ChatReasoningDetail>(entry, 'text_length')) ?? 0) === 0);
+  return hasText || details.every((entry) => (asCount(member<ChatReasoningDetail>(entry, 'text_length')) ?? 0) === 0);
 }

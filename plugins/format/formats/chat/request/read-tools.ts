@@ -2,8 +2,8 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { invalid, type Placed } from '../../../wire/read.ts';
-import { allowedChoice, readFreeformTool, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
+import { invalidValue, type BodyObject } from '../../../wire/read.ts';
+import { readAllowedChoice, readFreeformTool, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
 import { hasBreakpoint } from '../../../canonical/openai.ts';
 import { readWebSearch } from '../../../canonical/web-search.ts';
 import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
@@ -14,7 +14,7 @@ import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '..
  *
  * @throws GatewayError `invalid_request`, or `not_supported` if there are tools but none can be served
  */
-export function readTools(body: Placed<ChatRequest>, notes: Notes): Tool[] {
+export function readTools(body: BodyObject<ChatRequest>, notes: Notes): Tool[] {
   const tools = new ToolSet();
   let foreign: string | undefined;
   for (const tool of body.objects<ChatTool>('tools')) {
@@ -22,7 +22,7 @@ export function readTools(body: Placed<ChatRequest>, notes: Notes): Tool[] {
     if (type === 'function') tools.add(readBreakpoint(readFunctionTool(tool.object(type)), tool.value));
     else if (type === 'custom') tools.add(readBreakpoint(readFreeformTool(tool.object(type), 'grammar'), tool.value));
     else {
-      foreign ??= tool.at('type');
+      foreign ??= tool.pathOf('type');
       notes.drop(`tool ${type}`);
     }
   }
@@ -41,7 +41,7 @@ function readBreakpoint(clientTool: ClientTool, tool: ChatTool): ClientTool {
 }
 
 /** Reads the type of a tool, which Mistral's clients omit for functions. */
-function readType(tool: Placed<ChatTool> | Placed<ChatToolChoice>): string {
+function readType(tool: BodyObject<ChatTool> | BodyObject<ChatToolChoice>): string {
   return tool.isMissing('type') && isJsonObject(tool.value.function) ? 'function' : tool.text('type');
 }
 
@@ -50,29 +50,29 @@ function readType(tool: Placed<ChatTool> | Placed<ChatToolChoice>): string {
  *
  * @throws GatewayError `invalid_request`
  */
-export function readToolChoice(body: Placed<ChatRequest>, notes: Notes): ToolChoice | undefined {
+export function readToolChoice(body: BodyObject<ChatRequest>, notes: Notes): ToolChoice | undefined {
   if (!body.isMissing('tool_choice')) return readChoice(body, notes);
   if (body.isMissing('function_call')) return undefined;
   const { function_call: deprecated } = body.value;
   if (deprecated === 'auto' || deprecated === 'none') return { type: deprecated };
-  if (typeof deprecated === 'string') throw invalid('function_call', 'auto, none, or an object with a name');
+  if (typeof deprecated === 'string') throw invalidValue('function_call', 'auto, none, or an object with a name');
   return { type: 'tool', name: readName(body.object('function_call')) };
 }
 
-function readChoice(body: Placed<ChatRequest>, notes: Notes): ToolChoice {
+function readChoice(body: BodyObject<ChatRequest>, notes: Notes): ToolChoice {
   const { tool_choice: value } = body.value;
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value };
   // Mistral and Anthropic use this name.
   if (value === 'any') return { type: 'required' };
-  if (typeof value === 'string') throw invalid('tool_choice', 'auto, none, required, or an object');
+  if (typeof value === 'string') throw invalidValue('tool_choice', 'auto, none, required, or an object');
   const choice = body.object<ChatToolChoice>('tool_choice');
   const type = readType(choice);
   if (type === 'function' || type === 'custom') return { type: 'tool', name: readName(choice.object(type)) };
   if (type === 'allowed_tools') return readAllowed(choice.object('allowed_tools'), notes);
-  throw invalid(choice.at('type'), 'function, custom or allowed_tools');
+  throw invalidValue(choice.pathOf('type'), 'function, custom or allowed_tools');
 }
 
-function readAllowed(choice: Placed<ChatAllowedTools>, notes: Notes): ToolChoice {
+function readAllowed(choice: BodyObject<ChatAllowedTools>, notes: Notes): ToolChoice {
   // Throws if the list is missing; it may be empty.
   choice.list('tools');
   const allowed: string[] = [];
@@ -81,5 +81,5 @@ function readAllowed(choice: Placed<ChatAllowedTools>, notes: Notes): ToolChoice
     if (type === 'function' || type === 'custom') allowed.push(readName(tool.object(type)));
     else notes.drop(`allowed tool ${type}`);
   }
-  return allowedChoice(choice, allowed);
+  return readAllowedChoice(choice, allowed);
 }

@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { FilePart, ImagePart, Item, Part, ToolCall, VideoPart } from '../../../canonical/conversation.ts';
-import { resultText } from '../../../canonical/dialogue.ts';
-import { checkImageType, fileNameOf, unsupported, uploadedFile, writeDataUrl } from '../../../canonical/media.ts';
+import { writeResultText } from '../../../canonical/dialogue.ts';
+import {
+  checkImageType,
+  defaultFileName,
+  unsupportedContent,
+  readUploadedId,
+  writeDataUrl,
+} from '../../../canonical/media.ts';
 import { writeAudio } from '../../../canonical/openai.ts';
-import { wantsReasoning } from '../../../canonical/reasoning.ts';
-import { writeAsMessages, type WrittenAnswer } from '../../../canonical/write-turns.ts';
+import { requiresReasoning } from '../../../canonical/reasoning.ts';
+import { writeAsMessages, type SplitTurn } from '../../../canonical/write-turns.ts';
 import { maxCallIdLength } from './call-ids.ts';
 import { placeReasoning, acceptsReasoning } from './place-reasoning.ts';
 import { reasoningSeparator } from './read-reasoning.ts';
@@ -22,13 +28,16 @@ import type { Editable } from '../../../wire/loose.ts';
 export function writeMessages(items: readonly Item[], target: EncodeTarget): ChatMessage[] {
   return writeAsMessages<ChatMessage>(items, target, {
     system: (content) => ({ role: 'developer', content }),
-    result: (result) => ({ role: 'tool', tool_call_id: shortenCallId(result.id), content: resultText(result) }),
+    result: (result) => ({ role: 'tool', tool_call_id: shortenCallId(result.id), content: writeResultText(result) }),
     user: (parts) => ({ role: 'user', content: writeContent(parts, target) }),
     assistant: (answer) => writeAssistant(answer, target),
   });
 }
 
-function writeAssistant({ text, calls, thoughts, hasReasoning }: WrittenAnswer, target: EncodeTarget): ChatMessage {
+function writeAssistant(
+  { text, calls, reasoningTexts: thoughts, hasReasoning }: SplitTurn,
+  target: EncodeTarget,
+): ChatMessage {
   const replayedReasoning = joinReplayedReasoning(thoughts, calls.length > 0, target);
   if (replayedReasoning === undefined && hasReasoning) target.notes.drop('reasoning of earlier turns');
   const message: Editable<ChatMessage> = { role: 'assistant', content: text === '' ? null : text };
@@ -45,7 +54,7 @@ function joinReplayedReasoning(
   hasCalls: boolean,
   { profile }: EncodeTarget,
 ): string | undefined {
-  const isSent = acceptsReasoning(profile, hasCalls) && (thoughts.length > 0 || wantsReasoning(profile, hasCalls));
+  const isSent = acceptsReasoning(profile, hasCalls) && (thoughts.length > 0 || requiresReasoning(profile, hasCalls));
   return isSent ? thoughts.join(reasoningSeparator) : undefined;
 }
 
@@ -98,9 +107,9 @@ function writePart(part: Part, target: EncodeTarget): ChatPart {
 
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ChatPart {
   const { source, detail } = image;
-  if (!profile.capabilities.images) throw unsupported('images', image);
+  if (!profile.capabilities.images) throw unsupportedContent('images', image);
   checkImageType(source, profile.quirks.betas, image);
-  if (source.type === 'id') throw unsupported('images by the id of a file', image);
+  if (source.type === 'id') throw unsupportedContent('images by the id of a file', image);
   const chatDetail = detail === undefined ? undefined : chatDetails.get(detail);
   if (chatDetail !== detail) notes.approximate('detail of an image');
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
@@ -113,10 +122,10 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
     notes.approximate('text files as text');
     return { type: 'text', text: addTitle(name, Buffer.from(source.data, 'base64').toString()) };
   }
-  if (!profile.capabilities.files) throw unsupported('files', file);
-  if (source.type === 'url') throw unsupported('file URLs', file);
-  if (source.type === 'id') return { type: 'file', file: { file_id: uploadedFile(source, 'openai', file) } };
-  const filename = name ?? fileNameOf(source.mediaType);
+  if (!profile.capabilities.files) throw unsupportedContent('files', file);
+  if (source.type === 'url') throw unsupportedContent('file URLs', file);
+  if (source.type === 'id') return { type: 'file', file: { file_id: readUploadedId(source, 'openai', file) } };
+  const filename = name ?? defaultFileName(source.mediaType);
   return { type: 'file', file: { filename, file_data: writeDataUrl(source) } };
 }
 
@@ -128,7 +137,7 @@ function addTitle(name: string | undefined, text: string): string {
 /** Writes a video in the shape that other vendors share. OpenAI's format has no videos. */
 function writeVideo(video: VideoPart, { profile }: EncodeTarget): ChatPart {
   const { source } = video;
-  if (!profile.capabilities.video) throw unsupported('videos', video);
-  if (source.type === 'id') throw unsupported('videos by the id of a file', video);
+  if (!profile.capabilities.video) throw unsupportedContent('videos', video);
+  if (source.type === 'id') throw unsupportedContent('videos by the id of a file', video);
   return { type: 'video_url', video_url: { url: source.type === 'url' ? source.url : writeDataUrl(source) } };
 }

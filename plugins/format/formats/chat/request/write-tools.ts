@@ -1,9 +1,9 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../../../canonical/conversation.ts';
 import { enforceInput } from '../../../canonical/enforce-schema.ts';
-import { subsetOf } from '../../../canonical/schema-subsets.ts';
+import { selectSubset } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { asFunction } from '../../../canonical/tools.ts';
+import { describeAsFunction } from '../../../canonical/tools.ts';
 import type { ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
@@ -36,8 +36,8 @@ export function isSentFreeform(form: ToolForm, { profile }: Pick<EncodeTarget, '
 function writeTool(tool: ClientTool, target: EncodeTarget): ChatTool {
   const name = target.names.toWire(tool.name, tool.namespace);
   if (isSentFreeform(tool.form, target)) return writeCustom(tool, name);
-  const { description, schema: inputSchema } = asFunction(tool, target.notes);
-  const { schema, strict } = enforceInput(tool, inputSchema, subsetOf(target.profile), target);
+  const { description, schema: inputSchema } = describeAsFunction(tool, target.notes);
+  const { schema, strict } = enforceInput(tool, inputSchema, selectSubset(target.profile), target);
   return {
     type: 'function',
     function: {

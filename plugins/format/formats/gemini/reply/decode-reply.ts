@@ -5,7 +5,14 @@ import { parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
-import { failed, type Fragment, isContent, modelFragment, progress, usageFragment } from '../../../canonical/reply.ts';
+import {
+  errorFragment,
+  type Fragment,
+  isContent,
+  modelFragment,
+  progress,
+  usageFragment,
+} from '../../../canonical/reply.ts';
 import { readAbort, readBlock, readFinish, readUsage, readFinishReason } from './finish.ts';
 import { PartReader } from './read-output.ts';
 import { asList, member } from '../../../wire/members.ts';
@@ -22,14 +29,14 @@ export class GeminiDecoder implements ReplyDecoder {
   #index: JsonValue | undefined;
   #hasModel = false;
 
-  event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+  readEvent(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
     const body = event === undefined ? readChunk(data) : event.parse();
     return body === undefined ? [] : this.#readReply(body, event !== undefined);
   }
 
   /** Parses every event, because each carries token counts. */
-  skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
+  skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
     const isOnlyPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
@@ -41,7 +48,7 @@ export class GeminiDecoder implements ReplyDecoder {
     return usageFragment(readUsage(body.usageMetadata));
   }
 
-  whole(body: JsonObject): Fragment[] {
+  readWhole(body: JsonObject): Fragment[] {
     const fragments = this.#readReply(body);
     const hasEnded = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
     if (hasEnded) return [...fragments, ...this.#end()];
@@ -55,7 +62,7 @@ export class GeminiDecoder implements ReplyDecoder {
   /** @param isShared true if the event passes through, so its text need not be kept */
   #readReply(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrap(envelope);
-    if (readReportedError(body) !== undefined) return [failed(body)];
+    if (readReportedError(body) !== undefined) return [errorFragment(body)];
     const metadata = [...this.#readModel(body), ...usageFragment(readUsage(body.usageMetadata))];
     const candidates = asList(body.candidates).filter(isJsonObject);
     const block = readBlock(body.promptFeedback);
@@ -100,8 +107,8 @@ function takeTexts(candidate: JsonValue, content: SkimmedContent): boolean {
   const parts = asList(member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts'));
   if (!parts.every(isText)) return false;
   for (const { text, thought } of parts)
-    if (thought === true) content.reasoning(text);
-    else content.text(text);
+    if (thought === true) content.addReasoning(text);
+    else content.addText(text);
   return true;
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
-import { fieldsOf } from '../../../wire/gemini-fields.ts';
+import { readObject } from '../../../wire/gemini-fields.ts';
 import { PartWriter, writeFinish, writeGrounding } from './write-output.ts';
 import { writeUsage } from './finish.ts';
 import type {
@@ -33,7 +33,7 @@ export class GeminiEncoder implements ReplyEncoder {
     this.#parts = new PartWriter(wantsThoughts(context.request), false);
   }
 
-  event(event: ReplyEvent): string {
+  encodeEvent(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
         // LangChain JS adds up the cached tokens of all chunks and keeps the largest prompt, so cached tokens and estimates wait.
@@ -51,13 +51,13 @@ export class GeminiEncoder implements ReplyEncoder {
     }
   }
 
-  whole(reply: CompleteReply): GeminiReply {
+  encodeWhole(reply: CompleteReply): GeminiReply {
     const writer = new PartWriter(wantsThoughts(this.#context.request), true);
     const parts = reply.blocks.flatMap((block) => [...writeText(writer, block), ...writer.writeEnd(block)]);
     return this.#writeReply([...parts, ...finishParts(writer, parts)], reply);
   }
 
-  failure(error: GatewayError): string {
+  encodeFailure(error: GatewayError): string {
     return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'google' });
   }
 
@@ -108,9 +108,9 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
 
 /** Returns true if the client requested thoughts. Other clients would treat thoughts as part of the text. */
 export function wantsThoughts(request: JsonObject): boolean {
-  const { generationConfig } = fieldsOf<GeminiRequest>(request);
-  const { thinkingConfig } = fieldsOf<GeminiGeneration>(generationConfig);
-  return fieldsOf<GeminiThinking>(thinkingConfig).includeThoughts === true;
+  const { generationConfig } = readObject<GeminiRequest>(request);
+  const { thinkingConfig } = readObject<GeminiGeneration>(generationConfig);
+  return readObject<GeminiThinking>(thinkingConfig).includeThoughts === true;
 }
 
 function writeEvent(chunk: GeminiReply): string {

@@ -4,7 +4,7 @@ import type { JsonValue } from '#core/platform/json.ts';
 import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
-import { asText, count, member, sum } from '../../../wire/members.ts';
+import { asText, asCount, member, sumDefined } from '../../../wire/members.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
 
 /** Finish reasons. Vendors and mock servers invent others, which also end the candidate. */
@@ -92,13 +92,13 @@ export function readBlock(feedback: JsonValue | undefined): Fragment[] {
 
 /** Reads usage. Gemini counts thoughts separately from the candidates, and the prompts of tools separately from the prompt. */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
-  const input = count(member<GeminiUsage>(usage, 'promptTokenCount'));
+  const input = asCount(member<GeminiUsage>(usage, 'promptTokenCount'));
   if (input === undefined) return undefined;
-  const reasoning = count(member<GeminiUsage>(usage, 'thoughtsTokenCount'));
+  const reasoning = asCount(member<GeminiUsage>(usage, 'thoughtsTokenCount'));
   return {
-    input: sum(input, count(member<GeminiUsage>(usage, 'toolUsePromptTokenCount'))),
-    output: sum(count(member<GeminiUsage>(usage, 'candidatesTokenCount')), reasoning),
-    cacheRead: count(member<GeminiUsage>(usage, 'cachedContentTokenCount')),
+    input: sumDefined(input, asCount(member<GeminiUsage>(usage, 'toolUsePromptTokenCount'))),
+    output: sumDefined(asCount(member<GeminiUsage>(usage, 'candidatesTokenCount')), reasoning),
+    cacheRead: asCount(member<GeminiUsage>(usage, 'cachedContentTokenCount')),
     reasoning,
   };
 }

@@ -1,9 +1,9 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { MediaSource } from '../../../canonical/conversation.ts';
-import { plainMediaType } from '../../../canonical/media.ts';
+import { correctMediaType } from '../../../canonical/media.ts';
 import { type Citation, droppedAudio, type Fragment } from '../../../canonical/reply.ts';
-import { asList, asText, filledText, member, scalarText } from '../../../wire/members.ts';
+import { asList, asText, asFilledText, member, scalarText } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';
 import type {
   GeminiBlob,
@@ -109,7 +109,7 @@ const droppedMediaNames = new Map([
 function readImage(part: GeminiPart): MediaSource | undefined {
   const { mimeType, data }: GeminiBlob = isJsonObject(part.inlineData) ? part.inlineData : {};
   if (typeof mimeType === 'string' && mimeType.startsWith('image/') && typeof data === 'string' && data !== '')
-    return { type: 'base64', mediaType: plainMediaType(mimeType), data };
+    return { type: 'base64', mediaType: correctMediaType(mimeType), data };
   const { mimeType: type, fileUri: url }: GeminiFile = isJsonObject(part.fileData) ? part.fileData : {};
   return typeof type === 'string' && type.startsWith('image/') && typeof url === 'string' && url !== ''
     ? { type: 'url', url }
@@ -124,7 +124,9 @@ function readDroppedParts(part: GeminiPart): Fragment[] {
     dropped.push((part.thought === true ? 'thoughts with ' : '') + (droppedMediaNames.get(kind) ?? 'files'));
   }
   dropped.push(...otherMembers.filter((name) => isFilled(part[name])));
-  return dropped.map((what) => (what === 'audio' ? droppedAudio : { type: 'dropped', what: `${what} in the answer` }));
+  return dropped.map((what) =>
+    what === 'audio' ? droppedAudio : { type: 'dropped', feature: `${what} in the answer` },
+  );
 }
 
 function readDroppedMetadata({ groundingMetadata, urlContextMetadata, logprobsResult }: GeminiCandidate): Fragment[] {
@@ -133,7 +135,7 @@ function readDroppedMetadata({ groundingMetadata, urlContextMetadata, logprobsRe
   );
   if (isJsonObject(urlContextMetadata)) dropped.push('urlContextMetadata');
   if (isJsonObject(logprobsResult)) dropped.push('logprobsResult');
-  return dropped.map((what) => ({ type: 'dropped', what: `${what} of the answer` }));
+  return dropped.map((what) => ({ type: 'dropped', feature: `${what} of the answer` }));
 }
 
 function toInputFragments(key: number, args: JsonObject): Fragment[] {
@@ -144,7 +146,7 @@ function toInputFragments(key: number, args: JsonObject): Fragment[] {
 }
 
 function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 'reasoning_state' }>[] {
-  const data = filledText(value);
+  const data = asFilledText(value);
   return data === undefined ? [] : [{ type: 'reasoning_state', kind: 'thought', data }];
 }
 
@@ -184,7 +186,7 @@ interface Source {
 }
 
 function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
-  const words = filledText(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
+  const words = asFilledText(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
   return asList(member<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
     typeof index === 'number' ? cite(readSource(chunks[index]), words, text) : [],
   );
@@ -201,10 +203,10 @@ function readSource(chunk: JsonValue | undefined): Source {
 }
 
 function cite({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {
-  const url = filledText(uri);
+  const url = asFilledText(uri);
   if (url === undefined) return [];
   const start = words === undefined ? -1 : text.lastIndexOf(words);
   const range = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
-  const citation: Citation = { url, title: filledText(title), quote: words, start: range?.start, end: range?.end };
+  const citation: Citation = { url, title: asFilledText(title), quote: words, start: range?.start, end: range?.end };
   return [{ type: 'citation', citation }];
 }

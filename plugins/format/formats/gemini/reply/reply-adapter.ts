@@ -25,7 +25,7 @@ export class GeminiReplyAdapter implements ReplyAdapter {
 
   adaptEvent(event: StreamEvent, reportedUsage?: Usage): string {
     const { text } = event;
-    if (text.includes('"candidates"')) this.meter.delta(event);
+    if (text.includes('"candidates"')) this.meter.addDelta(event);
     const lacksUsage = !hasTokenCounts(reportedUsage) && text.includes('"finishReason"');
     const chunk = lacksUsage ? event.parse() : undefined;
     const isLast = chunk !== undefined && hasFinished(chunk);
@@ -34,7 +34,7 @@ export class GeminiReplyAdapter implements ReplyAdapter {
 
   adaptReply(text: string, body: GeminiReply, reportedUsage?: Usage): string {
     if (hasTokenCounts(reportedUsage)) return tagSignatures(text, this.#origin);
-    this.meter.whole(body);
+    this.meter.addWhole(body);
     return tagSignatures(JSON.stringify(this.#withUsage(body, reportedUsage)), this.#origin);
   }
 

@@ -2,8 +2,8 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
-import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
-import { asList, asText, member, parseBody, sameOr } from '../../../wire/members.ts';
+import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
+import { asList, asText, member, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { mapListMember, withMember, omitMembers } from '../../adaptation/adapt-members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
 import { unwrap } from './decode-reply.ts';
@@ -46,7 +46,7 @@ export class GeminiReplyRepair implements ReplyRepair {
     const calls = this.#candidates.get(index) ?? new CandidateCalls();
     this.#candidates.set(index, calls);
     const repaired = parts.map((part) => calls.repairPart(part)).filter((part) => part !== undefined);
-    return withMember(candidate, 'content', withMember(content, 'parts', sameOr(parts, repaired)));
+    return withMember(candidate, 'content', withMember(content, 'parts', keepIfSame(parts, repaired)));
   }
 }
 
@@ -107,10 +107,10 @@ class CandidateCalls {
     const vendorId = asText(call.id);
     if (vendorId === '') return part;
     const isWhole = isJsonObject(call.args) || (call.willContinue !== true && call.partialArgs === undefined);
-    const input = isWhole ? canonicalInput(JSON.stringify(call.args ?? {})) : undefined;
+    const input = isWhole ? normalizeInput(JSON.stringify(call.args ?? {})) : undefined;
     const name = asText(call.name);
     if (input !== undefined && this.#hasSent(vendorId, name, input)) return undefined;
-    const sent: SentCall = { vendorId, id: this.#ids.next(vendorId), name, input };
+    const sent: SentCall = { vendorId, id: this.#ids.add(vendorId), name, input };
     this.#sent.push(sent);
     if (!isWhole) this.#addPieces(call, { call: sent, args: new PartialArgs() });
     return setId(part, call, sent.id);
@@ -143,7 +143,7 @@ class CandidateCalls {
   }
 
   #close(): void {
-    if (this.#openCall !== undefined) this.#openCall.call.input = canonicalInput(this.#openCall.args.text);
+    if (this.#openCall !== undefined) this.#openCall.call.input = normalizeInput(this.#openCall.args.text);
     this.#openCall = undefined;
   }
 }

@@ -2,8 +2,8 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { camelFields, fieldsOf, maybeFields, readWord } from '../../../wire/gemini-fields.ts';
-import { invalid, isMissing, Placed } from '../../../wire/read.ts';
+import { renameToCamelCase, readObject, maybeFields, readEnum } from '../../../wire/gemini-fields.ts';
+import { invalidValue, isMissing, BodyObject } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { readSchema } from '../schema/read-schema.ts';
 import { geminiParameters, thinkingLevels } from './parameters.ts';
@@ -17,7 +17,7 @@ import type { GeminiRequest, GeminiGeneration, GeminiSchema, GeminiThinking } fr
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
-  const request = new Placed<GeminiRequest>(camelFields(body));
+  const request = new BodyObject<GeminiRequest>(renameToCamelCase(body));
   rejectCachedContent(request.value);
   const instructions = readInstructions(request, notes);
   const reader = new ContentReader(notes);
@@ -43,22 +43,24 @@ function rejectCachedContent({ cachedContent: value }: GeminiRequest): void {
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
 
-function readGenerationConfig(request: Placed<GeminiRequest>): Placed<GeminiGeneration> {
+function readGenerationConfig(request: BodyObject<GeminiRequest>): BodyObject<GeminiGeneration> {
   const config = maybeFields<GeminiGeneration, GeminiRequest>(request, 'generationConfig');
-  return config ?? new Placed<GeminiGeneration>({}, request.at('generationConfig'));
+  return config ?? new BodyObject<GeminiGeneration>({}, request.pathOf('generationConfig'));
 }
 
 /** Turns the values of an output of the type `text/x.enum` into an instruction, because no other format has this type. */
-function readEnumInstruction(config: Placed<GeminiGeneration>, notes: Notes): string[] {
+function readEnumInstruction(config: BodyObject<GeminiGeneration>, notes: Notes): string[] {
   const { responseMimeType, responseSchema } = config.value;
   if (responseMimeType !== 'text/x.enum') return [];
-  const values = new Placed(fieldsOf<GeminiSchema>(responseSchema), config.at('responseSchema')).texts('enum');
+  const values = new BodyObject(readObject<GeminiSchema>(responseSchema), config.pathOf('responseSchema')).texts(
+    'enum',
+  );
   if (values.length === 0) return [];
   notes.approximate('responseMimeType text/x.enum as instruction');
   return [`Answer with exactly one of these values and nothing else: ${values.join(', ')}`];
 }
 
-function readOutput(config: Placed<GeminiGeneration>, notes: Notes): OutputFormat | undefined {
+function readOutput(config: BodyObject<GeminiGeneration>, notes: Notes): OutputFormat | undefined {
   const mediaType = config.maybeText('responseMimeType') || 'text/plain';
   const subsetSchema = config.maybeObject('responseSchema');
   const jsonSchema = config.maybeObject('responseJsonSchema') ?? config.maybeObject('_responseJsonSchema');
@@ -76,16 +78,16 @@ function readOutput(config: Placed<GeminiGeneration>, notes: Notes): OutputForma
  *
  * @throws GatewayError `invalid_request`
  */
-export function readThinking(generation: Placed<GeminiGeneration>): ReasoningRequest | undefined {
+export function readThinking(generation: BodyObject<GeminiGeneration>): ReasoningRequest | undefined {
   const config = maybeFields<GeminiThinking, GeminiGeneration>(generation, 'thinkingConfig');
   if (config === undefined) return undefined;
   const budget = config.maybeInteger('thinkingBudget', -1);
-  const level = readWord(config, 'thinkingLevel');
+  const level = readEnum(config, 'thinkingLevel');
   const effort = thinkingLevels.find((thinkingLevel) => thinkingLevel.toUpperCase() === level);
   if (level !== undefined && effort === undefined)
-    throw invalid(config.at('thinkingLevel'), thinkingLevels.join(', ').toUpperCase());
+    throw invalidValue(config.pathOf('thinkingLevel'), thinkingLevels.join(', ').toUpperCase());
   if (level !== undefined && budget !== undefined)
-    throw invalid(config.at('thinkingBudget'), 'left out when `thinkingLevel` is set');
+    throw invalidValue(config.pathOf('thinkingBudget'), 'left out when `thinkingLevel` is set');
   const wantsText = config.maybeBoolean('includeThoughts') ?? false;
   if (budget === 0) return { effort: 'none', budget: undefined, wantsText: false };
   return { effort, budget: budget === -1 ? undefined : budget, wantsText };

@@ -3,8 +3,8 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { enforceSchema } from '../../../canonical/enforce-schema.ts';
-import { subsetOf } from '../../../canonical/schema-subsets.ts';
-import { instructionFor, noteDescription } from '../../../canonical/output-format.ts';
+import { selectSubset } from '../../../canonical/schema-subsets.ts';
+import { writeInstruction, noteDescription } from '../../../canonical/output-format.ts';
 import { withoutUnset } from '../../../wire/members.ts';
 import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
@@ -12,7 +12,7 @@ import { cleanSchema } from '../schema/clean-schema.ts';
 import { writeContents } from './write-contents.ts';
 import { writeTools } from './write-tools.ts';
 import type { GeminiContent, GeminiGeneration, GeminiRequest, GeminiThinking } from '../../../wire/gemini.ts';
-import { budgetOf, clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
+import { budgetForEffort, clampEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
 import { geminiParameters, maxThinkingTokens, thinkingLevels } from './parameters.ts';
 
 /**
@@ -61,11 +61,11 @@ function writeFormat({ output, tools }: Conversation, { profile, notes }: Encode
     const schema: GeminiGeneration =
       quirks.tool_schema === 'subset'
         ? { responseSchema: cleanSchema(output.schema, notes) }
-        : { responseJsonSchema: enforceSchema(output.schema, true, subsetOf(profile, 'gemini'), notes)?.schema };
+        : { responseJsonSchema: enforceSchema(output.schema, true, selectSubset(profile, 'gemini'), notes)?.schema };
     return { config: { ...jsonConfig, ...schema } };
   }
   notes.approximate(`${output.type} as instruction`);
-  return { ...(support !== 'none' && { config: jsonConfig }), instruction: instructionFor(output) };
+  return { ...(support !== 'none' && { config: jsonConfig }), instruction: writeInstruction(output) };
 }
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
@@ -81,7 +81,7 @@ export function writeThinking(
   reasoning: ReasoningRequest | undefined,
   target: ThinkingTarget,
 ): GeminiThinking | undefined {
-  const wantedEffort = requestedEffort(reasoning);
+  const wantedEffort = readRequestedEffort(reasoning);
   if (reasoning === undefined) return undefined;
   const { capabilities, quirks } = target.profile;
   if (!capabilities.reasoning || quirks.reasoning === 'none') {
@@ -111,7 +111,7 @@ function writeBudget(
   if (wantedEffort === undefined) return dynamicBudget;
   const clamped = clampEffort(wantedEffort, profile.quirks.efforts);
   const usesBudget = effort === undefined && budget !== undefined && clamped === wantedEffort;
-  const requestedTokens = usesBudget ? budget : budgetOf(clamped);
+  const requestedTokens = usesBudget ? budget : budgetForEffort(clamped);
   const tokens = Math.min(requestedTokens, maxThinkingTokens);
   if (tokens !== requestedTokens || clamped !== wantedEffort) notes.approximate(`the budget of thinking as ${tokens}`);
   return tokens;

@@ -1,6 +1,6 @@
 import type { Effort } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { asText, textsOf } from '../../../wire/members.ts';
+import { asText, listTexts } from '../../../wire/members.ts';
 import { caseVariants, compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 import type { JsonValue } from '#core/platform/json.ts';
@@ -24,7 +24,7 @@ export const geminiParameters = compileParameters(
     'generationConfig.topK': { is: rule.integer(0), to: 'sampling.topK' },
     'generationConfig.maxOutputTokens': { is: rule.integer(1), to: 'maxOutputTokens' },
     'generationConfig.candidateCount': { is: rule.integer(1, 8), to: 'candidates', writtenBy: 'nobody' },
-    'generationConfig.stopSequences': { is: rule.textOr(rule.texts), to: 'stop', read: textsOf },
+    'generationConfig.stopSequences': { is: rule.textOr(rule.texts), to: 'stop', read: listTexts },
     'generationConfig.presencePenalty': { is: rule.number(-2, 2), to: 'sampling.presencePenalty', write: unlessZero },
     'generationConfig.frequencyPenalty': { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', write: unlessZero },
     'generationConfig.seed': { is: rule.integer(-(2 ** 31), 2 ** 31), to: 'sampling.seed' },
@@ -61,7 +61,7 @@ function unlessZero(penalty: number): number | undefined {
 
 /** Returns true if the client requests images as output. Notes any other modality except text. */
 function readModalities(value: JsonValue, notes: Notes): true | undefined {
-  const modalities = textsOf(value).map((modality) => modality.toUpperCase());
+  const modalities = listTexts(value).map((modality) => modality.toUpperCase());
   if (modalities.some(isForeign)) notes.drop('generationConfig.responseModalities');
   return modalities.includes('IMAGE') || undefined;
 }

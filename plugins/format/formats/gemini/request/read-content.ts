@@ -1,8 +1,8 @@
 import type { Part, Source } from '../../../canonical/conversation.ts';
-import { mediaPart, standardBase64, placeParts } from '../../../canonical/media.ts';
+import { createMediaPart, toStandardBase64, placeParts } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { maybeFields } from '../../../wire/gemini-fields.ts';
-import { isMissing, type Placed } from '../../../wire/read.ts';
+import { isMissing, type BodyObject } from '../../../wire/read.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 
 /** Members of parts that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
@@ -13,11 +13,11 @@ const metaMembers: ReadonlySet<string> = new Set(['thought', 'thoughtSignature',
  *
  * @throws GatewayError `invalid_request`
  */
-export function readPart(part: Placed<GeminiPart>, notes: Notes): Part[] {
+export function readPart(part: BodyObject<GeminiPart>, notes: Notes): Part[] {
   return placeParts(readContent(part, notes), part);
 }
 
-function readContent(part: Placed<GeminiPart>, notes: Notes): Part[] {
+function readContent(part: BodyObject<GeminiPart>, notes: Notes): Part[] {
   notes.dropMembers(part.value, ['videoMetadata', 'mediaResolution'], 'parts');
   const text = part.maybeText('text');
   if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
@@ -30,18 +30,18 @@ function readContent(part: Placed<GeminiPart>, notes: Notes): Part[] {
   return [];
 }
 
-function readInline(inline: Placed<GeminiBlob>): Part {
+function readInline(inline: BodyObject<GeminiBlob>): Part {
   const mediaType = inline.text('mimeType').toLowerCase();
-  const data = standardBase64(inline.text('data'), inline.at('data'));
-  return mediaPart({ type: 'base64', mediaType, data }, inline.maybeText('displayName') || undefined);
+  const data = toStandardBase64(inline.text('data'), inline.pathOf('data'));
+  return createMediaPart({ type: 'base64', mediaType, data }, inline.maybeText('displayName') || undefined);
 }
 
-function readFile(file: Placed<GeminiFile>): Part {
+function readFile(file: BodyObject<GeminiFile>): Part {
   const url = file.text('fileUri');
   const statedType = file.maybeText('mimeType') ?? '';
   const source: Source = isGoogleUpload(url) ? { type: 'id', id: url, vendor: 'google' } : { type: 'url', url };
   const mediaType = statedType === '' && youtubePattern.test(url) ? 'video/*' : statedType;
-  return mediaPart(source, file.maybeText('displayName') || undefined, mediaType);
+  return createMediaPart(source, file.maybeText('displayName') || undefined, mediaType);
 }
 
 /** Matches videos that Google reads by URL and without a media type. Source: Gemini API docs, "Video understanding". */

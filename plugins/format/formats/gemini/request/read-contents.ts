@@ -1,10 +1,10 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts';
 import { CallMatcher } from '../../../canonical/call-matcher.ts';
-import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
+import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
-import { inCamelCase, manyIn, maybeFields, readFields, readMany } from '../../../wire/gemini-fields.ts';
-import { invalid, type Placed } from '../../../wire/read.ts';
+import { toCamelFields, iterateList, maybeFields, readFields, readList } from '../../../wire/gemini-fields.ts';
+import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import { readPart } from './read-content.ts';
 import { decodeSignature, signaturePlaceholder } from './thought-signature.ts';
 import type { GeminiCall, GeminiContent, GeminiPart, GeminiRequest, GeminiResult } from '../../../wire/gemini.ts';
@@ -19,14 +19,14 @@ const sidesByRole = new Map<string, Side>([
 ]);
 
 /** Reads the instructions of a request: a string, or one content, whose role does not matter. */
-export function readInstructions(request: Placed<GeminiRequest>, notes: Notes): string[] {
+export function readInstructions(request: BodyObject<GeminiRequest>, notes: Notes): string[] {
   const { systemInstruction } = request.value;
   if (typeof systemInstruction === 'string') return systemInstruction === '' ? [] : [systemInstruction];
   const content = maybeFields<GeminiContent, GeminiRequest>(request, 'systemInstruction');
   const instructions: string[] = [];
   if (content === undefined) return instructions;
-  for (const [index, entry] of readMany(content, 'parts').entries()) {
-    const fields = typeof entry === 'string' ? { text: entry } : inCamelCase(entry);
+  for (const [index, entry] of readList(content, 'parts').entries()) {
+    const fields = typeof entry === 'string' ? { text: entry } : toCamelFields(entry);
     for (const part of readPart(content.place<GeminiPart>('parts', fields, index), notes)) {
       if (part.type === 'text') instructions.push(part.text);
       else notes.drop(`${part.type} in systemInstruction`);
@@ -54,25 +54,25 @@ export class ContentReader {
   }
 
   /** @throws GatewayError `invalid_request` if a content is malformed, or the last one has no content */
-  readContents(request: Placed<GeminiRequest>): void {
-    let last: Placed<GeminiContent> | undefined;
+  readContents(request: BodyObject<GeminiRequest>): void {
+    let last: BodyObject<GeminiContent> | undefined;
     let countBefore = 0;
-    for (const content of manyIn<GeminiContent, GeminiRequest>(request, 'contents')) {
+    for (const content of iterateList<GeminiContent, GeminiRequest>(request, 'contents')) {
       last = content;
       countBefore = this.items.length;
       this.#readContent(content);
     }
-    if (last === undefined) throw invalid('contents', 'a list of at least one content');
+    if (last === undefined) throw invalidValue('contents', 'a list of at least one content');
     this.#endTurn('assistant');
-    if (this.items.length === countBefore) refuseUnread(last.path, this.#notes);
+    if (this.items.length === countBefore) refuseUnreadMessage(last.path, this.#notes);
   }
 
-  #readContent(content: Placed<GeminiContent>): void {
+  #readContent(content: BodyObject<GeminiContent>): void {
     const side = sidesByRole.get(content.maybeText('role') || 'user');
-    if (side === undefined) throw invalid(content.at('role'), 'user or model');
+    if (side === undefined) throw invalidValue(content.pathOf('role'), 'user or model');
     // Clients keep each chunk of a stream as a separate content, so an assistant's turn ends only at a user's content.
     if (side === 'user') this.#endTurn('assistant');
-    for (const part of manyIn<GeminiPart, GeminiContent>(content, 'parts')) this.#readPart(side, part);
+    for (const part of iterateList<GeminiPart, GeminiContent>(content, 'parts')) this.#readPart(side, part);
     if (side !== 'user') return;
     this.#endTurn('user');
     this.#calls.endTurn();
@@ -83,7 +83,7 @@ export class ContentReader {
     this.#flush(side);
   }
 
-  #readPart(side: Side, part: Placed<GeminiPart>): void {
+  #readPart(side: Side, part: BodyObject<GeminiPart>): void {
     const { thought, functionCall, functionResponse } = part.value;
     const signature = part.maybeText('thoughtSignature') ?? '';
     if (thought === true) this.#thought += part.maybeText('text') ?? '';
@@ -129,25 +129,26 @@ export class ContentReader {
     return last.text;
   }
 
-  #readCall(side: Side, call: Placed<GeminiCall>): void {
+  #readCall(side: Side, call: BodyObject<GeminiCall>): void {
     const name = readName(call);
     const id = call.maybeText('id') || undefined;
     const input = JSON.stringify(call.maybeObject('args')?.value ?? {});
     this.#notes.dropMembers(call.value, ['willContinue'], 'a function call');
     this.#flush(side);
-    const callId = this.#calls.call(name, id);
+    const callId = this.#calls.addCall(name, id);
     this.items.push({ type: 'tool_call', id: callId, name, namespace: undefined, form: 'function', input });
   }
 
-  #readResult(side: Side, result: Placed<GeminiResult>): void {
+  #readResult(side: Side, result: BodyObject<GeminiResult>): void {
     this.#notes.dropMembers(result.value, ['scheduling', 'willContinue'], 'a function response');
     const name = readName(result);
     const id = result.maybeText('id') || undefined;
     const { text, isError } = unwrapResponse(result.maybeObject('response')?.value ?? {});
     const parts: Part[] = text === '' ? [] : [{ type: 'text', text }];
-    for (const part of manyIn<GeminiPart, GeminiResult>(result, 'parts')) parts.push(...readPart(part, this.#notes));
+    for (const part of iterateList<GeminiPart, GeminiResult>(result, 'parts'))
+      parts.push(...readPart(part, this.#notes));
     this.#flush(side);
-    this.items.push({ type: 'tool_result', id: this.#calls.result(name, id), parts, isError });
+    this.items.push({ type: 'tool_result', id: this.#calls.matchResult(name, id), parts, isError });
   }
 
   #flush(role: Side): void {

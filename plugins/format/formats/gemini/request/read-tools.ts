@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { invalid, isMissing, type Placed } from '../../../wire/read.ts';
+import { invalidValue, isMissing, type BodyObject } from '../../../wire/read.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { readName, ToolSet } from '../../../canonical/tools.ts';
-import { manyIn, maybeFields, readFields, readWord } from '../../../wire/gemini-fields.ts';
-import { textsOf } from '../../../wire/members.ts';
+import { iterateList, maybeFields, readFields, readEnum } from '../../../wire/gemini-fields.ts';
+import { listTexts } from '../../../wire/members.ts';
 import { readSchema } from '../schema/read-schema.ts';
 import type {
   GeminiCalling,
@@ -25,14 +25,14 @@ const searchNames = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpris
  *
  * @throws GatewayError `invalid_request`
  */
-export function readTools(request: Placed<GeminiRequest>, notes: Notes): Tool[] {
+export function readTools(request: BodyObject<GeminiRequest>, notes: Notes): Tool[] {
   const tools = new ToolSet();
-  for (const entry of manyIn<GeminiTool, GeminiRequest>(request, 'tools')) addTools(entry, tools, notes);
+  for (const entry of iterateList<GeminiTool, GeminiRequest>(request, 'tools')) addTools(entry, tools, notes);
   return tools.list;
 }
 
-function addTools(entry: Placed<GeminiTool>, tools: ToolSet, notes: Notes): void {
-  for (const declared of manyIn<GeminiFunction, GeminiTool>(entry, 'functionDeclarations'))
+function addTools(entry: BodyObject<GeminiTool>, tools: ToolSet, notes: Notes): void {
+  for (const declared of iterateList<GeminiFunction, GeminiTool>(entry, 'functionDeclarations'))
     tools.add(readDeclaration(declared, notes));
   for (const name of Object.keys(entry.value) as (keyof GeminiTool & string)[]) {
     if (name === 'functionDeclarations' || entry.isMissing(name)) continue;
@@ -44,12 +44,12 @@ function addTools(entry: Placed<GeminiTool>, tools: ToolSet, notes: Notes): void
 /** Reads a search under any of Google's names. */
 function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): Tool {
   for (const [name, value] of Object.entries(others)) if (!isMissing(value)) notes.drop(`${name} of googleSearch`);
-  const blocked = textsOf(excludeDomains);
+  const blocked = listTexts(excludeDomains);
   return { form: 'web_search', options: blocked.length === 0 ? {} : { blockedDomains: blocked } };
 }
 
-function readDeclaration(declared: Placed<GeminiFunction>, notes: Notes): ClientTool {
-  if (readWord(declared, 'behavior') === 'NON_BLOCKING') notes.drop('behavior of a function');
+function readDeclaration(declared: BodyObject<GeminiFunction>, notes: Notes): ClientTool {
+  if (readEnum(declared, 'behavior') === 'NON_BLOCKING') notes.drop('behavior of a function');
   notes.dropMembers(declared.value, ['response', 'responseJsonSchema'], 'a function');
   const jsonSchema = declared.maybeObject('parametersJsonSchema')?.value;
   const subsetSchema = declared.maybeObject('parameters')?.value;
@@ -70,7 +70,7 @@ function readDeclaration(declared: Placed<GeminiFunction>, notes: Notes): Client
  * @throws GatewayError `invalid_request`
  */
 export function readToolChoice(
-  request: Placed<GeminiRequest>,
+  request: BodyObject<GeminiRequest>,
   tools: readonly Tool[],
   notes: Notes,
 ): ToolChoice | undefined {
@@ -80,7 +80,7 @@ export function readToolChoice(
   }
   const calling = config && maybeFields<GeminiCalling, GeminiToolConfig>(config, 'functionCallingConfig');
   if (calling === undefined) return undefined;
-  const mode = readWord(calling, 'mode');
+  const mode = readEnum(calling, 'mode');
   const names = readAllowed(calling, tools);
   const allowed = names && { allowed: names };
   switch (mode) {
@@ -96,15 +96,15 @@ export function readToolChoice(
     case 'ANY':
       return names?.length === 1 ? { type: 'tool', name: names[0] } : { type: 'required', ...allowed };
     default:
-      throw invalid(calling.at('mode'), 'AUTO, ANY, NONE or VALIDATED');
+      throw invalidValue(calling.pathOf('mode'), 'AUTO, ANY, NONE or VALIDATED');
   }
 }
 
-function readAllowed(calling: Placed<GeminiCalling>, tools: readonly Tool[]): readonly string[] | undefined {
+function readAllowed(calling: BodyObject<GeminiCalling>, tools: readonly Tool[]): readonly string[] | undefined {
   const names = calling.texts('allowedFunctionNames');
   for (const [index, name] of names.entries()) {
     if (!tools.some((tool) => isClientTool(tool) && tool.name === name)) {
-      throw invalid(`${calling.at('allowedFunctionNames')}[${index}]`, 'the name of one of the functions');
+      throw invalidValue(`${calling.pathOf('allowedFunctionNames')}[${index}]`, 'the name of one of the functions');
     }
   }
   return names.length === 0 ? undefined : names;

@@ -1,14 +1,14 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from '../../../canonical/conversation.ts';
 import {
-  standardBase64,
+  toStandardBase64,
   isDataUrl,
   readDataUrl,
-  assistantText,
+  dropAssistantMedia,
   checkImageType,
-  fileText,
-  unsupported,
-  uploadedFile,
+  decodeTextFile,
+  unsupportedContent,
+  readUploadedId,
 } from '../../../canonical/media.ts';
 import type { GeminiPart } from '../../../wire/gemini.ts';
 
@@ -56,7 +56,7 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): Gemini
 export function writeOutput(parts: readonly Part[], target: EncodeTarget): GeminiPart[] {
   return parts.flatMap((part) => {
     if (part.type === 'image' && target.profile.capabilities.images) return [writeImage(part, target)];
-    return assistantText([part], target.notes).flatMap(({ text }) => writeText(text));
+    return dropAssistantMedia([part], target.notes).flatMap(({ text }) => writeText(text));
   });
 }
 
@@ -67,7 +67,7 @@ function writeText(text: string): GeminiPart[] {
 function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   const { detail } = image;
   const { profile, notes } = target;
-  if (!profile.capabilities.images) throw unsupported('images', image);
+  if (!profile.capabilities.images) throw unsupportedContent('images', image);
   checkImageType(image.source, false, image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return writeSource(image, target);
@@ -80,19 +80,19 @@ function writeFile(file: FilePart, target: EncodeTarget): GeminiPart[] {
     if (name !== undefined && name !== '') target.notes.drop('names of files');
     return [writeSource(file, target)];
   }
-  const content = fileText(source);
-  if (content === undefined) throw unsupported('files', file);
+  const content = decodeTextFile(source);
+  if (content === undefined) throw unsupportedContent('files', file);
   return writeText([name, content].filter(Boolean).join('\n\n'));
 }
 
 function writeAudio(audio: AudioPart, { profile }: EncodeTarget): GeminiPart {
   const { data, format } = audio;
-  if (!profile.capabilities.audio) throw unsupported('audio', audio);
+  if (!profile.capabilities.audio) throw unsupportedContent('audio', audio);
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
 function writeVideo(video: VideoPart, target: EncodeTarget): GeminiPart {
-  if (!target.profile.capabilities.video) throw unsupported('videos', video);
+  if (!target.profile.capabilities.video) throw unsupportedContent('videos', video);
   return writeSource(video, target);
 }
 
@@ -102,7 +102,7 @@ function writeSource(part: ImagePart | FilePart | VideoPart, { notes }: EncodeTa
     case 'base64':
       return { inlineData: { mimeType: source.mediaType, data: source.data } };
     case 'id':
-      return { fileData: { fileUri: uploadedFile(source, 'google', part) } };
+      return { fileData: { fileUri: readUploadedId(source, 'google', part) } };
     case 'url':
       return writeUrl(source.url, part, notes);
   }
@@ -112,8 +112,8 @@ function writeSource(part: ImagePart | FilePart | VideoPart, { notes }: EncodeTa
 function writeUrl(url: string, part: ImagePart | FilePart | VideoPart, notes: EncodeTarget['notes']): GeminiPart {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
-    if (inline === undefined) throw unsupported('data that is not base64', part);
-    return { inlineData: { mimeType: inline.mediaType, data: standardBase64(inline.data, 'url') } };
+    if (inline === undefined) throw unsupportedContent('data that is not base64', part);
+    return { inlineData: { mimeType: inline.mediaType, data: toStandardBase64(inline.data, 'url') } };
   }
   notes.approximate(`${part.type} URLs: only if Google can fetch them`);
   const mimeType = mediaTypes[extensionOf(url)];

@@ -3,8 +3,8 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Reasoning, ToolResult } from '../../../canonical/conversation.ts';
 import { type AssistantTurn, type DialogueTurn, textOf } from '../../../canonical/dialogue.ts';
 import { isMedia } from '../../../canonical/media.ts';
-import { objectInput } from '../../../canonical/tools.ts';
-import { writeAlternating } from '../../../canonical/write-turns.ts';
+import { toObjectInput } from '../../../canonical/tools.ts';
+import { writeAlternatingTurns } from '../../../canonical/write-turns.ts';
 import { requiresSignatures, signaturePlaceholder } from './thought-signature.ts';
 import { writeInput, writeOutput } from './write-content.ts';
 import type { GeminiCall, GeminiContent, GeminiPart } from '../../../wire/gemini.ts';
@@ -18,7 +18,7 @@ export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarg
   const { profile } = target;
   /** Names of the called functions by call id, because results must repeat them. */
   const names = new Map<string, string>();
-  const contents = writeAlternating<GeminiPart>(turns, target, {
+  const contents = writeAlternatingTurns<GeminiPart>(turns, target, {
     assistantRole: 'model',
     assistant: (turn) => writeAssistant(turn, names, target),
     input: (parts) => writeInput(parts, target),
@@ -26,7 +26,7 @@ export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarg
       const inner = movedMedia.length > 0 ? [] : writeInput(result.parts.filter(isMedia), target);
       return writeResult(result, inner, { ...writeId(result.id, profile), name: names.get(result.id) ?? 'unknown' });
     },
-    holdsMedia: () => profile.quirks.tool_result_images,
+    canHoldMedia: () => profile.quirks.tool_result_images,
   });
   return contents.map(({ role, content }) => ({ role, parts: content }));
 }
@@ -39,7 +39,7 @@ function writeAssistant({ items }: AssistantTurn, names: Map<string, string>, ta
     else {
       const name = target.names.toWire(item.name, item.namespace);
       names.set(item.id, name);
-      parts.addCall({ ...writeId(item.id, target.profile), name, args: objectInput(item, target.notes) });
+      parts.addCall({ ...writeId(item.id, target.profile), name, args: toObjectInput(item, target.notes) });
     }
   }
   const turnParts = parts.finish();
@@ -48,8 +48,8 @@ function writeAssistant({ items }: AssistantTurn, names: Map<string, string>, ta
 }
 
 /** Returns the signature if this upstream created it, otherwise an empty text. The upstream does not accept the text of thoughts. */
-function readOwnSignature({ state }: Reasoning, { ownState, notes }: EncodeTarget): string {
-  const signature = ownState(state) ?? '';
+function readOwnSignature({ state }: Reasoning, { findOwnState, notes }: EncodeTarget): string {
+  const signature = findOwnState(state) ?? '';
   if (signature === '') notes.drop('reasoning of earlier turns');
   return signature;
 }

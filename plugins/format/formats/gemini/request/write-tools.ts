@@ -2,7 +2,7 @@ import { noteSearchOptions } from '../../../canonical/web-search.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { asFunction, isEnforced } from '../../../canonical/tools.ts';
+import { describeAsFunction, wantsEnforcedInput } from '../../../canonical/tools.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
 import type { GeminiCalling, GeminiFunction, GeminiRequest, GeminiSchema } from '../../../wire/gemini.ts';
 
@@ -52,8 +52,8 @@ function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): 
 
 function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): GeminiFunction {
   const { profile, notes } = target;
-  const { description, schema } = asFunction(tool, notes);
-  if (isEnforced(tool) && !profile.quirks.strict_tools) notes.drop('strict of tools');
+  const { description, schema } = describeAsFunction(tool, notes);
+  if (wantsEnforcedInput(tool) && !profile.quirks.strict_tools) notes.drop('strict of tools');
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
@@ -74,7 +74,7 @@ function writeChoice(
   functions: readonly ClientTool[],
   target: EncodeTarget,
 ): GeminiCalling | undefined {
-  const isStrict = target.profile.quirks.strict_tools && functions.some(isEnforced);
+  const isStrict = target.profile.quirks.strict_tools && functions.some(wantsEnforcedInput);
   if (choice?.type === 'none') return { mode: 'NONE' };
   if (choice === undefined || choice.type === 'auto') {
     return isStrict ? { mode: 'VALIDATED' } : choice && { mode: 'AUTO' };

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { camelFields } from '../../../wire/gemini-fields.ts';
-import { textsOf } from '../../../wire/members.ts';
+import { renameToCamelCase } from '../../../wire/gemini-fields.ts';
+import { listTexts } from '../../../wire/members.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 /** Keywords with a 64-bit count, which the API writes as a string. */
@@ -13,7 +13,7 @@ const apiKeywords = new Set(['propertyOrdering', 'nullable', 'example']);
  * Gemini API reference, "Schema".
  */
 export function readSchema(schema: JsonObject): JsonObject {
-  const fields: GeminiSchema = camelFields(schema);
+  const fields: GeminiSchema = renameToCamelCase(schema);
   const members = Object.entries(fields).map(([name, value]) => [name, readMember(name, value)] as const);
   const jsonSchema = sortProperties(Object.fromEntries(members.filter(([, value]) => value !== undefined)), fields);
   return fields.nullable === true ? addNull(jsonSchema) : jsonSchema;
@@ -23,7 +23,7 @@ export function readSchema(schema: JsonObject): JsonObject {
 function sortProperties(schema: JsonObject, { propertyOrdering: order }: GeminiSchema): JsonObject {
   const { properties } = schema;
   if (!Array.isArray(order) || !isJsonObject(properties)) return schema;
-  const orderedNames = textsOf(order).filter((name) => Object.hasOwn(properties, name));
+  const orderedNames = listTexts(order).filter((name) => Object.hasOwn(properties, name));
   const names = new Set([...orderedNames, ...Object.keys(properties)]);
   return { ...schema, properties: Object.fromEntries([...names].map((name) => [name, properties[name]])) };
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { choices, mergeSchemas } from '../../../canonical/merge-schemas.ts';
+import { alternativeKeywords, mergeSchemas } from '../../../canonical/merge-schemas.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 /** Splits a list of types: `[T, "null"]` becomes a nullable T, and several types become alternatives. */
@@ -18,7 +18,7 @@ export function splitTypes(schema: GeminiSchema): JsonObject {
  * alternative replaces the schema, and null makes it nullable.
  */
 export function distributeAnyOf(schema: GeminiSchema): JsonObject {
-  const keyword = choices.find((choice) => Array.isArray(schema[choice]) && schema[choice].length > 0);
+  const keyword = alternativeKeywords.find((choice) => Array.isArray(schema[choice]) && schema[choice].length > 0);
   const alternatives = keyword === undefined ? undefined : schema[keyword];
   if (keyword === undefined || !Array.isArray(alternatives)) return schema;
   const { [keyword]: _, description, nullable, ...siblings } = schema;

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { addWords } from '../../../canonical/merge-schemas.ts';
+import { appendDescription } from '../../../canonical/merge-schemas.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 /** Replaces the type null, which JSON Schema has but the subset lacks. */
 export function nullRule(schema: GeminiSchema): JsonObject {
   if (schema.type !== 'null') return schema;
-  return { ...addWords(schema, 'always null'), type: 'string', nullable: true };
+  return { ...appendDescription(schema, 'always null'), type: 'string', nullable: true };
 }
 
 /** Turns `const` into an enumeration with one value. Only non-empty strings can be enumerated; other values are described. */
@@ -16,12 +16,12 @@ export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
   if (!Array.isArray(values) || values.length === 0) return members;
   const nullable = values.includes(null) ? { nullable: true } : {};
   const nonNull = values.filter((value) => value !== null);
-  if (nonNull.length === 0) return { ...addWords(members, 'always null'), ...nullable };
+  if (nonNull.length === 0) return { ...appendDescription(members, 'always null'), ...nullable };
   if (nonNull.every((value) => typeof value === 'string' && value !== '') && isTextual(members.type)) {
     return { ...members, ...nullable, type: 'string', enum: [...new Set(nonNull)] };
   }
   noteDescribed('enum', notes);
-  const described = addWords(members, `one of ${nonNull.map((value) => JSON.stringify(value)).join(', ')}`);
+  const described = appendDescription(members, `one of ${nonNull.map((value) => JSON.stringify(value)).join(', ')}`);
   return { ...described, ...(members.type === undefined && findCommonType(nonNull)), ...nullable };
 }
 
@@ -46,11 +46,11 @@ export function boundsRule(schema: GeminiSchema): JsonObject {
   let bounded: GeminiSchema = members;
   if (typeof above === 'number') {
     bounded = withMinimum(bounded, isInteger ? Math.floor(above) + 1 : above);
-    if (!isInteger) bounded = addWords(bounded, `more than ${above}`);
+    if (!isInteger) bounded = appendDescription(bounded, `more than ${above}`);
   }
   if (typeof below === 'number') {
     bounded = withMaximum(bounded, isInteger ? Math.ceil(below) - 1 : below);
-    if (!isInteger) bounded = addWords(bounded, `less than ${below}`);
+    if (!isInteger) bounded = appendDescription(bounded, `less than ${below}`);
   }
   return bounded;
 }
@@ -72,7 +72,7 @@ export function itemsRule(schema: GeminiSchema): JsonObject {
   if (Array.isArray(tuple)) {
     const others = isJsonObject(items) ? [items] : items === false ? [] : [{}];
     const order = `entries in this order: ${tuple.map((entry) => JSON.stringify(entry)).join(', ')}`;
-    return { ...addWords(members, order), items: { anyOf: [...tuple, ...others] } };
+    return { ...appendDescription(members, order), items: { anyOf: [...tuple, ...others] } };
   }
   if (isJsonObject(items)) return { ...members, items };
   return members.type === 'array' ? { ...members, items: {} } : members;
@@ -102,7 +102,7 @@ export function typeRule(schema: GeminiSchema): JsonObject {
   const implied = impliedTypes.find(([keyword]) => schema[keyword] !== undefined)?.[1];
   if (implied !== undefined) return withItems({ ...schema, type: implied });
   const { type: _, ...members } = schema;
-  return { ...addWords(members, 'any JSON value'), anyOf: scalarTypes };
+  return { ...appendDescription(members, 'any JSON value'), anyOf: scalarTypes };
 }
 
 function withItems(schema: GeminiSchema): JsonObject {
@@ -155,13 +155,13 @@ const unenforcedKeywords = new Set(['default', 'examples']);
 export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...members }: GeminiSchema = schema;
   const isSupported = typeof format !== 'string' || supportedFormats.has(format);
-  let described = isSupported ? schema : addWords(members, `format: ${format}`);
+  let described = isSupported ? schema : appendDescription(members, `format: ${format}`);
   for (const [keyword, describe] of descriptions) {
     const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
     const description = value === undefined ? undefined : describe(value);
     if (description === undefined) continue;
     if (!unenforcedKeywords.has(keyword)) noteDescribed(keyword, notes);
-    described = addWords(described, description);
+    described = appendDescription(described, description);
   }
   return described;
 }

@@ -7,7 +7,7 @@ import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   type DeltaFragment,
   droppedPart,
-  failed,
+  errorFragment,
   type Fragment,
   idFragment,
   modelFragment,
@@ -44,7 +44,7 @@ export class MessagesDecoder implements ReplyDecoder {
   /** Output count of the first event; undefined once a later event has replaced it. */
   #earlyOutput: JsonValue | undefined;
 
-  event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+  readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const text = this.#deltaTemplate.read(name, data);
     if (text !== undefined && this.#lastDelta !== undefined)
       return text === '' ? [progress] : [withText(this.#lastDelta, text)];
@@ -54,7 +54,7 @@ export class MessagesDecoder implements ReplyDecoder {
     return fragments;
   }
 
-  skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
+  skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const name = readEventType(event);
     if (content !== undefined) return name === 'content_block_delta' ? this.#skimText(event, content) : undefined;
     const isBlockEvent =
@@ -67,8 +67,9 @@ export class MessagesDecoder implements ReplyDecoder {
     const text = lastDelta && this.#deltaTemplate.read(event.name, event.data ?? '');
     if (lastDelta === undefined || text === undefined) return undefined;
     event.isPlain = true;
-    if (lastDelta.type === 'input') content.input(lastDelta.key, text);
-    else content[lastDelta.type](text);
+    if (lastDelta.type === 'input') content.addInput(lastDelta.key, text);
+    else if (lastDelta.type === 'reasoning') content.addReasoning(text);
+    else content.addText(text);
     return noFragments;
   }
 
@@ -81,15 +82,15 @@ export class MessagesDecoder implements ReplyDecoder {
     const type = typeof dataType === 'string' ? dataType : (name ?? '');
     const isError =
       name === 'error' || type === 'error' || (!eventTypes.has(type) && readReportedError(body) !== undefined);
-    if (isError) return [failed(body)];
+    if (isError) return [errorFragment(body)];
     return type === 'message_delta' ? this.#readEnding(body, event !== undefined) : this.#readTyped(type, body, data);
   }
 
-  whole(body: JsonObject): Fragment[] {
+  readWhole(body: JsonObject): Fragment[] {
     const { content, type, usage, id, model }: MessagesReply = body;
-    if (type === 'error' || readReportedError(body) !== undefined) return [failed(body)];
+    if (type === 'error' || readReportedError(body) !== undefined) return [errorFragment(body)];
     if (typeof content !== 'string' && !Array.isArray(content))
-      return [failed({ message: 'an answer without content' })];
+      return [errorFragment({ message: 'an answer without content' })];
     const blocks = typeof content === 'string' ? textToBlocks(content) : content;
     const contentFragments = blocks.flatMap((block, index) => [
       ...this.#blocks.start(index, block),
@@ -132,7 +133,7 @@ export class MessagesDecoder implements ReplyDecoder {
       case 'message_stop':
         return this.#endBlocks();
       case 'message':
-        return this.whole(body);
+        return this.readWhole(body);
       default:
         return [];
     }
@@ -195,7 +196,7 @@ function createSecondStartError(): Fragment {
 
 /** Reads an event whose data is not JSON; its name may identify it. */
 function readMalformed(name: string | undefined, data: string): Fragment[] {
-  if (name === 'error') return [failed({ message: data })];
+  if (name === 'error') return [errorFragment({ message: data })];
   return name === 'content_block_delta' ? [progress] : [];
 }
 

@@ -37,7 +37,7 @@ export class MessagesEncoder implements ReplyEncoder {
     this.#context = context;
   }
 
-  event(event: ReplyEvent): string {
+  encodeEvent(event: ReplyEvent): string {
     switch (event.type) {
       case 'start': {
         // Anthropic reports one output token before it has counted.
@@ -61,7 +61,7 @@ export class MessagesEncoder implements ReplyEncoder {
     }
   }
 
-  whole(reply: CompleteReply): MessagesReply {
+  encodeWhole(reply: CompleteReply): MessagesReply {
     const usage = writeMessageUsage(reply.usage, reply.tier);
     const content = reply.blocks.map((block, index, blocks) => {
       const separator = separatorBetween(blocks[index - 1]?.type, block);
@@ -70,7 +70,7 @@ export class MessagesEncoder implements ReplyEncoder {
     return { ...this.#writeMessage(content, writeEnding(reply)), usage };
   }
 
-  failure(error: GatewayError): string {
+  encodeFailure(error: GatewayError): string {
     return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'anthropic' });
   }
 

@@ -3,7 +3,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
-import { asText, member, count, sum } from '../../../wire/members.ts';
+import { asText, member, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
 /** Finish reasons of the format and of vendors that imitate it. Any other reason also ends the answer. */
@@ -76,18 +76,18 @@ export class UsageCounter {
     }
     const { input, output, cacheRead, cacheWrite, reasoning } = this.#counts;
     // Anthropic counts cached tokens separately from the input; all other vendors include them in the input.
-    const total = input === undefined ? undefined : sum(input, cacheRead, cacheWrite);
+    const total = input === undefined ? undefined : sumDefined(input, cacheRead, cacheWrite);
     this.usage = { input: total, output, cacheRead, cacheWrite, reasoning };
   }
 }
 
 function readCounts(usage: MessagesUsage): Record<string, number | undefined> {
   return {
-    input: count(usage.input_tokens),
-    output: count(usage.output_tokens),
-    cacheRead: count(usage.cache_read_input_tokens),
-    cacheWrite: count(usage.cache_creation_input_tokens),
-    reasoning: count(member<MessagesUsageDetails>(usage.output_tokens_details, 'thinking_tokens')),
+    input: asCount(usage.input_tokens),
+    output: asCount(usage.output_tokens),
+    cacheRead: asCount(usage.cache_read_input_tokens),
+    cacheWrite: asCount(usage.cache_creation_input_tokens),
+    reasoning: asCount(member<MessagesUsageDetails>(usage.output_tokens_details, 'thinking_tokens')),
   };
 }
 

@@ -1,6 +1,6 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { droppedPart, type Fragment, perBlock, progress } from '../../../canonical/reply.ts';
+import { droppedPart, type Fragment, charactersPerBlock, progress } from '../../../canonical/reply.ts';
 import { asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';
 
@@ -47,7 +47,7 @@ export class BlockReader {
     };
     this.#openBlocks.set(index, block);
     this.#latestIndex = index;
-    const heldFragment: Fragment = { type: 'held', characters: perBlock };
+    const heldFragment: Fragment = { type: 'held', characters: charactersPerBlock };
     return [...endFragments, heldFragment, ...(isJsonObject(content) ? this.#openBlock(block, content) : [])];
   }
 
@@ -146,16 +146,20 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
 function readCaller(content: MessagesBlock): Fragment[] {
   const caller = asText(member(content.caller, 'type'));
   return [
-    ...(caller === '' || caller === 'direct' ? [] : [{ type: 'dropped', what: 'caller of tool calls' } as const]),
-    ...(asText(content.toolset_name) === '' ? [] : [{ type: 'dropped', what: 'toolset_name of tool calls' } as const]),
+    ...(caller === '' || caller === 'direct' ? [] : [{ type: 'dropped', feature: 'caller of tool calls' } as const]),
+    ...(asText(content.toolset_name) === ''
+      ? []
+      : [{ type: 'dropped', feature: 'toolset_name of tool calls' } as const]),
   ];
 }
 
 /** Citations of documents have no URL, so no other format can express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
   const url = asText(member<MessagesCitation>(value, 'url')) || asText(member<MessagesCitation>(value, 'source'));
-  if (url === '') return isJsonObject(value) ? [{ type: 'dropped', what: 'citations of documents' }] : [];
+  if (url === '') return isJsonObject(value) ? [{ type: 'dropped', feature: 'citations of documents' }] : [];
   const title = asText(member<MessagesCitation>(value, 'title')) || undefined;
   const quote = asText(member<MessagesCitation>(value, 'cited_text')) || undefined;
-  return [{ type: 'citation', citation: { url, title, quote, start: undefined, end: undefined }, isOfBlock: true }];
+  return [
+    { type: 'citation', citation: { url, title, quote, start: undefined, end: undefined }, isForWholeText: true },
+  ];
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
+import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { asText, member, scalarNumber } from '../../../wire/members.ts';
 import { replaceEventData } from '../../contract/pass-through.ts';
@@ -142,7 +142,7 @@ export class RepeatedBlocks {
   #recordCall(call: OpenCall): Novelty {
     if (call.id === '') return 'new';
     const inputs = this.#completeInputs.get(callKey(call)) ?? new Set();
-    const digest = createHash('sha256').update(canonicalInput(call.input)).digest('base64');
+    const digest = createHash('sha256').update(normalizeInput(call.input)).digest('base64');
     const novelty = inputs.has(digest) ? 'repeat' : 'new';
     this.#completeInputs.set(callKey(call), inputs.add(digest));
     return novelty;

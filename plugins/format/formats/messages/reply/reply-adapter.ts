@@ -42,7 +42,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
         if (text.includes('"thinking"')) return tagMember(text, 'signature', this.#signatureTag);
         return text.includes('"redacted_thinking"') ? tagMember(text, 'data', this.#redactedTag) : text;
       case 'content_block_delta':
-        this.meter.delta(event);
+        this.meter.addDelta(event);
         return !event.isPlain && text.includes('"signature_delta"')
           ? tagMember(text, 'signature', this.#signatureTag)
           : text;
@@ -59,7 +59,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const blocks = Array.isArray(body.content) ? body.content : [];
     const content = blocks.map((block) => this.#tagBlock(block));
     if (hasCounts) return JSON.stringify({ ...body, content });
-    this.meter.whole(body);
+    this.meter.addWhole(body);
     const usage = completeUsage(body.usage, writeMessageUsage(this.meter.complete(reportedUsage, true)));
     return JSON.stringify({ ...body, content, usage });
   }

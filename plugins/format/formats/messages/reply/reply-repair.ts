@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { plainIds, UniqueIds } from '../../../canonical/call-ids.ts';
-import { asList, asText, member, sameOr } from '../../../wire/members.ts';
+import { asList, asText, member, keepIfSame } from '../../../wire/members.ts';
 import { type ReplyRepair, readEventType, replaceEventData } from '../../contract/pass-through.ts';
 import { correctStopReason } from './finish.ts';
 import { textToBlocks } from './read-output.ts';
@@ -55,7 +55,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     const repairedBlocks = uniqueBlocks.map((block) =>
       isCall(block) ? this.#withUniqueId(block) : withoutNullCitations(block),
     );
-    const isSame = !isText && sameOr(blocks, repairedBlocks) === blocks;
+    const isSame = !isText && keepIfSame(blocks, repairedBlocks) === blocks;
     return this.#correctStopReason(isSame ? body : { ...body, content: repairedBlocks });
   }
 
@@ -92,7 +92,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     const originalId = asText(block['id']);
     const openCall = this.#openCalls.get(index);
     const isOpen = index !== undefined && openCall?.originalId === originalId;
-    const id = isOpen ? openCall.id : this.#ids.next(originalId || `call_${this.#exchangeId}_${this.#generatedIds++}`);
+    const id = isOpen ? openCall.id : this.#ids.add(originalId || `call_${this.#exchangeId}_${this.#generatedIds++}`);
     if (index !== undefined) this.#openCalls.set(index, { originalId, id });
     return id === block['id'] ? block : { ...block, id };
   }

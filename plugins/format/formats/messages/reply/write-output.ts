@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { describeImage } from '../../../canonical/made-images.ts';
+import { describeImage } from '../../../canonical/generated-images.ts';
 import type { Block, BlockHead, Citation, CompleteReply } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { stopReasons } from './finish.ts';

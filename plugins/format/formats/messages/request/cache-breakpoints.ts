@@ -14,7 +14,7 @@ export function supportsBreakpoints({ quirks }: Profile): boolean {
 }
 
 /** Writes `cache_control`. All breakpoints of a request have the same lifetime, because none may outlive an earlier one. */
-export function writeCacheControl({ cacheLife: ttl }: Conversation): JsonObject {
+export function writeCacheControl({ cacheLifetime: ttl }: Conversation): JsonObject {
   return { type: 'ephemeral', ...(ttl !== undefined && { ttl }) };
 }
 

@@ -2,7 +2,7 @@ import { parseObject } from '#core/platform/json.ts';
 import type { Conversation, Effort, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import { invalid, Placed } from '../../../wire/read.ts';
+import { invalidValue, BodyObject } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { messagesBounds, messagesParameters } from './parameters.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
@@ -21,7 +21,7 @@ import type {
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation {
-  const request = new Placed(body);
+  const request = new BodyObject(body);
   const reader = new MessagesHistoryReader(notes);
   reader.readSystem(request, 'system');
   reader.readMessages(request);
@@ -45,7 +45,7 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
 
 /** Reads the requested reasoning. An effort counts even without `thinking`. */
 function readReasoning(
-  body: Placed<MessagesRequest>,
+  body: BodyObject<MessagesRequest>,
   effort: Effort | undefined,
   notes: Notes,
 ): ReasoningRequest | undefined {
@@ -58,7 +58,7 @@ function readReasoning(
       return { effort: 'none', budget: undefined, wantsText: false };
     case 'enabled':
       if (budget === undefined)
-        throw invalid(thinking.at('budget_tokens'), `an integer from ${messagesBounds.thinkingTokens}`);
+        throw invalidValue(thinking.pathOf('budget_tokens'), `an integer from ${messagesBounds.thinkingTokens}`);
       return { effort, budget, wantsText };
     case 'between_tools':
       notes.approximate('thinking between_tools as adaptive');
@@ -66,13 +66,13 @@ function readReasoning(
     case 'adaptive':
       return { effort, budget: undefined, wantsText };
     default:
-      throw invalid(thinking.at('type'), 'enabled, adaptive, between_tools or disabled');
+      throw invalidValue(thinking.pathOf('type'), 'enabled, adaptive, between_tools or disabled');
   }
 }
 
-function readFormat(format: Placed<MessagesOutputFormat> | undefined): OutputFormat | undefined {
+function readFormat(format: BodyObject<MessagesOutputFormat> | undefined): OutputFormat | undefined {
   if (format === undefined) return undefined;
-  if (format.value.type !== 'json_schema') throw invalid(format.at('type'), 'json_schema');
+  if (format.value.type !== 'json_schema') throw invalidValue(format.pathOf('type'), 'json_schema');
   const { value: schema } = format.object('schema');
   return { type: 'json_schema', name: undefined, description: undefined, schema, strict: 'fitting' };
 }

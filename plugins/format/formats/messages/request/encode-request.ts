@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
-import { showMadeImages } from '../../../canonical/made-images.ts';
+import { moveGeneratedImages } from '../../../canonical/generated-images.ts';
 import { noteDescription, writeFormat, type WrittenFormat } from '../../../canonical/output-format.ts';
 import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
@@ -12,7 +12,7 @@ import { writeCacheControl, markBreakpoints } from './cache-breakpoints.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
-import { filledText, withoutUnset } from '../../../wire/members.ts';
+import { asFilledText, withoutUnset } from '../../../wire/members.ts';
 import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 
 /** Output limit if neither client nor catalog sets one. A lower limit would truncate answers; older models reject a higher one. */
@@ -25,7 +25,7 @@ const defaultMaxTokens = 32_000;
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { isStream, model } = target;
-  const items = showMadeImages(conversation.items, target.profile.capabilities.images, target.notes);
+  const items = moveGeneratedImages(conversation.items, target.profile.capabilities.images, target.notes);
   const turns = toTurns(normalizeCalls(items));
   const maxTokens = writeLimit(conversation, target);
   const { format, instruction } = writeOutputFormat(conversation, target);
@@ -101,7 +101,7 @@ function writeUser(
 ): MessagesMetadata | undefined {
   const { user_id: id, ...otherMetadata } = metadata;
   const requestedUser = safetyId ?? caller;
-  const user = requestedUser ?? filledText(id);
+  const user = requestedUser ?? asFilledText(id);
   // Only the user can be sent as metadata.
   if (Object.keys(otherMetadata).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;

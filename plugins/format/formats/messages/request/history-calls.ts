@@ -1,4 +1,4 @@
-import { type HistoryCall } from '../../../canonical/kept-reasoning.ts';
+import { type HistoryCall } from '../../../canonical/stored-reasoning.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesThinking } from '../../../wire/messages.ts';
 
@@ -13,14 +13,14 @@ export function callsInHistory({ messages }: MessagesRequest): HistoryCall[] {
   return asList(messages).flatMap((message) => {
     if (member<MessagesMessage>(message, 'role') !== 'assistant') return [];
     const blocks = asList(member<MessagesMessage>(message, 'content'));
-    const isBare = !blocks.some((block) => asText(member<MessagesBlock>(block, 'type')).endsWith('thinking'));
+    const lacksReasoning = !blocks.some((block) => asText(member<MessagesBlock>(block, 'type')).endsWith('thinking'));
     return blocks
       .filter((block) => member<MessagesBlock>(block, 'type') === 'tool_use')
       .map((block) => ({
         id: asText(member<MessagesBlock>(block, 'id')),
         name: asText(member<MessagesBlock>(block, 'name')),
         input: JSON.stringify(member<MessagesBlock>(block, 'input') ?? {}),
-        isBare,
+        lacksReasoning,
       }));
   });
 }

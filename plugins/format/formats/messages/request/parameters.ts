@@ -1,8 +1,8 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { minBudget } from '../../../canonical/reasoning.ts';
-import { noteCutting } from '../../../canonical/stop-cutter.ts';
-import { filledText, textsOf } from '../../../wire/members.ts';
+import { noteLocalStops } from '../../../canonical/stop-cutter.ts';
+import { asFilledText, listTexts } from '../../../wire/members.ts';
 import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 
@@ -32,7 +32,7 @@ export const messagesParameters = compileParameters(
     temperature: { is: rule.number(0, messagesBounds.temperature), to: 'sampling.temperature', writtenBy: 'encoder' },
     top_p: { is: rule.number(0, 1), to: 'sampling.topP', writtenBy: 'encoder' },
     top_k: { is: rule.integer(0), to: 'sampling.topK', writtenBy: 'encoder' },
-    stop_sequences: { is: rule.texts, to: 'stop', read: textsOf, write: writeStop },
+    stop_sequences: { is: rule.texts, to: 'stop', read: listTexts, write: writeStop },
     tools: rule.objects,
     tool_choice: rule.object,
     thinking: rule.object,
@@ -43,7 +43,7 @@ export const messagesParameters = compileParameters(
     output_config: rule.object,
     'output_config.effort': rule.text,
     metadata: rule.object,
-    'metadata.user_id': { is: rule.text, to: 'user', read: filledText, writtenBy: 'encoder' },
+    'metadata.user_id': { is: rule.text, to: 'user', read: asFilledText, writtenBy: 'encoder' },
     service_tier: { is: rule.text, to: 'serviceTier', read: readTier, write: (tier) => tiers.get(tier) },
   },
   {
@@ -54,12 +54,12 @@ export const messagesParameters = compileParameters(
 );
 
 function readTier(tier: JsonValue): string | undefined {
-  return tier === 'standard_only' ? 'default' : filledText(tier);
+  return tier === 'standard_only' ? 'default' : asFilledText(tier);
 }
 
 /** Writes stop sequences, except those of only white space, which Anthropic rejects. */
 function writeStop(stop: readonly string[], { notes }: EncodeTarget): string[] | undefined {
   const acceptedStops = stop.filter((sequence) => sequence.trim() !== '');
-  if (acceptedStops.length < stop.length) noteCutting(notes);
+  if (acceptedStops.length < stop.length) noteLocalStops(notes);
   return acceptedStops.length === 0 ? undefined : acceptedStops;
 }

@@ -1,23 +1,29 @@
 import type { Part, Source } from '../../../canonical/conversation.ts';
-import { mediaPart, standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
+import {
+  createMediaPart,
+  toStandardBase64,
+  correctMediaType,
+  placeParts,
+  textParts,
+} from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { member } from '../../../wire/members.ts';
-import { invalid, isMissing, Placed } from '../../../wire/read.ts';
+import { invalidValue, isMissing, BodyObject } from '../../../wire/read.ts';
 import { isToolChange } from './tool-changes.ts';
 import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 
-type PlacedBlock = Placed<MessagesBlock>;
+type PlacedBlock = BodyObject<MessagesBlock>;
 
 /**
  * Reads content into its blocks; a string counts as one text block.
  *
  * @throws GatewayError `invalid_request`
  */
-export function readBlocks<T extends object>(holder: Placed<T>, name: keyof T & string): PlacedBlock[] {
+export function readBlocks<T extends object>(holder: BodyObject<T>, name: keyof T & string): PlacedBlock[] {
   const value = holder.get(name);
   if (isMissing(value)) return [];
-  if (typeof value === 'string') return [new Placed({ type: 'text', text: value }, holder.at(name))];
-  if (!Array.isArray(value)) throw invalid(holder.at(name), 'a string or a list of blocks');
+  if (typeof value === 'string') return [new BodyObject({ type: 'text', text: value }, holder.pathOf(name))];
+  if (!Array.isArray(value)) throw invalidValue(holder.pathOf(name), 'a string or a list of blocks');
   const blocks: PlacedBlock[] = [];
   for (const block of holder.objects<MessagesBlock>(name)) {
     block.text('type');
@@ -27,9 +33,9 @@ export function readBlocks<T extends object>(holder: Placed<T>, name: keyof T & 
 }
 
 /** Reads the content of a user message or a tool result. */
-export function readParts<T extends object>(holder: Placed<T>, name: keyof T & string, notes: Notes): Part[] {
+export function readParts<T extends object>(holder: BodyObject<T>, name: keyof T & string, notes: Notes): Part[] {
   const value = holder.get(name);
-  if (typeof value === 'string') return textPart(value);
+  if (typeof value === 'string') return textParts(value);
   return readBlocks(holder, name).flatMap((block) => readPart(block, notes));
 }
 
@@ -50,7 +56,7 @@ function readBlockContent(block: PlacedBlock, notes: Notes): Part[] {
   const type = block.text('type');
   switch (type) {
     case 'text':
-      return textPart(block.text('text'));
+      return textParts(block.text('text'));
     case 'image':
       notes.dropMembers(block.value, ['transformations'], 'an image');
       return [{ type: 'image', source: readSource(block.object('source')), detail: undefined }];
@@ -59,27 +65,27 @@ function readBlockContent(block: PlacedBlock, notes: Notes): Part[] {
     case 'search_result':
       return readSearchResult(block, notes);
     case 'tool_reference':
-      return textPart(referenceText(block.text('tool_name')));
+      return textParts(referenceText(block.text('tool_name')));
     default:
       if (!isToolChange(type)) notes.dropPart(`content block ${type}`, block.path);
       return [];
   }
 }
 
-function readSource(source: Placed<MessagesSource>): Source {
+function readSource(source: BodyObject<MessagesSource>): Source {
   switch (source.text('type')) {
     case 'base64':
       return {
         type: 'base64',
-        mediaType: plainMediaType(source.text('media_type')),
-        data: standardBase64(source.text('data'), source.at('data')),
+        mediaType: correctMediaType(source.text('media_type')),
+        data: toStandardBase64(source.text('data'), source.pathOf('data')),
       };
     case 'url':
       return { type: 'url', url: source.text('url') };
     case 'file':
       return { type: 'id', id: source.text('file_id'), vendor: 'anthropic' };
     default:
-      throw invalid(source.at('type'), 'base64, url or file');
+      throw invalidValue(source.pathOf('type'), 'base64, url or file');
   }
 }
 
@@ -94,15 +100,15 @@ function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   const documentSource = readSource(source);
   // Only some clients treat a document that is an image as an image, so it stays a file.
   const isImage = documentSource.type === 'base64' && documentSource.mediaType.startsWith('image/');
-  return [isImage ? { type: 'file', source: documentSource, name: title } : mediaPart(documentSource, title)];
+  return [isImage ? { type: 'file', source: documentSource, name: title } : createMediaPart(documentSource, title)];
 }
 
 function readSearchResult(block: PlacedBlock, notes: Notes): Part[] {
   if (member(block.value.citations, 'enabled') === true) notes.drop('citations of a search result');
   const heading = [block.maybeText('title'), block.maybeText('source')].filter(Boolean).join('\n');
-  return [...textPart(heading), ...readParts(block, 'content', notes)];
+  return [...textParts(heading), ...readParts(block, 'content', notes)];
 }
 
 function joinTitle(title: string | undefined, text: string): Part[] {
-  return textPart([title, text].filter(Boolean).join('\n\n'));
+  return textParts([title, text].filter(Boolean).join('\n\n'));
 }

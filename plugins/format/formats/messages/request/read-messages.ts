@@ -1,8 +1,8 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
-import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
+import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
-import { invalid, type Placed } from '../../../wire/read.ts';
+import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import { withMember } from '../../adaptation/adapt-members.ts';
 import type { Adaptation } from '../../contract/adaptation.ts';
 import { readBlocks, readPart, readParts } from './read-content.ts';
@@ -25,7 +25,7 @@ export class MessagesHistoryReader {
   }
 
   /** @throws GatewayError `invalid_request` */
-  readSystem<T extends object>(holder: Placed<T>, name: keyof T & string): void {
+  readSystem<T extends object>(holder: BodyObject<T>, name: keyof T & string): void {
     for (const part of readParts(holder, name, this.#notes)) {
       if (part.type !== 'text') this.#notes.drop(`${part.type} in system`);
       else if (!isBillingHeader(part.text)) this.instructions.push(part.text);
@@ -33,22 +33,22 @@ export class MessagesHistoryReader {
   }
 
   /** @throws GatewayError `invalid_request` */
-  readMessages(body: Placed<MessagesRequest>): void {
+  readMessages(body: BodyObject<MessagesRequest>): void {
     const { length } = body.list('messages');
-    if (length === 0) throw invalid('messages', 'a list of at least one message');
+    if (length === 0) throw invalidValue('messages', 'a list of at least one message');
     let previousCount = 0;
     for (const message of body.objects<MessagesMessage>('messages')) {
       previousCount = this.items.length;
       this.#readMessage(message);
     }
-    if (this.items.length === previousCount) refuseUnread(`messages[${length - 1}]`, this.#notes);
+    if (this.items.length === previousCount) refuseUnreadMessage(`messages[${length - 1}]`, this.#notes);
   }
 
-  #readMessage(message: Placed<MessagesMessage>): void {
+  #readMessage(message: BodyObject<MessagesMessage>): void {
     const { role } = message.value;
-    if (message.isMissing('content')) throw invalid(message.at('content'), 'a string or a list of blocks');
+    if (message.isMissing('content')) throw invalidValue(message.pathOf('content'), 'a string or a list of blocks');
     if (role !== 'user' && role !== 'assistant' && role !== 'system')
-      throw invalid(message.at('role'), 'user, assistant or system');
+      throw invalidValue(message.pathOf('role'), 'user, assistant or system');
     if (!message.isMissing('output_config')) this.#notes.drop('output_config of a message');
     if (role === 'system' && this.items.length === 0) return this.readSystem(message, 'content');
     for (const block of readBlocks(message, 'content')) {
@@ -59,7 +59,7 @@ export class MessagesHistoryReader {
     this.#flush(role);
   }
 
-  #readAssistantBlock(block: Placed<MessagesBlock>): void {
+  #readAssistantBlock(block: BodyObject<MessagesBlock>): void {
     switch (block.value.type) {
       case 'thinking':
         return this.#push('assistant', readThinking(block));
@@ -89,27 +89,27 @@ export class MessagesHistoryReader {
 }
 
 /** Reads a thinking block, whose signature is missing if it comes from another vendor. */
-function readThinking(block: Placed<MessagesBlock>): Reasoning {
+function readThinking(block: BodyObject<MessagesBlock>): Reasoning {
   const signature = block.maybeText('signature') ?? '';
   return { type: 'reasoning', text: block.text('thinking'), state: readTaggedState(signature) };
 }
 
-function readRedacted(block: Placed<MessagesBlock>): Reasoning {
+function readRedacted(block: BodyObject<MessagesBlock>): Reasoning {
   return { type: 'reasoning', text: '', state: readTaggedState(block.text('data')) };
 }
 
-function readCall(block: Placed<MessagesBlock>): ToolCall {
+function readCall(block: BodyObject<MessagesBlock>): ToolCall {
   return {
     type: 'tool_call',
     id: block.text('id'),
-    name: block.filled('name'),
+    name: block.filledText('name'),
     namespace: undefined,
     form: 'function',
     input: JSON.stringify(block.maybeObject('input')?.value ?? {}),
   };
 }
 
-function readResult(block: Placed<MessagesBlock>, notes: Notes): ToolResult {
+function readResult(block: BodyObject<MessagesBlock>, notes: Notes): ToolResult {
   return {
     type: 'tool_result',
     id: block.text('tool_use_id'),

@@ -3,9 +3,9 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { forcedSearch, isWebSearch, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
+import { forcedSearchNote, isWebSearch, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
 import { readWebSearch } from '../../../canonical/web-search.ts';
-import { invalid, Placed } from '../../../wire/read.ts';
+import { invalidValue, BodyObject } from '../../../wire/read.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 import { scalarText } from '../../../wire/members.ts';
 
@@ -17,7 +17,7 @@ const searchMembers = ['type', 'name', 'cache_control'];
 const unsupportedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 
 /** Reads a tool with a schema. Unlike in other formats, an enforced schema may have optional members. */
-function readFunction(tool: Placed<MessagesTool>): ClientTool {
+function readFunction(tool: BodyObject<MessagesTool>): ClientTool {
   const functionTool = readFunctionTool(tool, 'input_schema');
   return functionTool.strict === true ? { ...functionTool, strict: 'fitting' } : functionTool;
 }
@@ -32,14 +32,14 @@ function readFunction(tool: Placed<MessagesTool>): ClientTool {
  */
 export function readTools(tools: JsonValue | undefined, notes: Notes): Tool[] {
   const toolSet = new ToolSet();
-  for (const placed of new Placed({ tools }).objects<MessagesTool>('tools')) {
+  for (const placed of new BodyObject({ tools }).objects<MessagesTool>('tools')) {
     const tool = readTool(placed, notes);
     if (tool !== undefined) toolSet.add(tool);
   }
   return toolSet.list;
 }
 
-function readTool(tool: Placed<MessagesTool>, notes: Notes): Tool | undefined {
+function readTool(tool: BodyObject<MessagesTool>, notes: Notes): Tool | undefined {
   const type = tool.maybeText('type') ?? 'custom';
   const typedTool = findTypedTool(type);
   if (typedTool !== undefined || type === 'custom') notes.dropMembers(tool.value, unsupportedMembers, 'tools');
@@ -57,7 +57,7 @@ export function isPlaceholder({ name, defer_loading: isDeferred }: MessagesTool)
 
 /** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */
 export function readToolChoice(
-  body: Placed<MessagesRequest>,
+  body: BodyObject<MessagesRequest>,
   tools: readonly Tool[],
   notes: Notes,
 ): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
@@ -70,32 +70,32 @@ export function readToolChoice(
 }
 
 function readChoice(
-  choice: Placed<MessagesToolChoice>,
-  body: Placed<MessagesRequest>,
+  choice: BodyObject<MessagesToolChoice>,
+  body: BodyObject<MessagesRequest>,
   tools: readonly Tool[],
   notes: Notes,
 ): ToolChoice {
   const type = choice.text('type');
   if (type === 'auto' || type === 'none') return { type };
   if (type === 'any') return { type: 'required' };
-  if (type !== 'tool') throw invalid(choice.at('type'), 'auto, any, tool or none');
+  if (type !== 'tool') throw invalidValue(choice.pathOf('type'), 'auto, any, tool or none');
   const name = readName(choice);
   if (tools.some((tool) => isClientTool(tool) && tool.name === name)) return { type, name };
   return readForeignChoice(name, body, notes);
 }
 
 /** Reads the choice of a tool that is not a function. A web search can be offered but not forced; other tools cannot be served. */
-function readForeignChoice(name: string, body: Placed<MessagesRequest>, notes: Notes): ToolChoice {
+function readForeignChoice(name: string, body: BodyObject<MessagesRequest>, notes: Notes): ToolChoice {
   const chosenTool = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
   const type = chosenTool === undefined ? undefined : scalarText(chosenTool.type ?? 'custom');
   // A tool that the client executes would have been among the effective tools.
   if (type === undefined || type === 'custom' || findTypedTool(type) !== undefined)
-    throw invalid('tool_choice.name', 'the name of one of the tools');
+    throw invalidValue('tool_choice.name', 'the name of one of the tools');
   if (!isWebSearch(type)) {
     const message = `Tools of type "${type}" are not supported.`;
     throw new GatewayError('not_supported', message, { param: 'tool_choice' });
   }
-  notes.approximate(forcedSearch);
+  notes.approximate(forcedSearchNote);
   return { type: 'auto' };
 }
 

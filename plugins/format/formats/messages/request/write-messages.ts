@@ -10,10 +10,16 @@ import type {
   Source,
 } from '../../../canonical/conversation.ts';
 import type { DialogueTurn } from '../../../canonical/dialogue.ts';
-import { assistantText, checkImageType, fileText, unsupported, uploadedFile } from '../../../canonical/media.ts';
-import { mediaTypeIn } from '../../../canonical/made-images.ts';
-import { objectInput } from '../../../canonical/tools.ts';
-import { writeAlternating } from '../../../canonical/write-turns.ts';
+import {
+  dropAssistantMedia,
+  checkImageType,
+  decodeTextFile,
+  unsupportedContent,
+  readUploadedId,
+} from '../../../canonical/media.ts';
+import { detectMediaType } from '../../../canonical/generated-images.ts';
+import { toObjectInput } from '../../../canonical/tools.ts';
+import { writeAlternatingTurns } from '../../../canonical/write-turns.ts';
 import { recordBreakpoint } from './cache-breakpoints.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
@@ -25,7 +31,7 @@ import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wi
  * Source: Anthropic API reference, "Messages".
  */
 export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarget): MessagesMessage[] {
-  const messages = writeAlternating<MessagesBlock>(turns, target, {
+  const messages = writeAlternatingTurns<MessagesBlock>(turns, target, {
     assistantRole: 'assistant',
     assistant: ({ items }) =>
       items.flatMap((item) => {
@@ -35,8 +41,8 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
     input: (parts) => writeInput(parts, target),
     result: (result, moved) => writeResult(result, moved, target),
     // Errors can only be text.
-    holdsMedia: ({ isError }) => target.profile.quirks.tool_result_images && !isError,
-    takesSystem: (last, next) => last === 'user' && (next === undefined || next.role === 'assistant'),
+    canHoldMedia: ({ isError }) => target.profile.quirks.tool_result_images && !isError,
+    acceptsSystem: (last, next) => last === 'user' && (next === undefined || next.role === 'assistant'),
   });
   const last = messages.at(-1);
   if (last?.role === 'assistant') trimLastText(last.content);
@@ -44,8 +50,8 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
 }
 
 /** Writes only state that this upstream created. An upstream that checks signatures would reject other state in every later request. */
-function writeReasoning({ text, state }: Reasoning, { ownState, profile, notes }: EncodeTarget): MessagesBlock[] {
-  const ownData = ownState(state);
+function writeReasoning({ text, state }: Reasoning, { findOwnState, profile, notes }: EncodeTarget): MessagesBlock[] {
+  const ownData = findOwnState(state);
   if (ownData === undefined || ownData === '') {
     if (text !== '' && !profile.quirks.signed_thinking) return [{ type: 'thinking', thinking: text, signature: '' }];
     notes.drop('reasoning of earlier turns');
@@ -60,7 +66,7 @@ function writeCall(call: ToolCall, { names, notes }: EncodeTarget): MessagesBloc
     type: 'tool_use',
     id: plainId(call.id),
     name: names.toWire(call.name, call.namespace),
-    input: objectInput(call, notes),
+    input: toObjectInput(call, notes),
   };
 }
 
@@ -95,9 +101,9 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
       case 'file':
         return writeFile(part, target);
       case 'audio':
-        throw unsupported('audio', part);
+        throw unsupportedContent('audio', part);
       case 'video':
-        throw unsupported('videos', part);
+        throw unsupportedContent('videos', part);
       default:
         return writeText(part.text).map((block) => recordBreakpoint(block, part));
     }
@@ -105,7 +111,7 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
 }
 
 function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): MessagesBlock[] {
-  return assistantText(parts, notes).flatMap((part) =>
+  return dropAssistantMedia(parts, notes).flatMap((part) =>
     writeText(part.text).map((block) => recordBreakpoint(block, part)),
   );
 }
@@ -116,12 +122,12 @@ function writeText(text: string): MessagesBlock[] {
 
 /** @param clientPart the client's part, named in errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, clientPart: Part): MessagesBlock {
-  if (!profile.capabilities.images) throw unsupported('images', clientPart);
+  if (!profile.capabilities.images) throw unsupportedContent('images', clientPart);
   checkImageType(source, true, clientPart);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source, clientPart) };
   // Anthropic rejects a wrong media type.
-  const mediaType = mediaTypeIn(source.data) ?? source.mediaType;
+  const mediaType = detectMediaType(source.data) ?? source.mediaType;
   return { type: 'image', source: writeSource({ ...source, mediaType }, clientPart) };
 }
 
@@ -132,17 +138,17 @@ function writeSource(source: Source, clientPart: Part): MessagesSource {
     case 'url':
       return { type: 'url', url: source.url };
     case 'id':
-      return { type: 'file', file_id: uploadedFile(source, 'anthropic', clientPart) };
+      return { type: 'file', file_id: readUploadedId(source, 'anthropic', clientPart) };
   }
 }
 
 /** Writes a file as a document. Models without file support receive text files as text. */
 function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   const { source, name } = file;
-  const content = fileText(source);
+  const content = decodeTextFile(source);
   const { files } = target.profile.capabilities;
   if (content !== undefined && !files) return writeText([name, content].filter(Boolean).join('\n\n'));
-  if (!files) throw unsupported('files', file);
+  if (!files) throw unsupportedContent('files', file);
   if (content !== undefined && content.trim() === '') return [];
   const title = name === undefined || name === '' ? {} : { title: name };
   if (content !== undefined) {
@@ -152,7 +158,7 @@ function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
     return [writeImage({ type: 'image', source, detail: undefined }, target, file)];
   }
   if (source.type === 'base64' && source.mediaType !== 'application/pdf') {
-    throw unsupported(`files of the type ${source.mediaType}`, file);
+    throw unsupportedContent(`files of the type ${source.mediaType}`, file);
   }
   return [{ type: 'document', source: writeSource(source, file), ...title }];
 }

@@ -3,12 +3,12 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { AssistantTurn, DialogueTurn } from '../../../canonical/dialogue.ts';
 import {
-  budgetOf,
+  budgetForEffort,
   canReason,
   clampEffort,
   fitBudget,
-  noteUnservedEffort,
-  requestedEffort,
+  noteUnsupportedEffort,
+  readRequestedEffort,
 } from '../../../canonical/reasoning.ts';
 import type { MessagesThinking } from '../../../wire/messages.ts';
 
@@ -33,11 +33,11 @@ export function writeThinking(
   maxTokens: number,
   target: EncodeTarget,
 ): WrittenThinking {
-  const clientEffort = requestedEffort(reasoning);
+  const clientEffort = readRequestedEffort(reasoning);
   if (reasoning === undefined) return noThinking;
   const { quirks } = target.profile;
   if (!canReason(target.profile)) {
-    noteUnservedEffort(clientEffort, target);
+    noteUnsupportedEffort(clientEffort, target);
     return noThinking;
   }
   const isDisabled = clientEffort === 'none' && quirks.efforts.includes('none');
@@ -74,7 +74,7 @@ function writeBudget(
 ): MessagesThinking | undefined {
   const requestedBudget =
     (effort === undefined ? budget : undefined) ??
-    budgetOf(clampEffort(targetEffort ?? 'medium', profile.quirks.efforts));
+    budgetForEffort(clampEffort(targetEffort ?? 'medium', profile.quirks.efforts));
   const budgetTokens = fitBudget(requestedBudget, maxTokens, notes);
   return budgetTokens === undefined ? undefined : { type: 'enabled', budget_tokens: budgetTokens };
 }
@@ -112,6 +112,6 @@ function findLoopStart(dialogue: readonly DialogueTurn[]): AssistantTurn | undef
 }
 
 function startsWithOwnState({ items }: AssistantTurn, target: EncodeTarget): boolean {
-  const firstWritten = items.find((item) => item.type !== 'reasoning' || Boolean(target.ownState(item.state)));
+  const firstWritten = items.find((item) => item.type !== 'reasoning' || Boolean(target.findOwnState(item.state)));
   return firstWritten?.type === 'reasoning';
 }

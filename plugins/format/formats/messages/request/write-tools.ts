@@ -1,10 +1,10 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { enforceInput } from '../../../canonical/enforce-schema.ts';
-import { subsetOf } from '../../../canonical/schema-subsets.ts';
+import { selectSubset } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { asFunction } from '../../../canonical/tools.ts';
-import { writeMessagesSearch } from '../../../canonical/web-search.ts';
+import { describeAsFunction } from '../../../canonical/tools.ts';
+import { writeMessagesSearchTool } from '../../../canonical/web-search.ts';
 import { writeCacheControl, findLastBreakpoint, supportsBreakpoints } from './cache-breakpoints.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
@@ -39,14 +39,14 @@ function writeToolList(tools: readonly Tool[], conversation: Conversation, targe
   const search = tools.find((tool) => !isClientTool(tool));
   if (search === undefined || isClientTool(search)) return [...toolsByName.values()];
   const canSearch = target.profile.quirks.hosted_search && !toolsByName.has(searchName);
-  if (canSearch) toolsByName.set(searchName, writeMessagesSearch(search, target.notes));
+  if (canSearch) toolsByName.set(searchName, writeMessagesSearchTool(search, target.notes));
   else target.notes.drop(searchName);
   return [...toolsByName.values()];
 }
 
 function writeTool(tool: ClientTool, name: string, target: EncodeTarget): MessagesTool {
-  const { description, schema: inputSchema } = asFunction(tool, target.notes);
-  const { schema, strict } = enforceInput(tool, inputSchema, subsetOf(target.profile, 'anthropic'), target);
+  const { description, schema: inputSchema } = describeAsFunction(tool, target.notes);
+  const { schema, strict } = enforceInput(tool, inputSchema, selectSubset(target.profile, 'anthropic'), target);
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),

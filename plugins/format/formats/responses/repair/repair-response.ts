@@ -1,6 +1,6 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import { filledText, member, sameOr, withoutUnset } from '../../../wire/members.ts';
+import { asFilledText, member, keepIfSame, withoutUnset } from '../../../wire/members.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { writeResponse, type ResponseState, responseId } from '../reply/reply-object.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
@@ -92,11 +92,11 @@ export function repairReply(body: JsonObject, context: ReplyContext): JsonObject
   if (vendorItems === undefined) return body;
   const endStatus = status === 'incomplete' ? 'incomplete' : 'completed';
   const items = new RepairedOutput(context.id).repairItems(vendorItems, endStatus);
-  return repairResponse(body, endStatus, sameOr(vendorItems, items), textOr(id, responseId(context)), context);
+  return repairResponse(body, endStatus, keepIfSame(vendorItems, items), textOr(id, responseId(context)), context);
 }
 
 /** Creates items from `output_text`, an SDK convenience that some vendors send instead of the output; undefined if it is missing. */
 function createItems(text: JsonValue | undefined): JsonValue[] | undefined {
-  const content = filledText(text);
+  const content = asFilledText(text);
   return content === undefined ? undefined : [{ type: 'message', content }];
 }

@@ -7,7 +7,7 @@ import type { ReplyContext } from '../../../canonical/codec.ts';
 import { ContentDigest } from '../../../content/content-digest.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
-import { asList, sameOr, scalarText, withoutUnset } from '../../../wire/members.ts';
+import { asList, keepIfSame, scalarText, withoutUnset } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { ResponsesDecoder } from '../reply/decode-reply.ts';
 import { renderResponseFailed, responseId, readResponse, writeUsage } from '../reply/reply-object.ts';
@@ -71,8 +71,8 @@ export class ResponsesReplyRepair implements ReplyRepair {
   readUnfinishedContent(): ContentDigest {
     const content = new ContentDigest();
     const decoder = new ResponsesDecoder();
-    for (const fragment of decoder.whole({ status: 'completed', output: this.#output.writePartialOutput() }))
-      content.take(fragment);
+    for (const fragment of decoder.readWhole({ status: 'completed', output: this.#output.writePartialOutput() }))
+      content.addFragment(fragment);
     return content;
   }
 
@@ -195,7 +195,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   ): ResponsesReply {
     const response = this.#adaptTier(isJsonObject(vendorResponse) ? vendorResponse : {});
     this.#responseId ??= textOr(response.id, responseId(this.#context));
-    return repairResponse(response, status, sameOr(response.output, output), this.#responseId, this.#context);
+    return repairResponse(response, status, keepIfSame(response.output, output), this.#responseId, this.#context);
   }
 
   /**

@@ -5,7 +5,7 @@ import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   type DeltaFragment,
-  failed,
+  errorFragment,
   type Fragment,
   isContent,
   modelFragment,
@@ -65,7 +65,7 @@ export class ResponsesDecoder implements ReplyDecoder {
   #hasModel = false;
 
   /** Skips finished items, which repeat their deltas. */
-  skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
+  skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const name = readEventType(event);
     if (typeof name !== 'string' || !name.startsWith('response.')) return undefined;
     if (content !== undefined && name === 'response.output_item.done') return undefined;
@@ -76,7 +76,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     return isComplete ? readEnd(response, name === 'response.incomplete') : undefined;
   }
 
-  event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+  readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const lastDelta = event === undefined ? this.#lastDelta : undefined;
     const isNext = lastDelta !== undefined && !logprobsPattern.test(data);
     const text = isNext ? this.#template.read({ name, data }, this.#nextNumber) : undefined;
@@ -97,7 +97,7 @@ export class ResponsesDecoder implements ReplyDecoder {
       type === 'error' ||
       (type?.startsWith('response.') !== true && readFailure(body) !== undefined)
     ) {
-      return [failed(body)];
+      return [errorFragment(body)];
     }
     const fragments = this.#readTyped(type ?? '', body);
     // A caller that passes the event skims later events instead.
@@ -113,7 +113,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     this.#template.learn(event, text);
   }
 
-  whole(body: JsonObject): Fragment[] {
+  readWhole(body: JsonObject): Fragment[] {
     return this.#readFinalResponse(body, 'whole');
   }
 
@@ -129,7 +129,7 @@ export class ResponsesDecoder implements ReplyDecoder {
         return this.#readFinalResponse(readResponse(body), type === 'response.incomplete' ? 'incomplete' : 'completed');
       case 'response.failed':
       case 'response.cancelled':
-        return [...readUsageFragments(body.response), failed(readResponse(body))];
+        return [...readUsageFragments(body.response), errorFragment(readResponse(body))];
       case 'response.output_item.added':
       case 'response.output_item.done':
         return this.#readRepaired(type, body);
@@ -163,8 +163,8 @@ export class ResponsesDecoder implements ReplyDecoder {
     const items = asList(output);
     // Some vendors report an unfinished status for a finished answer.
     const isEmpty = ending === 'whole' && unfinishedStatuses.has(status) && items.length === 0;
-    if (isEmpty || hasFailed(response, ending)) return [...readUsageFragments(response), failed(response)];
-    if (ending === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
+    if (isEmpty || hasFailed(response, ending)) return [...readUsageFragments(response), errorFragment(response)];
+    if (ending === 'whole' && !Array.isArray(output)) return [errorFragment({ message: 'an answer without output' })];
     const missingFragments = this.#output.completeOutput(items).flatMap((event) => this.#items.read(event, true));
     return [...missingFragments, ...this.#readModel(response), ...readEnd(response, ending === 'incomplete')];
   }
@@ -172,7 +172,7 @@ export class ResponsesDecoder implements ReplyDecoder {
 
 /** Reads an event whose data is not JSON; its name may identify it. */
 function readMalformed(name: string = '', data: string): Fragment[] {
-  if (name === 'error') return [failed({ message: data })];
+  if (name === 'error') return [errorFragment({ message: data })];
   if (finalEvents.has(name)) return [createTruncatedError()];
   const isItem = name.endsWith('.added') || name === 'response.output_item.done';
   return name.startsWith('response.') && !isItem && !responseLevelEvents.has(name) ? [progress] : [];
@@ -209,7 +209,7 @@ function noteWithheldReasoning(response: ResponsesReply): Fragment[] {
   return asList(response.input_transformations).some(
     (transformation) => member<ResponsesTransformation>(transformation, 'reason') !== 'turn_boundary',
   )
-    ? [{ type: 'dropped', what: 'reasoning of the request at the upstream' }]
+    ? [{ type: 'dropped', feature: 'reasoning of the request at the upstream' }]
     : [];
 }
 

@@ -1,6 +1,6 @@
 import { endOfString, unescaped } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { endOfRepeated } from '../../../canonical/repeated-event.ts';
+import { findTextEnd } from '../../../canonical/repeated-event.ts';
 import type { GrowingText } from './streamed-item.ts';
 
 const textStartPattern = /"delta"\s*:\s*"/;
@@ -56,7 +56,7 @@ export class DeltaTemplate {
   read({ name, data = '' }: NamedData, number: number | undefined): string | undefined {
     if (this.#pieces === undefined || number === undefined || name !== this.#name) return undefined;
     const before = insertNumber(this.#pieces.before, number);
-    const end = endOfRepeated(data, before);
+    const end = findTextEnd(data, before);
     const { after } = this.#pieces;
     if (end === undefined || (after !== undefined && data.slice(end) !== insertNumber(after, number))) return undefined;
     this.#misses = 0;

@@ -48,7 +48,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     this.#context = context;
   }
 
-  event(event: ReplyEvent): string {
+  encodeEvent(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
         return this.#writeResponseState('response.created') + this.#writeResponseState('response.in_progress');
@@ -65,12 +65,12 @@ export class ResponsesEncoder implements ReplyEncoder {
     }
   }
 
-  whole(reply: CompleteReply): ResponsesReply {
+  encodeWhole(reply: CompleteReply): ResponsesReply {
     const output = reply.blocks.map((block, index) => writeItem(this.#itemId(index, block), block));
     return this.#finishResponse({ status: resolveStatus(reply), output: markTruncated(output, reply), reply });
   }
 
-  failure(error: GatewayError, usage?: Usage): string {
+  encodeFailure(error: GatewayError, usage?: Usage): string {
     const itemEnd = this.#writeItemEnd();
     const output = [
       ...this.#output,

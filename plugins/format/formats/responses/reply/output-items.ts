@@ -1,5 +1,5 @@
 import { UniqueIds } from '../../../canonical/call-ids.ts';
-import { filledText, member, scalarNumber } from '../../../wire/members.ts';
+import { asFilledText, member, scalarNumber } from '../../../wire/members.ts';
 import { digestInput, type VendorNames, inputMemberOf, isSameCall, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';
 import { createItemId } from './write-output.ts';
@@ -111,7 +111,7 @@ export class OutputItems {
 
   /** Assigns the id that a call has in the client's answer. */
   assignCallId(item: StreamedItem): void {
-    if (item.latestCallId !== undefined) item.names = { ...item.names, callId: this.#callIds.next(item.latestCallId) };
+    if (item.latestCallId !== undefined) item.names = { ...item.names, callId: this.#callIds.add(item.latestCallId) };
   }
 
   #findItem(names: VendorNames): StreamedItem | undefined {
@@ -212,10 +212,10 @@ export class OutputItems {
 
 function readVendorNames({ item, item_id: id, output_index: index }: ResponsesEvent): VendorNames {
   return {
-    id: filledText(id) ?? filledText(member<ResponsesItem>(item, 'id')),
+    id: asFilledText(id) ?? asFilledText(member<ResponsesItem>(item, 'id')),
     index: typeof index === 'number' ? index : undefined,
-    callId: filledText(member<ResponsesItem>(item, 'call_id')),
-    name: filledText(member<ResponsesItem>(item, 'name')),
+    callId: asFilledText(member<ResponsesItem>(item, 'call_id')),
+    name: asFilledText(member<ResponsesItem>(item, 'name')),
     inputDigest: digestInput(item),
   };
 }

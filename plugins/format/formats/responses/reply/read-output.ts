@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
-import { mediaTypeIn } from '../../../canonical/made-images.ts';
+import { detectMediaType } from '../../../canonical/generated-images.ts';
 import {
   type Citation,
   droppedAudio,
   droppedPart,
   type Fragment,
-  perBlock,
+  charactersPerBlock,
   textFragment,
 } from '../../../canonical/reply.ts';
-import { asList, asText, count, filledText, member, scalarNumber } from '../../../wire/members.ts';
+import { asList, asText, asCount, asFilledText, member, scalarNumber } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import { readInputText } from './repair-item.ts';
 import { type TextPartKind, findEventPartKind } from './text-parts.ts';
@@ -53,7 +53,7 @@ export class ItemFragments {
         this.#latestIndex = index;
         return isJsonObject(item) && isCall(item)
           ? openCall(item, state)
-          : [{ type: 'held', characters: perBlock }, { type: 'break' }];
+          : [{ type: 'held', characters: charactersPerBlock }, { type: 'break' }];
       case 'response.output_item.done':
         return isJsonObject(item) ? readDone(item, state, isFromFinalResponse && index !== this.#latestIndex) : [];
       case 'response.output_text.annotation.added':
@@ -94,7 +94,7 @@ function readText(state: ItemState, kind: TextPartKind, event: ResponsesEvent): 
   if (previousKind?.list === kind.list && previousPart === event[index]) return [fragment];
   state.lastKind = kind;
   state.lastPart = event[index];
-  const heldFragment: Fragment = { type: 'held', characters: perBlock };
+  const heldFragment: Fragment = { type: 'held', characters: charactersPerBlock };
   if (previousKind === undefined) return [heldFragment, fragment];
   // Parts of reasoning are paragraphs of one text; parts of a message are separate.
   return fragmentType === 'reasoning'
@@ -139,14 +139,14 @@ function readCitations(state: ItemState, annotations: readonly (JsonValue | unde
     const citation = readCitation(annotation);
     // Citations of files have no URL.
     if (citation === undefined)
-      return isJsonObject(annotation) ? [{ type: 'dropped', what: 'citations of files' }] : [];
+      return isJsonObject(annotation) ? [{ type: 'dropped', feature: 'citations of files' }] : [];
     state.hasCitations = true;
     return [{ type: 'citation', citation }];
   });
 }
 
 function readCitation(annotation: JsonValue | undefined): Citation | undefined {
-  const url = filledText(member<ResponsesAnnotation>(annotation, 'url'));
+  const url = asFilledText(member<ResponsesAnnotation>(annotation, 'url'));
   const title = member<ResponsesAnnotation>(annotation, 'title');
   return url === undefined
     ? undefined
@@ -160,14 +160,14 @@ function readCitation(annotation: JsonValue | undefined): Citation | undefined {
 }
 
 function readOffset(value: JsonValue | undefined): number | undefined {
-  return Number.isInteger(value) ? count(value) : undefined;
+  return Number.isInteger(value) ? asCount(value) : undefined;
 }
 
 /** Reads an image, which is complete when its item is done. Partial images are drafts. */
 function readImage(item: ResponsesItem): Fragment[] {
   const data = asText(item.result);
   if (data === '') return [droppedPart('image_generation_call', '')];
-  const mediaType = mediaTypeIn(data) ?? `image/${asText(item.output_format) || 'png'}`;
+  const mediaType = detectMediaType(data) ?? `image/${asText(item.output_format) || 'png'}`;
   return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }
 
@@ -199,8 +199,10 @@ function openCall(item: ResponsesItem, state: ItemState): Fragment[] {
 /** Notes vendor code that waits for a call or continues without it. */
 function readCaller(item: ResponsesItem): Fragment[] {
   return [
-    ...(member(item.caller, 'type') === 'program' ? [{ type: 'dropped', what: 'caller of tool calls' } as const] : []),
-    ...(item.async === true ? [{ type: 'dropped', what: 'async of tool calls' } as const] : []),
+    ...(member(item.caller, 'type') === 'program'
+      ? [{ type: 'dropped', feature: 'caller of tool calls' } as const]
+      : []),
+    ...(item.async === true ? [{ type: 'dropped', feature: 'async of tool calls' } as const] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
-import { filledText, sameOr } from '../../../wire/members.ts';
+import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
+import { asFilledText, keepIfSame } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
@@ -16,15 +16,15 @@ export function isSameCall(first: ResponsesItem, second: ResponsesItem): boolean
   const type = typeOf(first);
   const input = inputMemberOf(type);
   if (input === undefined || typeOf(second) !== type || first.name !== second.name) return false;
-  return canonicalInput(readInputText(first[input])) === canonicalInput(readInputText(second[input]));
+  return normalizeInput(readInputText(first[input])) === normalizeInput(readInputText(second[input]));
 }
 
 /** Returns the digest of the arguments or the input of a call; undefined for other items. */
 export function digestInput(item: JsonValue | undefined): string | undefined {
-  if (!isJsonObject(item) || filledText(item['call_id']) === undefined) return undefined;
+  if (!isJsonObject(item) || asFilledText(item['call_id']) === undefined) return undefined;
   const { arguments: argumentsValue, input = argumentsValue }: ResponsesItem = item;
   const text = typeof input === 'string' ? input : JSON.stringify(input ?? {});
-  return createHash('sha256').update(canonicalInput(text)).digest('base64');
+  return createHash('sha256').update(normalizeInput(text)).digest('base64');
 }
 
 /** Returns the type of an item. Some vendors omit the type of a message. */
@@ -105,7 +105,7 @@ export function toOpeningForm(item: ResponsesItem): ResponsesItem {
 function repairContent(content: JsonValue | undefined): JsonValue[] {
   if (typeof content === 'string') return content === '' ? [] : [repairPart({ type: 'output_text', text: content })];
   if (!Array.isArray(content)) return [];
-  return sameOr(content, content.filter(isJsonObject).map(repairPart));
+  return keepIfSame(content, content.filter(isJsonObject).map(repairPart));
 }
 
 /** Adds the annotations of a text, over which clients iterate without checking that they exist. */
@@ -123,5 +123,5 @@ export function readInputText(input: JsonValue | undefined): string {
 }
 
 export function textOr(value: JsonValue | undefined, fallback: string): string {
-  return filledText(value) ?? fallback;
+  return asFilledText(value) ?? fallback;
 }

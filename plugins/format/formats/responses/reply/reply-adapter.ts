@@ -39,7 +39,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   adaptEvent(event: StreamEvent, reportedUsage?: Usage): string {
     const text = addEventName(event);
     const type = scalarText(readEventType(event));
-    if (type.endsWith('.delta')) this.meter.delta(event);
+    if (type.endsWith('.delta')) this.meter.addDelta(event);
     if (!responseEvents.has(type)) return this.#tagText(text);
     const isEnding = type === 'response.completed' || type === 'response.incomplete';
     return this.#adaptText(isEnding ? this.#completeEnding(event, text, reportedUsage) : text);
@@ -77,7 +77,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   #withUsage(response: ResponsesReply, reportedUsage: Usage | undefined): ResponsesReply {
     if (hasCounts(JSON.stringify(response.usage), reportedUsage))
       return { ...response, usage: completeDetails(response.usage) };
-    this.meter.whole(response);
+    this.meter.addWhole(response);
     const usage = writeUsage(this.meter.complete(reportedUsage, true));
     return { ...response, usage: completeDetails(completeUsage(response.usage, usage)) };
   }

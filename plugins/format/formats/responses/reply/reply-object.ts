@@ -4,7 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import type { CompleteReply } from '../../../canonical/reply.ts';
-import { count, member } from '../../../wire/members.ts';
+import { asCount, member } from '../../../wire/members.ts';
 import type {
   ResponsesEvent,
   ResponsesItem,
@@ -84,11 +84,11 @@ export function readUsage(value: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const usage: ResponsesUsage = value;
   return {
-    input: count(usage.input_tokens),
-    output: count(usage.output_tokens),
-    cacheRead: count(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cached_tokens')),
-    cacheWrite: count(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cache_write_tokens')),
-    reasoning: count(member<ResponsesUsageDetails>(usage.output_tokens_details, 'reasoning_tokens')),
+    input: asCount(usage.input_tokens),
+    output: asCount(usage.output_tokens),
+    cacheRead: asCount(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cached_tokens')),
+    cacheWrite: asCount(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cache_write_tokens')),
+    reasoning: asCount(member<ResponsesUsageDetails>(usage.output_tokens_details, 'reasoning_tokens')),
   };
 }
 

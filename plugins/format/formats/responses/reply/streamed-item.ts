@@ -1,7 +1,7 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import { missingEnd } from '../../../canonical/missing-end.ts';
+import { findMissingEnd } from '../../../canonical/missing-end.ts';
 import { type TextPartKind, findPartKind, writeTextPart } from './text-parts.ts';
 import {
   digestInput,
@@ -13,7 +13,7 @@ import {
   repairItem,
   withMembers,
 } from './repair-item.ts';
-import { asList, filledText, member, scalarText } from '../../../wire/members.ts';
+import { asList, asFilledText, member, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
@@ -135,7 +135,7 @@ export class StreamedItem {
   /** @param item final form of the item */
   markDone(item: ResponsesItem): void {
     this.isDone = true;
-    this.name ??= filledText(item.name);
+    this.name ??= asFilledText(item.name);
     this.inputDigest = digestInput(item as JsonObject);
   }
 
@@ -186,7 +186,7 @@ export class StreamedItem {
 
   #hasStreamed(text: string): boolean {
     return [...this.#parts.summary, ...this.#parts.content].some(
-      (part) => missingEnd(text, part.receivedText.text) === '',
+      (part) => findMissingEnd(text, part.receivedText.text) === '',
     );
   }
 
@@ -307,11 +307,11 @@ export class GrowingText {
 
   /** True if a complete text starts with the text so far, ignoring white space. */
   isPrefixOf(completeText: string): boolean {
-    return missingEnd(completeText, this.text) !== undefined;
+    return findMissingEnd(completeText, this.text) !== undefined;
   }
 
   /** Returns the end that the text so far lacks; empty if the complete text does not start with it. */
   findMissingEnd(completeText: string): string {
-    return missingEnd(completeText, this.text) ?? '';
+    return findMissingEnd(completeText, this.text) ?? '';
   }
 }

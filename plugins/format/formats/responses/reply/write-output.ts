@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { describeImage } from '../../../canonical/made-images.ts';
+import { describeImage } from '../../../canonical/generated-images.ts';
 import type { Block, BlockHead, CallHead, Citation, ImageBlock, Logprob } from '../../../canonical/reply.ts';
 import { asList, parseInput } from '../../../wire/members.ts';
 import { blockPartKinds, writeTextPart } from './text-parts.ts';

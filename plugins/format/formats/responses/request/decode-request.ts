@@ -3,7 +3,7 @@ import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/
 import type { Notes } from '../../../canonical/notes.ts';
 import { readOutputFormat } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import { Placed } from '../../../wire/read.ts';
+import { BodyObject } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { responsesParameters } from './parameters.ts';
 import { ItemReader, responseNotFound } from './read-items.ts';
@@ -29,7 +29,7 @@ const vendorIncludes = new Set([
  * @throws GatewayError `invalid_request`, `not_supported`, `previous_response_not_found`
  */
 export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversation {
-  const request = new Placed(body);
+  const request = new BodyObject(body);
   refuseStoredReferences(request);
   const tools = new ToolReader(notes);
   const reader = new ItemReader(tools, notes);
@@ -58,7 +58,7 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
 }
 
 /** Refuses members that need stored data, without which the conversation would be incomplete. */
-function refuseStoredReferences(body: Placed<ResponsesRequest>): void {
+function refuseStoredReferences(body: BodyObject<ResponsesRequest>): void {
   for (const name of ['previous_response_id', 'conversation'] as const) {
     if (!body.isMissing(name)) throw responseNotFound(name);
   }
@@ -83,7 +83,7 @@ function replaceEffort(
   return { budget: undefined, wantsText: false, ...reasoning, effort };
 }
 
-function readReasoning(body: Placed<ResponsesRequest>): ReasoningRequest | undefined {
+function readReasoning(body: BodyObject<ResponsesRequest>): ReasoningRequest | undefined {
   const reasoning = body.maybeObject<ResponsesReasoningOptions>('reasoning');
   if (reasoning === undefined) return undefined;
   const effort = readEffort(reasoning, 'effort');

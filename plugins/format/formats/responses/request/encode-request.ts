@@ -1,10 +1,10 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation } from '../../../canonical/conversation.ts';
-import { instructionText, notePrefill } from '../../../canonical/dialogue.ts';
+import { joinAllInstructions, notePrefill } from '../../../canonical/dialogue.ts';
 import { writeEndUser } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
-import { canReason, clampEffort, noteUnservedEffort, requestedEffort } from '../../../canonical/reasoning.ts';
+import { canReason, clampEffort, noteUnsupportedEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
 import { withoutUnset } from '../../../wire/members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { responsesParameters } from './parameters.ts';
@@ -26,7 +26,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const { topLogprobs } = conversation;
   const request: ResponsesRequest = {
     model: target.model,
-    instructions: instructionText(conversation) || undefined,
+    instructions: joinAllInstructions(conversation) || undefined,
     input: items,
     ...writeTools(conversation, target),
     reasoning: writeReasoning(conversation, target),
@@ -49,9 +49,9 @@ function writeReasoning(
   { profile, notes }: EncodeTarget,
 ): ResponsesReasoningOptions | undefined {
   if (reasoning === undefined) return undefined;
-  const clientEffort = requestedEffort(reasoning);
+  const clientEffort = readRequestedEffort(reasoning);
   if (!canReason(profile)) {
-    if (clientEffort !== undefined) noteUnservedEffort(clientEffort, { profile, notes });
+    if (clientEffort !== undefined) noteUnsupportedEffort(clientEffort, { profile, notes });
     return undefined;
   }
   const effort = clientEffort && clampEffort(clientEffort, profile.quirks.efforts);

@@ -1,7 +1,7 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import { isPlainMetadata, shortenId, takenRetention } from '../../../canonical/openai.ts';
-import { requestedTier } from '../../../canonical/service-tier.ts';
-import { filledObject, filledText } from '../../../wire/members.ts';
+import { isPlainMetadata, shortenId, acceptedRetention } from '../../../canonical/openai.ts';
+import { toRequestableTier } from '../../../canonical/service-tier.ts';
+import { asFilledObject, asFilledText } from '../../../wire/members.ts';
 import { maybeInteger } from '../../../wire/read.ts';
 import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
@@ -26,14 +26,14 @@ export const responsesParameters = compileParameters(
     truncation: { is: rule.text, isLost: (truncation) => truncation === 'auto' },
     background: rule.boolean,
     store: rule.boolean,
-    user: { is: rule.text, to: 'user', read: filledText, writtenBy: 'encoder' },
-    safety_identifier: { is: rule.text, to: 'safetyId', read: filledText, writtenBy: 'encoder' },
-    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: filledText, write: shortenId },
-    service_tier: { is: rule.text, to: 'serviceTier', read: filledText, write: requestedTier },
+    user: { is: rule.text, to: 'user', read: asFilledText, writtenBy: 'encoder' },
+    safety_identifier: { is: rule.text, to: 'safetyId', read: asFilledText, writtenBy: 'encoder' },
+    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: asFilledText, write: shortenId },
+    service_tier: { is: rule.text, to: 'serviceTier', read: asFilledText, write: toRequestableTier },
     metadata: {
       is: rule.object,
       to: 'metadata',
-      read: filledObject,
+      read: asFilledObject,
       write: (all) => (isPlainMetadata(all) ? all : undefined),
     },
     previous_response_id: rule.text,
@@ -43,7 +43,7 @@ export const responsesParameters = compileParameters(
       // From the Open Responses specification.
       presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'nobody' },
       frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'nobody' },
-      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText, write: takenRetention },
+      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: acceptedRetention },
       'text.verbosity': { is: rule.text, to: 'verbosity' },
       top_logprobs: {
         is: rule.anything,

@@ -10,10 +10,10 @@ import type {
   ImagePart,
 } from '../../../canonical/conversation.ts';
 import { CallMatcher } from '../../../canonical/call-matcher.ts';
-import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
+import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { invalid, Placed } from '../../../wire/read.ts';
+import { invalidValue, BodyObject } from '../../../wire/read.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
 import type {
   ResponsesItem,
@@ -22,8 +22,8 @@ import type {
   ResponsesRequest,
   ResponsesTextOptions,
 } from '../../../wire/responses.ts';
-import { mediaTypeIn } from '../../../canonical/made-images.ts';
-import { placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
+import { detectMediaType } from '../../../canonical/generated-images.ts';
+import { placeParts, toStandardBase64, textParts } from '../../../canonical/media.ts';
 import {
   hasBreakpoint,
   readAudio,
@@ -31,8 +31,8 @@ import {
   readFilePart,
   readInstructions,
   readOutputFormat,
-  readUrl,
-  refusalPart,
+  readMediaUrl,
+  refusalParts,
 } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
 
@@ -56,13 +56,13 @@ export class ItemReader {
   }
 
   /** @throws GatewayError `invalid_request`, `previous_response_not_found` */
-  readInput(body: Placed<ResponsesRequest>): void {
+  readInput(body: BodyObject<ResponsesRequest>): void {
     const { input } = body.value;
     if (typeof input === 'string') {
       if (input !== '') this.#addMessage('user', [{ type: 'text', text: input }]);
       return;
     }
-    if (!Array.isArray(input)) throw invalid('input', 'a string or a list of items');
+    if (!Array.isArray(input)) throw invalidValue('input', 'a string or a list of items');
     let previousCount = 0;
     let type = '';
     for (const item of body.objects<ResponsesItem>('input')) {
@@ -71,12 +71,12 @@ export class ItemReader {
       type = item.isMissing('type') && !item.isMissing('role') ? 'message' : item.text('type');
       this.#readItem(type, item);
     }
-    if (this.items.length === 0) refuseUnread('input[', this.#notes);
+    if (this.items.length === 0) refuseUnreadMessage('input[', this.#notes);
     else if (this.items.length === previousCount && !modelItemPattern.test(type))
-      refuseUnread(`input[${input.length - 1}]`, this.#notes);
+      refuseUnreadMessage(`input[${input.length - 1}]`, this.#notes);
   }
 
-  #readItem(type: string, item: Placed<ResponsesItem>): void {
+  #readItem(type: string, item: BodyObject<ResponsesItem>): void {
     switch (type) {
       case 'message':
         return this.#readMessage(item);
@@ -98,7 +98,7 @@ export class ItemReader {
       case 'additional_tools':
         return this.#tools.add(item);
       case 'item_reference':
-        throw responseNotFound(item.at('id'));
+        throw responseNotFound(item.pathOf('id'));
       case 'configuration_update':
         return this.#readSettings(item);
       case 'compaction_trigger':
@@ -112,7 +112,7 @@ export class ItemReader {
   }
 
   /** Reads changed settings. Each stays in effect until a later item replaces it. */
-  #readSettings(item: Placed<ResponsesItem>): void {
+  #readSettings(item: BodyObject<ResponsesItem>): void {
     const reasoning = item.maybeObject<ResponsesReasoningOptions>('reasoning');
     const effort = reasoning && readEffort(reasoning, 'effort');
     if (effort !== undefined) this.changedSettings = { ...this.changedSettings, effort };
@@ -121,7 +121,7 @@ export class ItemReader {
       this.changedSettings = { ...this.changedSettings, output: readOutputFormat(text, 'format') };
   }
 
-  #readMessage(item: Placed<ResponsesItem>): void {
+  #readMessage(item: BodyObject<ResponsesItem>): void {
     const role = readRole(item);
     const parts = readContent(item, 'content', this.#notes);
     if (parts.length === 0) return;
@@ -135,15 +135,15 @@ export class ItemReader {
   }
 
   /** Reads a generated image. An image without data is dropped, because only the vendor that generated it has it. */
-  #readImage(item: Placed<ResponsesItem>): void {
+  #readImage(item: BodyObject<ResponsesItem>): void {
     const data = item.maybeText('result');
     if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', item.path);
-    const mediaType = mediaTypeIn(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
-    const source = { type: 'base64', mediaType, data: standardBase64(data, item.at('result')) } as const;
+    const mediaType = detectMediaType(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
+    const source = { type: 'base64', mediaType, data: toStandardBase64(data, item.pathOf('result')) } as const;
     this.#addMessage('assistant', placeParts([{ type: 'image', source, detail: undefined }], item));
   }
 
-  #readReasoning(item: Placed<ResponsesItem>): void {
+  #readReasoning(item: BodyObject<ResponsesItem>): void {
     const text = [...readTexts(item, 'summary'), ...readTexts(item, 'content')].join('\n\n');
     const encrypted = item.maybeText('encrypted_content');
     const state: Reasoning['state'] = encrypted === undefined ? undefined : readTaggedState(encrypted);
@@ -151,35 +151,35 @@ export class ItemReader {
     if (text !== '' || state !== undefined) this.items.push({ type: 'reasoning', text, state });
   }
 
-  #readCall(item: Placed<ResponsesItem>, form: ToolForm, input: string): void {
-    const name = item.filled('name');
+  #readCall(item: BodyObject<ResponsesItem>, form: ToolForm, input: string): void {
+    const name = item.filledText('name');
     const namespace = item.maybeText('namespace');
-    const id = this.#calls.call(name, item.text('call_id') || undefined);
+    const id = this.#calls.addCall(name, item.text('call_id') || undefined);
     this.items.push({ type: 'tool_call', id, name, namespace, form, input });
   }
 
-  #addResult(item: Placed<ResponsesItem>, parts: readonly Part[]): void {
+  #addResult(item: BodyObject<ResponsesItem>, parts: readonly Part[]): void {
     this.items.push({ type: 'tool_result', id: this.#resolveCallId(item), parts, isError: false });
   }
 
   /** Returns the id of the call that an item answers; matched by name if missing. Source: openai 7.7, `FunctionCallOutput`. */
-  #resolveCallId(item: Placed<ResponsesItem>): string {
+  #resolveCallId(item: BodyObject<ResponsesItem>): string {
     const callId = item.maybeText('call_id') ?? '';
     const name = item.maybeText('name');
-    if (callId === '') return this.#calls.result(name, undefined);
-    this.#calls.answer(callId);
+    if (callId === '') return this.#calls.matchResult(name, undefined);
+    this.#calls.closeCall(callId);
     return callId;
   }
 
   /** Reads a search for tools. A search without an id was run by the vendor, so only its result is kept. */
-  #readSearch(item: Placed<ResponsesItem>): void {
+  #readSearch(item: BodyObject<ResponsesItem>): void {
     if (item.isMissing('call_id')) return this.#notes.drop('input item tool_search_call');
     const { arguments: value } = item.value;
     const input = typeof value === 'string' ? value : JSON.stringify(value ?? {});
-    this.#readCall(new Placed({ ...item.value, name: toolSearchName }, item.path), 'tool_search', input || '{}');
+    this.#readCall(new BodyObject({ ...item.value, name: toolSearchName }, item.path), 'tool_search', input || '{}');
   }
 
-  #readFoundTools(item: Placed<ResponsesItem>): void {
+  #readFoundTools(item: BodyObject<ResponsesItem>): void {
     this.#tools.add(item);
     if (item.isMissing('call_id')) return;
     const reader = new ToolReader(this.#notes);
@@ -202,14 +202,14 @@ export function responseNotFound(param: string): GatewayError {
   });
 }
 
-function readRole(item: Placed<ResponsesItem>): Message['role'] {
+function readRole(item: BodyObject<ResponsesItem>): Message['role'] {
   const { role } = item.value;
   if (role === 'developer' || role === 'system') return 'system';
   if (role === 'user' || role === 'assistant') return role;
-  throw invalid(item.at('role'), 'user, assistant, system or developer');
+  throw invalidValue(item.pathOf('role'), 'user, assistant, system or developer');
 }
 
-function readTexts(item: Placed<ResponsesItem>, name: 'summary' | 'content'): string[] {
+function readTexts(item: BodyObject<ResponsesItem>, name: 'summary' | 'content'): string[] {
   const texts: string[] = [];
   for (const part of item.objects<ResponsesPart>(name)) texts.push(part.maybeText('text') ?? '');
   return texts.filter((text) => text !== '');
@@ -221,20 +221,20 @@ function readTexts(item: Placed<ResponsesItem>, name: 'summary' | 'content'): st
  *
  * @throws GatewayError `invalid_request`
  */
-function readContent(item: Placed<ResponsesItem>, name: 'content' | 'output', notes: Notes): Part[] {
+function readContent(item: BodyObject<ResponsesItem>, name: 'content' | 'output', notes: Notes): Part[] {
   return readContentParts(item, name, (part) => readPart(part, notes));
 }
 
-function readPart(part: Placed<ResponsesPart>, notes: Notes): Part[] {
+function readPart(part: BodyObject<ResponsesPart>, notes: Notes): Part[] {
   const type = part.text('type');
   switch (type) {
     case 'input_text':
     case 'output_text':
     case 'summary_text':
     case 'text':
-      return textPart(part.text('text'), hasBreakpoint(part.value));
+      return textParts(part.text('text'), hasBreakpoint(part.value));
     case 'refusal':
-      return refusalPart(part.text('refusal'));
+      return refusalParts(part.text('refusal'));
     case 'input_image':
       return [readImage(part)];
     case 'input_file':
@@ -248,11 +248,11 @@ function readPart(part: Placed<ResponsesPart>, notes: Notes): Part[] {
   }
 }
 
-function readImage(part: Placed<ResponsesPart>): ImagePart {
+function readImage(part: BodyObject<ResponsesPart>): ImagePart {
   const detail = part.maybeText('detail');
   const id = part.maybeText('file_id');
   const url = part.maybeText('image_url');
-  if (url) return { type: 'image', source: readUrl(url, part.at('image_url')), detail };
+  if (url) return { type: 'image', source: readMediaUrl(url, part.pathOf('image_url')), detail };
   if (id) return { type: 'image', source: { type: 'id', id, vendor: 'openai' }, detail };
-  throw invalid(part.at('image_url'), 'the URL of an image, unless there is a file_id');
+  throw invalidValue(part.pathOf('image_url'), 'the URL of an image, unless there is a file_id');
 }

@@ -3,10 +3,10 @@ import type { JsonValue } from '#core/platform/json.ts';
 import { readWebSearch } from '../../../canonical/web-search.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { invalid, type Placed } from '../../../wire/read.ts';
+import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import {
-  allowedChoice,
-  forcedSearch,
+  readAllowedChoice,
+  forcedSearchNote,
   isWebSearch,
   readFreeformTool,
   readFunctionTool,
@@ -44,19 +44,19 @@ export class ToolReader {
   }
 
   /** @throws GatewayError `invalid_request` */
-  add(holder: Placed<{ readonly tools?: JsonValue | undefined }>, namespace?: string): void {
+  add(holder: BodyObject<{ readonly tools?: JsonValue | undefined }>, namespace?: string): void {
     for (const tool of holder.objects<ResponsesTool>('tools')) this.#addTool(tool, namespace);
   }
 
   /** Adds a web search. A search limited to cached pages is omitted, because other vendors would search the web. */
-  #addSearch(tool: Placed): void {
+  #addSearch(tool: BodyObject): void {
     if (tool.maybeBoolean('external_web_access') === false) return this.#notes.drop('web_search');
     const isTextOnly = tool.texts('search_content_types').every((type) => type === 'text');
     if (!isTextOnly) this.#notes.drop('search_content_types of web_search');
     this.#tools.add(readWebSearch(tool, this.#notes, searchMembers));
   }
 
-  #addTool(tool: Placed<ResponsesTool>, namespace: string | undefined): void {
+  #addTool(tool: BodyObject<ResponsesTool>, namespace: string | undefined): void {
     const type = tool.isMissing('type') && !tool.isMissing('name') ? 'function' : tool.text('type');
     if (type === 'function' || type === 'custom') this.#notes.dropMembers(tool.value, unsupportedMembers, 'tools');
     if (type === 'function') this.#tools.add(readFunctionTool(tool, 'parameters', namespace));
@@ -65,7 +65,7 @@ export class ToolReader {
     else if (type === 'tool_search' && tool.value.execution === 'client') this.#tools.add(readToolSearch(tool));
     else if (isWebSearch(type)) this.#addSearch(tool);
     else {
-      this.#unsupportedTool ??= { path: tool.at('type'), type };
+      this.#unsupportedTool ??= { path: tool.pathOf('type'), type };
       this.#notes.drop(`tool ${type}`);
     }
   }
@@ -76,7 +76,7 @@ const unsupportedMembers = ['allowed_callers', 'async', 'output_schema'] as cons
 /** Members of a web search tool that do not limit the search or that are read here. */
 const searchMembers = ['type', 'external_web_access', 'search_content_types'];
 
-function readToolSearch(tool: Placed<ResponsesTool>): ClientTool {
+function readToolSearch(tool: BodyObject<ResponsesTool>): ClientTool {
   return {
     form: 'tool_search',
     name: toolSearchName,
@@ -90,14 +90,14 @@ function readToolSearch(tool: Placed<ResponsesTool>): ClientTool {
 
 /** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */
 export function readToolChoice(
-  body: Placed<ResponsesRequest>,
+  body: BodyObject<ResponsesRequest>,
   tools: readonly Tool[],
   notes: Notes,
 ): ToolChoice | undefined {
   const { tool_choice: value } = body.value;
   if (body.isMissing('tool_choice')) return undefined;
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value };
-  if (typeof value === 'string') throw invalid('tool_choice', 'auto, none, required, or an object');
+  if (typeof value === 'string') throw invalidValue('tool_choice', 'auto, none, required, or an object');
   const choice = body.object<ResponsesToolChoice>('tool_choice');
   const type = choice.text('type');
   if (type === 'function' || type === 'custom')
@@ -105,7 +105,7 @@ export function readToolChoice(
   if (type === 'tool_search') return { type: 'tool', name: toolSearchName };
   if (type === 'allowed_tools') return readAllowedTools(choice, tools, notes);
   if (!isWebSearch(type)) throw unsupportedTool('tool_choice', type);
-  notes.approximate(forcedSearch);
+  notes.approximate(forcedSearchNote);
   return { type: 'auto' };
 }
 
@@ -113,7 +113,7 @@ function unsupportedTool(param: string, type: string): GatewayError {
   return new GatewayError('not_supported', `Tools of type "${type}" are not supported.`, { param });
 }
 
-function readAllowedTools(choice: Placed<ResponsesToolChoice>, tools: readonly Tool[], notes: Notes): ToolChoice {
+function readAllowedTools(choice: BodyObject<ResponsesToolChoice>, tools: readonly Tool[], notes: Notes): ToolChoice {
   // The list may be empty but not missing.
   choice.list('tools');
   const allowedNames: string[] = [];
@@ -124,7 +124,7 @@ function readAllowedTools(choice: Placed<ResponsesToolChoice>, tools: readonly T
     else if (type === 'namespace') allowedNames.push(...listToolNames(tools, readName(tool)));
     else notes.drop(`allowed tool ${type}`);
   }
-  return allowedChoice(choice, allowedNames);
+  return readAllowedChoice(choice, allowedNames);
 }
 
 function listToolNames(tools: readonly Tool[], namespace: string): string[] {

@@ -11,7 +11,7 @@ import type {
   ImagePart,
 } from '../../../canonical/conversation.ts';
 import { normalizeCalls, textOf } from '../../../canonical/dialogue.ts';
-import { showMadeImages } from '../../../canonical/made-images.ts';
+import { moveGeneratedImages } from '../../../canonical/generated-images.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { shortenId, writeAudio } from '../../../canonical/openai.ts';
 import { supportsFreeformTools, writeToolName } from './write-tools.ts';
@@ -19,17 +19,17 @@ import type { Editable } from '../../../wire/loose.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import {
   writeDataUrl,
-  assistantText,
+  dropAssistantMedia,
   checkImageType,
-  fileNameOf,
-  unsupported,
-  uploadedFile,
+  defaultFileName,
+  unsupportedContent,
+  readUploadedId,
 } from '../../../canonical/media.ts';
 
 /** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
 export function writeItems(items: readonly Item[], target: EncodeTarget): ResponsesItem[] {
   const writer = new ItemWriter(target);
-  const normalizedItems = normalizeCalls(showMadeImages(items, target.profile.capabilities.images, target.notes));
+  const normalizedItems = normalizeCalls(moveGeneratedImages(items, target.profile.capabilities.images, target.notes));
   for (const [index, item] of normalizedItems.entries()) {
     if (item.type !== 'tool_result') writer.writeImages();
     if (item.type === 'reasoning' && !precedesOutput(normalizedItems, index))
@@ -85,7 +85,7 @@ class ItemWriter {
   #writeReasoning({ text, state }: Reasoning): void {
     const { notes, profile } = this.#target;
     const isAccepted = state?.kind === 'encrypted' && profile.capabilities.reasoning;
-    const ownData = isAccepted ? this.#target.ownState(state) : undefined;
+    const ownData = isAccepted ? this.#target.findOwnState(state) : undefined;
     if (ownData === undefined) return notes.drop('reasoning of earlier turns');
     const colon = ownData.indexOf(':');
     const id = ownData.slice(0, Math.max(colon, 0));
@@ -154,7 +154,7 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): ResponsesPart
       case 'audio':
         return writeAudio(part, target);
       case 'video':
-        throw unsupported('videos', part);
+        throw unsupportedContent('videos', part);
       default:
         return { type: 'input_text', text: part.text };
     }
@@ -162,27 +162,27 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): ResponsesPart
 }
 
 function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): ResponsesPart[] {
-  return assistantText(parts, notes).map(({ type, text }) =>
+  return dropAssistantMedia(parts, notes).map(({ type, text }) =>
     type === 'text' ? { type: 'output_text', text, annotations: [] } : { type, refusal: text },
   );
 }
 
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ResponsesPart {
   const { source, detail } = image;
-  if (!profile.capabilities.images) throw unsupported('images', image);
+  if (!profile.capabilities.images) throw unsupportedContent('images', image);
   checkImageType(source, profile.quirks.betas, image);
   const detailMember = detail !== undefined && imageDetails.has(detail) ? { detail } : {};
   if (detail !== undefined && !imageDetails.has(detail)) notes.drop('detail of an image');
   if (source.type === 'id')
-    return { type: 'input_image', file_id: uploadedFile(source, 'openai', image), ...detailMember };
+    return { type: 'input_image', file_id: readUploadedId(source, 'openai', image), ...detailMember };
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
   return { type: 'input_image', image_url: url, ...detailMember };
 }
 
 function writeFile(file: FilePart, { profile }: EncodeTarget): ResponsesPart {
   const { source, name } = file;
-  if (!profile.capabilities.files) throw unsupported('files', file);
-  if (source.type === 'id') return { type: 'input_file', file_id: uploadedFile(source, 'openai', file) };
+  if (!profile.capabilities.files) throw unsupportedContent('files', file);
+  if (source.type === 'id') return { type: 'input_file', file_id: readUploadedId(source, 'openai', file) };
   if (source.type === 'url') return { type: 'input_file', file_url: source.url };
-  return { type: 'input_file', filename: name ?? fileNameOf(source.mediaType), file_data: writeDataUrl(source) };
+  return { type: 'input_file', filename: name ?? defaultFileName(source.mediaType), file_data: writeDataUrl(source) };
 }

@@ -1,10 +1,10 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { enforceInput } from '../../../canonical/enforce-schema.ts';
-import { subsetOf } from '../../../canonical/schema-subsets.ts';
+import { selectSubset } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { asFunction } from '../../../canonical/tools.ts';
-import { writeResponsesSearch } from '../../../canonical/web-search.ts';
+import { describeAsFunction } from '../../../canonical/tools.ts';
+import { writeResponsesSearchTool } from '../../../canonical/web-search.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /**
@@ -42,7 +42,7 @@ function writeToolList(tools: readonly Tool[], target: EncodeTarget): ResponsesT
   const groups = new Map<string, ResponsesTool[]>();
   for (const tool of tools) {
     if (!isClientTool(tool)) {
-      if (target.profile.quirks.hosted_search) writtenTools.push(writeResponsesSearch(tool, target.notes));
+      if (target.profile.quirks.hosted_search) writtenTools.push(writeResponsesSearchTool(tool, target.notes));
       else target.notes.drop('web_search');
     } else if (tool.namespace === undefined || !supportsFreeformTools(target))
       writtenTools.push(writeTool(tool, target));
@@ -85,8 +85,8 @@ function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
 
 /** Writes a function. Always sets `strict`, because with the default, true, OpenAI rejects ordinary schemas. */
 function writeFunction(tool: ClientTool, name: string, target: EncodeTarget): ResponsesTool {
-  const { description, schema: inputSchema } = asFunction(tool, target.notes);
-  const { schema, strict = false } = enforceInput(tool, inputSchema, subsetOf(target.profile), target);
+  const { description, schema: inputSchema } = describeAsFunction(tool, target.notes);
+  const { schema, strict = false } = enforceInput(tool, inputSchema, selectSubset(target.profile), target);
   return { type: 'function', name, description, parameters: schema, strict };
 }
 

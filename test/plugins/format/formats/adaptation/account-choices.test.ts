@@ -32,7 +32,7 @@ function passed(name: Name, body: JsonObject, allowed: readonly CustomerChoice[]
   const text = JSON.stringify({ model: 'test', ...body });
   const format = formats[name];
   const said = { format, purpose: 'answer', model: 'test', isStream: false } as const;
-  const client = new ClientRequest(said, RequestContent.whole(text, JSON.parse(text) as JsonObject));
+  const client = new ClientRequest(said, RequestContent.fromText(text, JSON.parse(text) as JsonObject));
   const upstream = upstreamAt('http://127.0.0.1:1', { formats: [name], customerChoices: allowed });
   const profile = mergeProfiles({ quirks: { betas: true, claude: true } });
   const { body: sent, notes = [] } = adaptRequest(client, { ...routeTo(upstream), profile });

@@ -7,7 +7,7 @@ import { GrammarGuard } from '../../../../../plugins/format/canonical/guard.ts';
 import type { GuardOptions } from '../../../../../plugins/format/canonical/guard-options.ts';
 import { tagState } from '../../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../../plugins/format/canonical/reply.ts';
-import { plainNames, ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
 import { chatCodec } from '../../../../../plugins/format/formats/chat/codec.ts';
 import { chat } from '../../../../../plugins/format/formats/chat/descriptor.ts';
 import { ChatDecoder } from '../../../../../plugins/format/formats/chat/reply/decode-reply.ts';
@@ -25,7 +25,7 @@ export const thinks = (value: string): Item => ({ type: 'reasoning', text: value
 
 export function newGuard(tools: readonly ClientTool[] = [], options: Partial<GuardOptions> = {}): GrammarGuard {
   return new GrammarGuard({
-    names: new ToolNames({ tools, items: [] }, plainNames),
+    names: new ToolNames({ tools, items: [] }, commonNameRules),
     tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
     inputTokens: () => 100,
@@ -38,7 +38,9 @@ export function fragmentsOf(
   chunks: readonly (JsonObject | string)[],
   decoder: ReplyDecoder = new ChatDecoder(),
 ): Fragment[] {
-  return chunks.flatMap((chunk) => decoder.event(undefined, typeof chunk === 'string' ? chunk : JSON.stringify(chunk)));
+  return chunks.flatMap((chunk) =>
+    decoder.readEvent(undefined, typeof chunk === 'string' ? chunk : JSON.stringify(chunk)),
+  );
 }
 
 /** The reply that comes of these fragments. */
@@ -67,7 +69,7 @@ export function reply(
   const encoder = chatCodec.createEncoder(context(request));
   const events: ReplyEvent[] = fragments.flatMap((fragment) => guard.push([fragment]));
   const lines = events
-    .map((event) => encoder.event(event))
+    .map((event) => encoder.encodeEvent(event))
     .join('')
     .split('\n\n')
     .filter((line) => line !== '');
@@ -75,7 +77,7 @@ export function reply(
     .filter((line) => line !== 'data: [DONE]')
     .map((line) => JSON.parse(line.slice('data: '.length)) as JsonObject);
   if (guard.reply === undefined) throw new Error('the reply is not complete');
-  const whole = chatCodec.createEncoder(context(request)).whole(guard.reply);
+  const whole = chatCodec.createEncoder(context(request)).encodeWhole(guard.reply);
   return { chunks, lines, whole: JSON.parse(JSON.stringify(whole)) as JsonObject };
 }
 

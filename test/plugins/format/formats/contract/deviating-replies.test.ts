@@ -213,7 +213,7 @@ const skimmed = (finish: string | null) => {
     ...chunk({ content: 'Hi' }, finish),
     usage: { prompt_tokens: 3, completion_tokens: 4 },
   });
-  return new ChatDecoder().skim(new StreamEvent({ name: undefined, data }, data, Buffer.from(data)));
+  return new ChatDecoder().skimEvent(new StreamEvent({ name: undefined, data }, data, Buffer.from(data)));
 };
 
 describe('Chat counts', () => {

@@ -70,7 +70,7 @@ export function encode(
     profile: { ...profile, quirks: { reasoning: 'level', ...profile.quirks } },
     isStream: true,
     names: new ToolNames({ ...nothing, ...wanted }, toolNames),
-    ownState: (state) => (state?.origin === 'own' ? state.data : undefined),
+    findOwnState: (state) => (state?.origin === 'own' ? state.data : undefined),
     ...target,
   });
 }

@@ -6,7 +6,7 @@ import type { Conversation, Item } from '../../../../../plugins/format/canonical
 import type { GuardOptions } from '../../../../../plugins/format/canonical/guard-options.ts';
 import { GrammarGuard } from '../../../../../plugins/format/canonical/guard.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../../plugins/format/canonical/reply.ts';
-import { plainNames, ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
 import { messagesCodec } from '../../../../../plugins/format/formats/messages/codec.ts';
 import { messages } from '../../../../../plugins/format/formats/messages/descriptor.ts';
 import { decodeWith, type Decoded, encodeWith, nothing, refusalBy } from '../../codec-fixture.ts';
@@ -36,7 +36,7 @@ export function guarded(
 ): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
     ...options,
-    names: new ToolNames({ tools: [], items: [] }, plainNames),
+    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
     tag: (kind, data) => `dps1:${kind}:${data}`,
     id: 'x',
     inputTokens: () => 25,
@@ -71,8 +71,8 @@ export function encode(
     model: 'claude-there',
     profile,
     isStream: true,
-    names: new ToolNames({ ...nothing, ...wanted }, { ...plainNames, maxLength: 128 }),
-    ownState: (state) => (state?.origin === 'own' ? state.data : undefined),
+    names: new ToolNames({ ...nothing, ...wanted }, { ...commonNameRules, maxLength: 128 }),
+    findOwnState: (state) => (state?.origin === 'own' ? state.data : undefined),
     ...target,
   });
 }

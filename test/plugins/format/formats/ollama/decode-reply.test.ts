@@ -8,9 +8,9 @@ const line = (message: JsonObject, more: JsonObject = { done: false }) => ({ mod
 
 function streamed(...lines: readonly JsonObject[]) {
   const decoder = new OllamaDecoder();
-  return lines.flatMap((one) => decoder.event(undefined, JSON.stringify(one)));
+  return lines.flatMap((one) => decoder.readEvent(undefined, JSON.stringify(one)));
 }
-const whole = (body: JsonObject) => new OllamaDecoder().whole(body);
+const whole = (body: JsonObject) => new OllamaDecoder().readWhole(body);
 
 describe('a reply of Ollama', () => {
   it('a reply of Ollama is the same streamed as whole', () => {

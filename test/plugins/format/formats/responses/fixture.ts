@@ -26,7 +26,7 @@ export function encode(
     model: 'gpt-there',
     profile,
     isStream: true,
-    ownState: (state) => state?.data,
+    findOwnState: (state) => state?.data,
     ...target,
   });
 }

@@ -22,7 +22,7 @@ const own = originOf(route.upstream);
 function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;
-  const content = RequestContent.whole(text, JSON.parse(text) as JsonObject);
+  const content = RequestContent.fromText(text, JSON.parse(text) as JsonObject);
   return new ClientRequest({ format: descriptors[format], purpose: 'answer', model: 'test', isStream }, content);
 }
 const sent = (format: Format, body: JsonObject, to: Route = route) => {

@@ -22,7 +22,7 @@ const foreign = originOf(routeAt('http://127.0.0.1:2/v1').upstream);
 function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;
-  const content = RequestContent.whole(text, JSON.parse(text) as JsonObject);
+  const content = RequestContent.fromText(text, JSON.parse(text) as JsonObject);
   return new ClientRequest({ format: descriptors[format], purpose: 'answer', model: 'test', isStream }, content);
 }
 const sent = (format: Format, body: JsonObject, to: Route = route) => {
@@ -39,7 +39,7 @@ const adaptedPart = (part: JsonObject, quirks: object = {}) => {
 describe('a request of the client’s own format', () => {
   it('keeps every byte but the model’s name', () => {
     const text = '{ "model" : "test", "big": 12345678901234567890, "messages": [ ] }';
-    const content = RequestContent.whole(text, JSON.parse(text) as JsonObject);
+    const content = RequestContent.fromText(text, JSON.parse(text) as JsonObject);
     const request = requestOf('messages', {}).with({}, content);
     expect(String(adaptRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
   });
@@ -58,7 +58,7 @@ describe('a request of the client’s own format', () => {
     const call = `{"type":"tool_use","id":"a","name":"look","input":${input}}`;
     const thinking = `{"type":"thinking","thinking":"hm","signature":"dps1s${own}.SIG"}`;
     const text = `{"model":"test","messages":[{"role":"assistant","content":[${thinking},${call}]}]}`;
-    const request = requestOf('messages', {}).with({}, RequestContent.whole(text, JSON.parse(text) as JsonObject));
+    const request = requestOf('messages', {}).with({}, RequestContent.fromText(text, JSON.parse(text) as JsonObject));
     expect(String(adaptRequest(request, route).body)).toContain(`"input":${input}`);
   });
 

@@ -14,7 +14,7 @@ function named(stream: string, format: keyof typeof conversational = 'chat', nam
   const namer = new ModelNamer(name, placeOf(format));
   const framer = new SseFramer();
   const events = [...framer.push(Buffer.from(stream)), ...framer.end()];
-  return Buffer.concat(events.flatMap((event) => namer.event(event))).toString();
+  return Buffer.concat(events.flatMap((event) => namer.renameEvent(event))).toString();
 }
 
 const chunk = (members: string) => `data: {"id":"c","object":"chat.completion.chunk",${members}}\n\n`;
@@ -117,10 +117,10 @@ describe('the name of the model in a stream', () => {
 
 describe('the name of the model in a whole answer', () => {
   it('is the client’s, and every other character stays', () => {
-    expect(new ModelNamer('a"b', placeOf('chat')).whole(wholeAnswer('x'))).toBe(wholeAnswer('a\\"b'));
+    expect(new ModelNamer('a"b', placeOf('chat')).renameReply(wholeAnswer('x'))).toBe(wholeAnswer('a\\"b'));
   });
 
   it('is not added', () => {
-    expect(new ModelNamer('there', placeOf('chat')).whole('{"x":{"model":"x"}}')).toBe('{"x":{"model":"x"}}');
+    expect(new ModelNamer('there', placeOf('chat')).renameReply('{"x":{"model":"x"}}')).toBe('{"x":{"model":"x"}}');
   });
 });

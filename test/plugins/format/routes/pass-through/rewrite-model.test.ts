@@ -6,7 +6,7 @@ import { rewriteModel } from '../../../../../plugins/format/routes/pass-through/
 
 function rewrite(text: string, model = 'there'): string {
   const body = JSON.parse(text) as JsonObject;
-  return rewriteModel(RequestContent.whole(text, body), body['model'], model).toString();
+  return rewriteModel(RequestContent.fromText(text, body), body['model'], model).toString();
 }
 
 describe('rewriting the model', () => {
@@ -16,7 +16,7 @@ describe('rewriting the model', () => {
   });
 
   it('returns the very bytes when the name is the same', () => {
-    const content = RequestContent.whole('{"model":"there"}', { model: 'there' });
+    const content = RequestContent.fromText('{"model":"there"}', { model: 'there' });
     expect(rewriteModel(content, 'there', 'there')).toBe(content.bytes);
   });
 

@@ -21,7 +21,7 @@ const pieces = (...texts: string[]): JsonObject =>
 const message = (said: JsonObject, more: JsonObject = {}): JsonObject => ({
   choices: [{ index: 0, message: { role: 'assistant', ...said }, finish_reason: 'stop', ...more }],
 });
-const whole = (body: JsonObject) => settle(new ChatDecoder().whole(body));
+const whole = (body: JsonObject) => settle(new ChatDecoder().readWhole(body));
 const failureOf = (...chunks: (JsonObject | string)[]) => {
   const guard = newGuard();
   guard.push(fragmentsOf([delta({ content: 'x' }), ...chunks]));
@@ -354,7 +354,7 @@ describe('decoding endings of a Chat reply', () => {
 
   it('any content of a Chat event named error is a failure', () => {
     for (const data of ['{"message":"broke"}', '{"error":{"message":"broke"}}', 'broke']) {
-      expect(new ChatDecoder().event('error', data)).toMatchObject([
+      expect(new ChatDecoder().readEvent('error', data)).toMatchObject([
         { type: 'error', error: { code: 'upstream_failed' } },
       ]);
     }
@@ -440,7 +440,7 @@ describe('decoding a whole Chat reply', () => {
   });
 
   it('a whole Chat reply with only a finish reason is an empty answer', () => {
-    expect(new ChatDecoder().whole(message({ content: '' }))).toMatchObject([
+    expect(new ChatDecoder().readWhole(message({ content: '' }))).toMatchObject([
       { type: 'finish', reason: 'stop' },
       { type: 'end' },
     ]);
@@ -453,7 +453,7 @@ describe('decoding a whole Chat reply', () => {
   });
 
   it('a Chat error about an overlong prompt is reported as such', () => {
-    const [failure] = new ChatDecoder().whole({ error: { message: 'maximum context length is 5' } });
+    const [failure] = new ChatDecoder().readWhole({ error: { message: 'maximum context length is 5' } });
     expect(failure).toMatchObject({ error: { details: { upstream: { isContextOverflow: true } } } });
   });
 });
@@ -500,10 +500,10 @@ describe('decoding arbitrary Chat replies', () => {
       fc.property(fc.array(fc.oneof(chunk, value), { maxLength: 8 }), fc.boolean(), (chunks, inlineThinking) => {
         const decoder = new ChatDecoder(mergeProfiles({ quirks: { inline_thinking: inlineThinking } }));
         const guard = newGuard();
-        for (const one of chunks) guard.push(decoder.event(undefined, JSON.stringify(one)));
-        guard.push(decoder.event('error', 'x'));
+        for (const one of chunks) guard.push(decoder.readEvent(undefined, JSON.stringify(one)));
+        guard.push(decoder.readEvent('error', 'x'));
         newGuard().push(
-          new ChatDecoder(mergeProfiles({ quirks: { inline_thinking: inlineThinking } })).whole(
+          new ChatDecoder(mergeProfiles({ quirks: { inline_thinking: inlineThinking } })).readWhole(
             (chunks[0] ?? {}) as JsonObject,
           ),
         );

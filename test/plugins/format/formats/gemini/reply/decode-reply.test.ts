@@ -11,7 +11,7 @@ import { runs } from '../../../../../support/runs.ts';
 
 function fragmentsOf(...chunks: JsonValue[]): Fragment[] {
   const decoder = geminiCodec.createDecoder();
-  return chunks.flatMap((chunk) => decoder.event(undefined, JSON.stringify(chunk)));
+  return chunks.flatMap((chunk) => decoder.readEvent(undefined, JSON.stringify(chunk)));
 }
 
 function replyTo(...chunks: JsonValue[]): CompleteReply {
@@ -22,7 +22,7 @@ function replyTo(...chunks: JsonValue[]): CompleteReply {
 }
 
 function wholeReply(body: JsonObject): CompleteReply {
-  const { guard } = guarded(geminiCodec.createDecoder().whole(body));
+  const { guard } = guarded(geminiCodec.createDecoder().readWhole(body));
   if (guard.failure !== undefined) throw guard.failure;
   if (guard.reply === undefined) throw new Error('the reply is not complete');
   return guard.reply;
@@ -224,7 +224,7 @@ describe('decoding a Gemini reply', () => {
       error: { code: 400, message: 'The input token count (5) exceeds the maximum', status: 'INVALID_ARGUMENT' },
     };
     expect(failureOf(long)?.details.upstream).toMatchObject({ isContextOverflow: true });
-    expect(guarded(geminiCodec.createDecoder().whole({})).guard.failure).toMatchObject({ code: 'upstream_failed' });
+    expect(guarded(geminiCodec.createDecoder().readWhole({})).guard.failure).toMatchObject({ code: 'upstream_failed' });
   });
 
   it('a Gemini reply inside another object is unwrapped', () => {
@@ -322,10 +322,10 @@ describe('decoding arbitrary Gemini replies', () => {
       fc.property(fc.array(fc.oneof(chunk, anything), { maxLength: 5 }), (chunks) => {
         const { guard } = guarded(fragmentsOf(...(chunks as JsonValue[])));
         const encoder = geminiCodec.createEncoder(asking());
-        if (guard.reply !== undefined) expect(encoder.whole(guard.reply)).toHaveProperty('usageMetadata');
+        if (guard.reply !== undefined) expect(encoder.encodeWhole(guard.reply)).toHaveProperty('usageMetadata');
         const [first] = chunks;
         if (typeof first === 'object' && first !== null && !Array.isArray(first)) {
-          geminiCodec.createDecoder().whole(first as JsonObject);
+          geminiCodec.createDecoder().readWhole(first as JsonObject);
         }
       }),
       runs(200),

@@ -28,7 +28,7 @@ function checked(value: JsonObject, check: typeof isWhole): JsonObject {
 function streamed(fragments: readonly Fragment[], request: JsonObject = withThoughts): JsonObject[] {
   const encoder = geminiCodec.createEncoder(asking(request));
   const stream = guarded(fragments)
-    .events.map((event) => encoder.event(event))
+    .events.map((event) => encoder.encodeEvent(event))
     .join('');
   const blocks = stream.split('\n\n');
   expect(blocks.pop()).toBe('');
@@ -42,7 +42,7 @@ function streamed(fragments: readonly Fragment[], request: JsonObject = withThou
 function whole(fragments: readonly Fragment[], request: JsonObject = withThoughts): JsonObject {
   const { guard } = guarded(fragments);
   if (guard.reply === undefined) throw new Error('the reply is not complete');
-  return checked(geminiCodec.createEncoder(asking(request)).whole(guard.reply), isWhole);
+  return checked(geminiCodec.createEncoder(asking(request)).encodeWhole(guard.reply), isWhole);
 }
 
 interface Candidate {
@@ -284,7 +284,7 @@ describe('encoding an answer as Gemini', () => {
   });
 
   it('a truncated Gemini stream ends with an error', () => {
-    const error = geminiCodec.createEncoder(asking()).failure(new GatewayError('unavailable', 'no room'));
+    const error = geminiCodec.createEncoder(asking()).encodeFailure(new GatewayError('unavailable', 'no room'));
     expect(error).toMatch(/^data: .*\n\n$/);
     const body = checked(JSON.parse(error.slice('data: '.length)) as JsonObject, isError);
     expect(body).toMatchObject({

@@ -50,7 +50,9 @@ const thought = (index: number, thinking: string, signature: string) => [
 function fragmentsOf(events: readonly (Sent | string)[]): Fragment[] {
   const decoder = messagesCodec.createDecoder();
   return events.flatMap((event) =>
-    typeof event === 'string' ? decoder.event(undefined, event) : decoder.event(event.type, JSON.stringify(event)),
+    typeof event === 'string'
+      ? decoder.readEvent(undefined, event)
+      : decoder.readEvent(event.type, JSON.stringify(event)),
   );
 }
 
@@ -61,7 +63,7 @@ const failureOf = (...events: (Sent | string)[]): GatewayError | undefined =>
 const lossesOf = (fragments: Fragment[]) => guarded(fragments).guard.notes.entries;
 const usageOf = (first: JsonObject, last: JsonObject) =>
   replyTo(begin(first), ...speak(0, 'x'), ending(undefined, last), end).usage;
-const wholeFragments = (body: JsonObject): Fragment[] => messagesCodec.createDecoder().whole(body);
+const wholeFragments = (body: JsonObject): Fragment[] => messagesCodec.createDecoder().readWhole(body);
 const whole = (body: JsonObject): CompleteReply => repliedTo(wholeFragments(body)).reply;
 const answer = (content: JsonValue, more: JsonObject = {}): JsonObject => ({
   id: 'msg_1',
@@ -149,7 +151,7 @@ describe('decoding a Messages stream', () => {
   it('a Messages stream may have types only in its event names', () => {
     const decoder = messagesCodec.createDecoder();
     const fragments = [begin(), ...speak(0, 'Hi'), ending(), end].flatMap(({ type, ...rest }) =>
-      decoder.event(type, JSON.stringify(rest)),
+      decoder.readEvent(type, JSON.stringify(rest)),
     );
     expect(repliedTo(fragments).reply).toMatchObject({ blocks: [{ text: 'Hi' }], usage: { output: 7 } });
   });
@@ -341,15 +343,15 @@ describe('decoding errors of a Messages reply', () => {
 
   it('a Messages error is recognised by its event name, or by its shape alone', () => {
     const decoder = messagesCodec.createDecoder();
-    expect(decoder.event('error', '{"message":"it broke"}')).toMatchObject([{ type: 'error' }]);
-    expect(decoder.event(undefined, '{"error":{"message":"it broke"}}')).toMatchObject([
+    expect(decoder.readEvent('error', '{"message":"it broke"}')).toMatchObject([{ type: 'error' }]);
+    expect(decoder.readEvent(undefined, '{"error":{"message":"it broke"}}')).toMatchObject([
       { type: 'error', error: { message: expect.stringContaining('it broke') as string } },
     ]);
   });
 
   it('any content of a Messages event named error is a failure', () => {
     for (const data of ['broke', '', '[]', '{}', '{"type":"overloaded_error","message":"broke"}']) {
-      expect(messagesCodec.createDecoder().event('error', data)).toMatchObject([{ type: 'error' }]);
+      expect(messagesCodec.createDecoder().readEvent('error', data)).toMatchObject([{ type: 'error' }]);
     }
   });
 
@@ -514,7 +516,7 @@ describe('decoding arbitrary Messages replies', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof({ weight: 4, arbitrary: event }, value), { maxLength: 10 }), (events) => {
         const decoder = messagesCodec.createDecoder();
-        guarded(events.flatMap((one) => decoder.event(undefined, JSON.stringify(one))));
+        guarded(events.flatMap((one) => decoder.readEvent(undefined, JSON.stringify(one))));
         for (const one of events) if (isJsonObject(one)) guarded(wholeFragments(one));
       }),
       runs(200),

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
-import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
 import { messagesCodec } from '../../../../../../plugins/format/formats/messages/codec.ts';
 import { faults } from '../../../../../support/schemas/faults.ts';
 import { eventSchema, wholeReplySchema } from '../../../../../support/schemas/messages.ts';
@@ -79,7 +79,7 @@ function readStream(stream: string): Sent[] {
 /** The stream and the whole reply that a client gets, both checked for their schemas. */
 function write(fragments: readonly Fragment[]): Written {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [patch], items: [] }, plainNames),
+    names: new ToolNames({ tools: [patch], items: [] }, commonNameRules),
     tag: (kind, data) => tagState({ kind, origin, data }),
     id: 'x',
     inputTokens: () => 25,
@@ -87,11 +87,11 @@ function write(fragments: readonly Fragment[]): Written {
   const encoder = messagesCodec.createEncoder(context);
   const stream = fragments
     .flatMap((fragment) => guard.push([fragment]))
-    .map((event) => encoder.event(event))
+    .map((event) => encoder.encodeEvent(event))
     .join('');
   const { reply } = guard;
   if (reply === undefined) throw new Error('the reply is not complete');
-  const whole = JSON.parse(JSON.stringify(messagesCodec.createEncoder(context).whole(reply))) as JsonObject;
+  const whole = JSON.parse(JSON.stringify(messagesCodec.createEncoder(context).encodeWhole(reply))) as JsonObject;
   expect(faults(wholeReplySchema, whole)).toBeUndefined();
   return { stream, events: readStream(stream), whole, reply };
 }
@@ -204,7 +204,7 @@ describe('encoding a Messages stream', () => {
 
   it('a Messages stream ends with an error in the shape of the format', async () => {
     const encoder = messagesCodec.createEncoder(context);
-    const failure = encoder.failure(new GatewayError('upstream_failed', 'it broke'));
+    const failure = encoder.encodeFailure(new GatewayError('upstream_failed', 'it broke'));
     expect(readStream(failure)).toMatchObject([{ type: 'error', request_id: 'req_req1' }]);
     await expect(helped(failure)).rejects.toThrow('it broke');
   });

@@ -4,14 +4,14 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { type CompleteReply, contentOf, type Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.ts';
-import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
 import { responsesCodec } from '../../../../../../plugins/format/formats/responses/codec.ts';
 import { descriptors } from '../../../../../support/formats.ts';
 import { runs } from '../../../../../support/runs.ts';
 
 function fragmentsOf(events: readonly JsonObject[]): Fragment[] {
   const decoder = responsesCodec.createDecoder();
-  return events.flatMap((event) => decoder.event(String(event['type']), JSON.stringify(event)));
+  return events.flatMap((event) => decoder.readEvent(String(event['type']), JSON.stringify(event)));
 }
 
 function guarded(fragments: readonly Fragment[]): {
@@ -20,7 +20,7 @@ function guarded(fragments: readonly Fragment[]): {
   losses: readonly string[];
 } {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, plainNames),
+    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
     tag: (kind, data) => `${kind}=${data}`,
     id: 'x',
     inputTokens: () => 25,
@@ -30,7 +30,7 @@ function guarded(fragments: readonly Fragment[]): {
 }
 
 const replyTo = (events: readonly JsonObject[]) => guarded(fragmentsOf(events)).reply;
-const wholeReply = (body: JsonObject) => guarded(responsesCodec.createDecoder().whole(body)).reply;
+const wholeReply = (body: JsonObject) => guarded(responsesCodec.createDecoder().readWhole(body)).reply;
 
 const usage = {
   input_tokens: 20,
@@ -194,7 +194,7 @@ describe('decoding a Responses reply', () => {
 
   it('a Responses stream needs no event lines', () => {
     const decoder = responsesCodec.createDecoder();
-    const fragments = recorded.flatMap((event) => decoder.event(undefined, JSON.stringify(event)));
+    const fragments = recorded.flatMap((event) => decoder.readEvent(undefined, JSON.stringify(event)));
     expect(guarded(fragments).reply).toMatchObject(expected);
   });
 
@@ -425,7 +425,7 @@ describe('decoding a Responses reply', () => {
     const response = { status: 'completed', output: [...items, said], usage };
 
     it('a whole Responses reply has the notes', () => {
-      expect(guarded(responsesCodec.createDecoder().whole(response)).losses).toEqual(told);
+      expect(guarded(responsesCodec.createDecoder().readWhole(response)).losses).toEqual(told);
     });
 
     it.each([
@@ -434,7 +434,7 @@ describe('decoding a Responses reply', () => {
     ])('reasoning of the request that OpenAI withholds (%s) is noted unless its turn is over', (reason, notes) => {
       const withheld = [{ id: 'rs_1', type: 'reasoning', action: 'removed', reason }];
       const answer = { status: 'completed', output: [said], usage, input_transformations: withheld };
-      expect(guarded(responsesCodec.createDecoder().whole(answer)).losses).toEqual(notes);
+      expect(guarded(responsesCodec.createDecoder().readWhole(answer)).losses).toEqual(notes);
       expect(guarded(fragmentsOf([{ type: 'response.completed', response: answer }])).losses).toEqual(notes);
     });
 
@@ -473,7 +473,7 @@ describe('decoding errors of a Responses reply', () => {
   ])('the error in the Responses event %j is decoded', (event) => {
     const decoder = responsesCodec.createDecoder();
     const name = typeof event['type'] === 'string' ? event['type'] : undefined;
-    const { failure } = guarded(decoder.event(name, JSON.stringify(event)));
+    const { failure } = guarded(decoder.readEvent(name, JSON.stringify(event)));
     expect(failure).toMatchObject({ code: 'upstream_failed', message: expect.stringContaining('broken') });
   });
 
@@ -485,12 +485,12 @@ describe('decoding errors of a Responses reply', () => {
     { object: 'error', message: 'broken' },
     {},
   ])('the error in the whole Responses reply %j is decoded', (body) => {
-    expect(guarded(responsesCodec.createDecoder().whole(body)).failure?.code).toBe('upstream_failed');
+    expect(guarded(responsesCodec.createDecoder().readWhole(body)).failure?.code).toBe('upstream_failed');
   });
 
   it('any content of a Responses event named error is a failure', () => {
     for (const data of ['broke', '[]', '{"type":"of_its_own","message":"broke"}']) {
-      expect(responsesCodec.createDecoder().event('error', data)).toMatchObject([
+      expect(responsesCodec.createDecoder().readEvent('error', data)).toMatchObject([
         { type: 'error', error: { code: 'upstream_failed' } },
       ]);
     }
@@ -536,21 +536,21 @@ describe('decoding arbitrary Responses replies', () => {
 
   it('the Responses decoder takes an index with a member toString for none', () => {
     const decoder = responsesCodec.createDecoder();
-    expect(() => decoder.event(undefined, '{"output_index":{"toString":""}}')).not.toThrow();
+    expect(() => decoder.readEvent(undefined, '{"output_index":{"toString":""}}')).not.toThrow();
   });
 
   it('the Responses decoder never throws, and a whole reply always ends', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(event, value)), fc.string(), (events, rubbish) => {
         const decoder = responsesCodec.createDecoder();
-        const fragments = events.flatMap((one) => decoder.event(undefined, JSON.stringify(one)));
-        fragments.push(...decoder.event('response.completed', rubbish), ...decoder.event(undefined, '[DONE]'));
+        const fragments = events.flatMap((one) => decoder.readEvent(undefined, JSON.stringify(one)));
+        fragments.push(...decoder.readEvent('response.completed', rubbish), ...decoder.readEvent(undefined, '[DONE]'));
         guarded(fragments);
         const body = events[0];
         if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
         const last = responsesCodec
           .createDecoder()
-          .whole(body as JsonObject)
+          .readWhole(body as JsonObject)
           .at(-1);
         expect(['end', 'error']).toContain(last?.type);
       }),

@@ -13,7 +13,7 @@ import {
   type Fragment,
   type ReplyEvent,
 } from '../../../../../../plugins/format/canonical/reply.ts';
-import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
 import { responsesCodec } from '../../../../../../plugins/format/formats/responses/codec.ts';
 import { eventSchema, wholeReplySchema } from '../../../../../support/schemas/responses.ts';
 import { runs } from '../../../../../support/runs.ts';
@@ -29,7 +29,7 @@ afterEach(() => vi.useRealTimers());
 
 function repliedTo(fragments: readonly Fragment[]): { events: ReplyEvent[]; reply: CompleteReply } {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, plainNames),
+    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
     tag: (kind, data) => `dps1:${kind}:${data}`,
     id: 'x',
     inputTokens: () => 25,
@@ -41,7 +41,7 @@ function repliedTo(fragments: readonly Fragment[]): { events: ReplyEvent[]; repl
 
 function streamOf(events: readonly ReplyEvent[], more: Partial<ReplyContext> = {}): string {
   const encoder = responsesCodec.createEncoder({ ...context, ...more });
-  return events.map((event) => encoder.event(event)).join('');
+  return events.map((event) => encoder.encodeEvent(event)).join('');
 }
 
 type Sent = JsonObject & { type: string };
@@ -63,7 +63,7 @@ function readStream(stream: string): Sent[] {
 }
 
 function wholeOf(reply: CompleteReply, request: JsonObject = {}): JsonObject {
-  const body = responsesCodec.createEncoder({ ...context, request }).whole(reply);
+  const body = responsesCodec.createEncoder({ ...context, request }).encodeWhole(reply);
   const travelled = JSON.parse(JSON.stringify(body)) as JsonObject;
   if (!isWholeReply(travelled)) throw new Error(ajv.errorsText(isWholeReply.errors));
   return travelled;
@@ -181,9 +181,9 @@ describe('encoding a Responses stream', () => {
   it('a failed Responses stream has its finished items, the open item, and the usage', () => {
     const { events } = repliedTo(everything);
     const encoder = responsesCodec.createEncoder(context);
-    const stream = events.slice(0, 9).map((event) => encoder.event(event));
+    const stream = events.slice(0, 9).map((event) => encoder.encodeEvent(event));
     const sent = readStream(
-      stream.join('') + encoder.failure(new GatewayError('upstream_failed', 'cut off'), { input: 7, output: 3 }),
+      stream.join('') + encoder.encodeFailure(new GatewayError('upstream_failed', 'cut off'), { input: 7, output: 3 }),
     );
     expect(sent.at(-1)).toMatchObject({
       type: 'response.failed',
@@ -374,7 +374,7 @@ describe('encoding arbitrary replies as Responses', () => {
         expect(sent.at(-1)?.['response']).toEqual(wholeOf(reply));
         expect(sent.map((event) => event['sequence_number'])).toEqual(sent.map((_, index) => index));
         const decoder = responsesCodec.createDecoder();
-        const back = sent.flatMap((event) => decoder.event(event.type, JSON.stringify(event)));
+        const back = sent.flatMap((event) => decoder.readEvent(event.type, JSON.stringify(event)));
         const again = repliedTo(back).reply;
         expect(again.blocks.map(visible)).toEqual(reply.blocks.map(visible));
       }),

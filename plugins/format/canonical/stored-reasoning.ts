@@ -4,7 +4,7 @@ import { readTaggedState } from './opaque-state.ts';
 import type { CompleteReply } from './reply.ts';
 
 /** Access to the reasoning that the gateway stores for clients that do not send it back. Each request has its own object. */
-export interface KeptReasoning {
+export interface StoredReasoning {
   /** True if reasoning was found for any call in the request's history. */
   readonly hasFound: boolean;
   /**
@@ -12,18 +12,18 @@ export interface KeptReasoning {
    *
    * @param calls all calls of the history, in order
    */
-  before(calls: readonly KeptCall[]): (readonly Thought[])[];
+  findBefore(calls: readonly CallIdentity[]): (readonly Thought[])[];
   /** Stores the reasoning of an answer in the background. Never throws. */
-  keep(reply: CompleteReply): void;
+  store(reply: CompleteReply): void;
 }
 
 /** Identifies a call in a conversation. An id alone is not enough: it may repeat or belong to a call that the client has removed. */
-export type KeptCall = Pick<ToolCall, 'id' | 'name' | 'input'>;
+export type CallIdentity = Pick<ToolCall, 'id' | 'name' | 'input'>;
 
 /** A call in a client's history. */
-export interface HistoryCall extends KeptCall {
+export interface HistoryCall extends CallIdentity {
   /** True if the client did not send back the call's reasoning. */
-  readonly isBare: boolean;
+  readonly lacksReasoning: boolean;
 }
 
 /** Reasoning that led to a tool call. */
@@ -42,8 +42,10 @@ export interface StoredThought {
 }
 
 /** Lists the calls of an answer, each with the reasoning that precedes it. */
-export function thoughtsBeforeCalls({ blocks }: CompleteReply): [call: KeptCall, thoughts: readonly StoredThought[]][] {
-  const calls: [KeptCall, readonly StoredThought[]][] = [];
+export function listThoughtsByCall({
+  blocks,
+}: CompleteReply): [call: CallIdentity, thoughts: readonly StoredThought[]][] {
+  const calls: [CallIdentity, readonly StoredThought[]][] = [];
   let thoughts: StoredThought[] = [];
   let isLate = false;
   for (const block of blocks) {
@@ -68,16 +70,16 @@ export function readThoughts(entries: readonly StoredThought[]): Thought[] {
 }
 
 /** Normalizes the white space and member order of a call's input, which clients may change when they send it back. */
-export function canonicalInput(input: string): string {
+export function normalizeInput(input: string): string {
   if (input.trim() === '') return '{}';
   const value = parseObject(input);
-  return value === undefined ? input.trim() : JSON.stringify(sorted(value));
+  return value === undefined ? input.trim() : JSON.stringify(sortMembers(value));
 }
 
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortMembers(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sortMembers);
   if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([name, member]) => [name, sorted(member ?? null)] as const);
+  const entries = Object.entries(value).map(([name, member]) => [name, sortMembers(member ?? null)] as const);
   // Assigning the members would lose one named `__proto__`.
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))) as JsonObject;
 }

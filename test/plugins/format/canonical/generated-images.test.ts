@@ -5,7 +5,7 @@ import type { Item, Part } from '../../../../plugins/format/canonical/conversati
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import type { CompleteReply } from '../../../../plugins/format/canonical/reply.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
-import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { commonNameRules, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { conversational, type TextFormat, textFormats } from '../../../support/formats.ts';
 import { readers } from '../../../support/readers/index.ts';
 import { decodeWith, encodeWith, says, text } from '../codec-fixture.ts';
@@ -19,7 +19,7 @@ const caption = 'Images of your earlier answers:';
 /** The answer of a model that draws, as the gateway understands it. */
 function answered(client: TextFormat, source: Extract<Part, { type: 'image' }>['source']) {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, plainNames),
+    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
     tag: () => '',
     id: 'x1',
     inputTokens: () => 9,
@@ -33,8 +33,8 @@ function answered(client: TextFormat, source: Extract<Part, { type: 'image' }>['
   ]);
   const encoder = () => conversational[client].client.text.createEncoder(context);
   const stream = encoder();
-  const whole = JSON.parse(JSON.stringify(encoder().whole(guard.reply as CompleteReply))) as JsonObject;
-  return { stream: events.map((event) => stream.event(event)).join(''), whole, notes: guard.notes.entries };
+  const whole = JSON.parse(JSON.stringify(encoder().encodeWhole(guard.reply as CompleteReply))) as JsonObject;
+  return { stream: events.map((event) => stream.encodeEvent(event)).join(''), whole, notes: guard.notes.entries };
 }
 
 /** The history in which a client returns an answer. */

@@ -2,7 +2,7 @@ import type { Item, MediaSource, Message, Part } from './conversation.ts';
 import type { Notes } from './notes.ts';
 
 /** The images that a format allows in answers: any, only those with inline data, or none. */
-export type ShownImages = 'any' | 'data' | 'none';
+export type AnswerImages = 'any' | 'data' | 'none';
 
 /** Describes an image in text for answers that cannot hold it. An image with a URL becomes a Markdown image. */
 export function describeImage(source: MediaSource): string {
@@ -12,11 +12,11 @@ export function describeImage(source: MediaSource): string {
 }
 
 /** Returns the size of an image in characters. */
-export function sizeOf(source: MediaSource): number {
+export function imageSize(source: MediaSource): number {
   return source.type === 'url' ? source.url.length : source.data.length;
 }
 
-const beginnings: readonly (readonly [string, string])[] = [
+const mediaTypePrefixes: readonly (readonly [string, string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
   ['R0lGOD', 'image/gif'],
@@ -24,8 +24,8 @@ const beginnings: readonly (readonly [string, string])[] = [
 ];
 
 /** Detects common media types by the first base64 characters. */
-export function mediaTypeIn(data: string): string | undefined {
-  return beginnings.find(([prefix]) => data.startsWith(prefix))?.[1];
+export function detectMediaType(data: string): string | undefined {
+  return mediaTypePrefixes.find(([prefix]) => data.startsWith(prefix))?.[1];
 }
 
 /** Precedes generated images that were moved into a user message. */
@@ -35,8 +35,8 @@ const caption = 'Images of your earlier answers:';
  * Moves generated images into the next user message, for formats without images in assistant messages, because the user may ask to
  * change them. They are dropped if no user message follows or the model does not accept images.
  */
-export function showMadeImages(items: readonly Item[], takesImages: boolean, notes: Notes): readonly Item[] {
-  if (!items.some(hasMadeImages)) return items;
+export function moveGeneratedImages(items: readonly Item[], acceptsImages: boolean, notes: Notes): readonly Item[] {
+  if (!items.some(hasGeneratedImages)) return items;
   const moved: Item[] = [];
   let pending: Part[] = [];
   for (const item of items) {
@@ -45,7 +45,7 @@ export function showMadeImages(items: readonly Item[], takesImages: boolean, not
       pending.push(...item.parts.filter(isImage));
       const parts = item.parts.filter((part) => !isImage(part));
       if (parts.length > 0) moved.push({ ...item, parts });
-    } else if (item.role === 'user' && takesImages && pending.length > 0) {
+    } else if (item.role === 'user' && acceptsImages && pending.length > 0) {
       notes.approximate('images in assistant messages as user message');
       moved.push({ ...item, parts: [{ type: 'text', text: caption }, ...pending, ...item.parts] });
       pending = [];
@@ -55,7 +55,7 @@ export function showMadeImages(items: readonly Item[], takesImages: boolean, not
   return moved;
 }
 
-function hasMadeImages(item: Item): item is Message {
+function hasGeneratedImages(item: Item): item is Message {
   return item.type === 'message' && item.role === 'assistant' && item.parts.some(isImage);
 }
 

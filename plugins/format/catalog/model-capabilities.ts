@@ -17,32 +17,32 @@ import { chat } from '../formats/chat/descriptor.ts';
 import type { ClientTextFormat, FormatDescriptor } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, embeddingFormats, formats } from '../formats/formats.ts';
 import { messages } from '../formats/messages/descriptor.ts';
-import { preferredFormat } from '../request/upstream-format.ts';
-import { type Support, supportOf } from './matrix.ts';
+import { selectPreferredFormat } from '../request/upstream-format.ts';
+import { type Support, determineSupport } from './matrix.ts';
 
 const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [text, name as FeatureLoss]));
 
-type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs' | 'settings'>;
+type RouteCapabilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs' | 'settings'>;
 
 /**
  * Capabilities shared by models (there may be thousands) with the same upstreams and settings. Keyed by the quirks of the
  * first route, an object that routes with equal settings share, and then by all routes.
  */
-const known = new WeakMap<Quirks, Map<string, RouteAbilities>>();
+const capabilityCache = new WeakMap<Quirks, Map<string, RouteCapabilities>>();
 
 /** Describes what clients of each format can use of a model: the least that any of its primary routes supports. */
-export function abilitiesOf(model: Model): ModelAbilities {
-  const { input, output } = limitsOf(model);
-  return { ...routeAbilitiesOf(model), maxInputTokens: input, maxOutputTokens: output };
+export function describeCapabilities(model: Model): ModelAbilities {
+  const { input, output } = readLimits(model);
+  return { ...findRouteCapabilities(model), maxInputTokens: input, maxOutputTokens: output };
 }
 
-function routeAbilitiesOf(model: Model): RouteAbilities {
+function findRouteCapabilities(model: Model): RouteCapabilities {
   const [first] = model.routes;
-  if (first === undefined) return readRoutes(model);
-  const byRoutes = known.get(first.profile.quirks) ?? new Map<string, RouteAbilities>();
-  known.set(first.profile.quirks, byRoutes);
-  const key = [model.kind, ...model.routes.map((route) => `${identify(route)} ${route.priority}`)].join();
-  const capabilities = byRoutes.get(key) ?? readRoutes(model);
+  if (first === undefined) return describeRoutes(model);
+  const byRoutes = capabilityCache.get(first.profile.quirks) ?? new Map<string, RouteCapabilities>();
+  capabilityCache.set(first.profile.quirks, byRoutes);
+  const key = [model.kind, ...model.routes.map((route) => `${capabilityKey(route)} ${route.priority}`)].join();
+  const capabilities = byRoutes.get(key) ?? describeRoutes(model);
   byRoutes.set(key, capabilities);
   return capabilities;
 }
@@ -50,23 +50,23 @@ function routeAbilitiesOf(model: Model): RouteAbilities {
 const quirkNumbers = { count: 0, byQuirks: new WeakMap<Quirks, number>() };
 
 /** Creates a key that is equal for routes with the same capabilities. */
-function identify({ upstream, profile: { quirks } }: Route): string {
+function capabilityKey({ upstream, profile: { quirks } }: Route): string {
   const number = quirkNumbers.byQuirks.get(quirks) ?? quirkNumbers.count++;
   quirkNumbers.byQuirks.set(quirks, number);
   return `${number} ${upstream.vendor === undefined ? '-' : '+'} ${upstream.formats.join(' ')}`;
 }
 
-function readRoutes(model: Model): RouteAbilities {
+function describeRoutes(model: Model): RouteCapabilities {
   return {
-    conversations: model.kind === 'chat' ? clientTextFormats.flatMap((client) => abilitiesIn(client, model)) : [],
-    others: formats.filter((format) => isServed(format, model)).map(({ name }) => name),
-    inputs: model.kind === 'chat' ? inputsOf(model) : [],
-    settings: settingsOf(model),
+    conversations: model.kind === 'chat' ? clientTextFormats.flatMap((client) => describeFormat(client, model)) : [],
+    others: formats.filter((format) => canCallInFormat(format, model)).map(({ name }) => name),
+    inputs: model.kind === 'chat' ? describeInputs(model) : [],
+    settings: describeSettings(model),
   };
 }
 
 /** Lists the inputs that all primary routes support. For an endpoint without a vendor preset, support is undeclared. */
-function inputsOf({ routes }: Model): ('files' | 'audio' | 'video')[] {
+function describeInputs({ routes }: Model): ('files' | 'audio' | 'video')[] {
   const primary = primaryRoutes(routes);
   return (['files', 'audio', 'video'] as const).filter((input) =>
     primary.every(({ upstream, profile }) => upstream.vendor !== undefined && profile.capabilities[input]),
@@ -74,10 +74,10 @@ function inputsOf({ routes }: Model): ('files' | 'audio' | 'video')[] {
 }
 
 /** Describes the settings of Chat Completions requests that all primary routes support, including routes of other formats. */
-function settingsOf({ routes }: Model): ModelSettings {
+function describeSettings({ routes }: Model): ModelSettings {
   const primary = primaryRoutes(routes);
   const profiles = primary.flatMap(({ upstream, profile }) => {
-    const format = preferredFormat(chat, upstream.formats);
+    const format = selectPreferredFormat(chat, upstream.formats);
     return format === undefined ? [] : [profileIn(format.name, profile)];
   });
   const [first, ...others] = profiles.map(({ capabilities, quirks }) =>
@@ -92,25 +92,28 @@ function settingsOf({ routes }: Model): ModelSettings {
 
 /** True if the route supports safeguards, which only the Messages format has. */
 function hasSafeguards({ upstream, profile }: Route): boolean {
-  if (preferredFormat(messages, upstream.formats) !== messages) return false;
+  if (selectPreferredFormat(messages, upstream.formats) !== messages) return false;
   const { quirks } = profileIn(messages.name, profile);
   return (quirks.betas || quirks.safeguards) && !isRefusedMember('safeguards', quirks);
 }
 
 /** True if clients can call a model in a format without conversations. Embedding formats are translated into each other. */
-function isServed({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
+function canCallInFormat({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
   if (client === undefined || text !== undefined || kind !== model.kind) return false;
   const names = kind === 'embedding' ? embeddingFormats.map((format) => format.name) : [name];
   return model.routes.some(({ upstream }) => upstream.formats.some((format) => names.includes(format)));
 }
 
 /** Describes a model for clients of one format; empty if no route can serve the format. */
-function abilitiesIn(client: ClientTextFormat, { routes }: Model): FormatAbilities[] {
-  const usable = routes.filter(({ upstream }) => preferredFormat(client, upstream.formats) !== undefined);
+function describeFormat(client: ClientTextFormat, { routes }: Model): FormatAbilities[] {
+  const usable = routes.filter(({ upstream }) => selectPreferredFormat(client, upstream.formats) !== undefined);
   const primary = primaryRoutes(usable);
   if (primary.length === 0) return [];
   const losses = new Set<LossText>();
-  const features = modelFeatures.map((feature) => [feature, sumUp(client, primary, usable, feature, losses)]);
+  const features = modelFeatures.map((feature) => [
+    feature,
+    summarizeSupport(client, primary, usable, feature, losses),
+  ]);
   return [
     {
       format: client.name,
@@ -121,21 +124,21 @@ function abilitiesIn(client: ClientTextFormat, { routes }: Model): FormatAbiliti
 }
 
 /** @param losses receives the losses of the primary routes */
-function sumUp(
+function summarizeSupport(
   client: ClientTextFormat,
-  primary: readonly Route[],
+  primaries: readonly Route[],
   all: readonly Route[],
   feature: ModelFeature,
   losses: Set<LossText>,
 ): FeatureSupport {
-  const supports = primary.map((route) => supportOf(client, route, feature));
-  for (const loss of supports.flatMap(lossesIn)) losses.add(loss);
+  const supports = primaries.map((route) => determineSupport(client, route, feature));
+  for (const loss of supports.flatMap(lossesOf)) losses.add(loss);
   if (supports.every((support) => support === 'yes')) return 'yes';
-  const isAnywhere = all.some((route) => supportOf(client, route, feature) !== 'no');
+  const isAnywhere = all.some((route) => determineSupport(client, route, feature) !== 'no');
   return isAnywhere ? 'partly' : 'no';
 }
 
-function lossesIn(support: Support): readonly LossText[] {
+function lossesOf(support: Support): readonly LossText[] {
   return typeof support === 'string' ? [] : support.losses;
 }
 
@@ -146,11 +149,11 @@ interface ModelLimits {
 }
 
 /** Reads the limits of a model. Backup routes do not count, because a prompt that is too long for one route goes to another. */
-export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
+export function readLimits({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
   const primary = primaryRoutes(routes);
   return {
-    input: maxInputTokens ?? least(primary, (route) => route.maxInputTokens),
-    output: maxOutputTokens ?? least(primary, (route) => route.profile.quirks.max_output_tokens),
+    input: maxInputTokens ?? smallestLimit(primary, (route) => route.maxInputTokens),
+    output: maxOutputTokens ?? smallestLimit(primary, (route) => route.profile.quirks.max_output_tokens),
   };
 }
 
@@ -159,7 +162,7 @@ function primaryRoutes(routes: readonly Route[]): readonly Route[] {
 }
 
 /** Finds the smallest configured limit. Routes without a limit are assumed not to have a smaller one. */
-function least(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
+function smallestLimit(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
   const limits = routes.map(limitOf).filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits);
 }

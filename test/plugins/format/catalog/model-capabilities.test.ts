@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bestSupport, type ModelFeature, readAbilities } from '#core/config/catalog/abilities.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
-import { abilitiesOf } from '../../../../plugins/format/catalog/abilities.ts';
+import { describeCapabilities } from '../../../../plugins/format/catalog/model-capabilities.ts';
 import type { Format } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from './catalog-fixture.ts';
@@ -10,7 +10,7 @@ const routeOf = (formats: readonly Format[], priority: number, profile: ProfileS
   routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { priority, profile: mergeProfiles(profile) });
 
 const abilities = (...routes: ReturnType<typeof routeOf>[]) =>
-  abilitiesOf(
+  describeCapabilities(
     modelOf(
       'test',
       routes.flatMap(({ upstream }) => upstream.formats as Format[]),
@@ -99,7 +99,7 @@ describe('the abilities of a model', () => {
   it('abilities are computed once per model, and are empty without a plugin that provides them', () => {
     const model = modelOf('test', ['chat']);
     let reads = 0;
-    const registry = { abilityReader: () => (reads++, abilitiesOf(model)) };
+    const registry = { abilityReader: () => (reads++, describeCapabilities(model)) };
     const read = readAbilities(registry, model);
     expect(readAbilities(registry, model)).toBe(read);
     expect(reads).toBe(1);

@@ -12,35 +12,37 @@ import { checkParameters } from './formats/contract/parameters.ts';
 import { findClientCall } from './formats/formats.ts';
 import { asJsonArray } from './formats/gemini/reply/json-array.ts';
 import { type ClientRequest, readClientRequest, findModel } from './request/client-request.ts';
-import { countTokens } from './request/count-tokens.ts';
-import { answerUnavailableTools, addModelName } from './request/hosted-tools.ts';
-import { checkedBody, threadNotFound } from './request/thread.ts';
+import { respondWithTokenEstimate } from './request/count-tokens.ts';
+import { respondToUnavailableTools, addModelName } from './request/hosted-tools.ts';
+import { bodyToCheck, threadNotFound } from './request/thread.ts';
 import { requireKind } from './request/upstream-format.ts';
-import { isPassedToAll, openCall, openLongCall } from './routes/model-call.ts';
+import { isPassedToAllRoutes, openCall, openLongCall } from './routes/model-call.ts';
 import { isUpload, openUpload } from './routes/upload/open-upload.ts';
 import { ReasoningStore } from './state/kept-reasoning/store.ts';
 import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ThreadStore } from './state/threads.ts';
 
 /** Request to count tokens that was sent to a route. */
-const countRequest = defineFact<ClientRequest>('count_request');
+const countRequestFact = defineFact<ClientRequest>('count_request');
 
 /**
  * Falls back to an estimate if the route fails to count tokens, but reports the client's own errors. Trials get the
  * failure, because they test whether the route can count.
  */
-function counted(exchange: Exchange, reply: Reply): Reply {
-  const request = exchange.find(countRequest);
+function estimateIfFailed(exchange: Exchange, reply: Reply): Reply {
+  const request = exchange.find(countRequestFact);
   const isFailed = reply.status === 404 || reply.status >= 500;
   const isTrial = exchange.find(trialModel) !== undefined;
-  return request !== undefined && isFailed && !isTrial && !exchange.isAborted ? countTokens(request) : reply;
+  return request !== undefined && isFailed && !isTrial && !exchange.isAborted
+    ? respondWithTokenEstimate(request)
+    : reply;
 }
 
 /** True if the model has other routes than the only one that can continue the thread. */
 const hasBackups = defineFact<boolean>('has_backups');
 
 /** Asks the client for the whole conversation if the thread's route failed, so that another route can serve it. */
-function restarted(exchange: Exchange, reply: Reply): Reply {
+function restartThreadIfFailed(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
   if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;
   return renderError(threadNotFound(), exchange);
@@ -51,8 +53,8 @@ function restarted(exchange: Exchange, reply: Reply): Reply {
  *
  * @param hours retention of reasoning before tool calls
  */
-export function createReading(hours: number, host: Host): Stage {
-  const store = new ResponsesStore(host);
+export function createFormatStage(hours: number, host: Host): Stage {
+  const responses = new ResponsesStore(host);
   const reasoning = new ReasoningStore(host, hours);
   const threads = new ThreadStore(host);
   const endUsers = endUserIds(host);
@@ -61,7 +63,10 @@ export function createReading(hours: number, host: Host): Stage {
     timeout: Infinity,
     keepsContent: true,
     leave: (exchange, reply) =>
-      store.leave(exchange, asJsonArray(exchange, restarted(exchange, counted(exchange, reply)))),
+      responses.leave(
+        exchange,
+        asJsonArray(exchange, restartThreadIfFailed(exchange, estimateIfFailed(exchange, reply))),
+      ),
     async enter(exchange) {
       const clientEndpoint = findClientCall(exchange.endpoint);
       if (clientEndpoint === undefined) return;
@@ -71,7 +76,7 @@ export function createReading(hours: number, host: Host): Stage {
       const { format, endpoint } = clientEndpoint;
       const received = await readClientRequest(exchange, format, endpoint);
       // Only pending work is awaited, because each `await` creates two promises.
-      const resolving = store.enter(exchange, received);
+      const resolving = responses.enter(exchange, received);
       const resolved = resolving instanceof Promise ? await resolving : resolving;
       const model = exchange.find(trialModel) ?? findModel(host, resolved.model);
       requireKind(model, resolved.model, format);
@@ -79,8 +84,8 @@ export function createReading(hours: number, host: Host): Stage {
       const { content } = request;
       const { isLong } = content;
       if (isLong) await nextTurn();
-      checkParameters(checkedBody(request.outline), format.client.parameters, endpoint.required);
-      if (content.cut !== undefined && !isPassedToAll(model, request)) await content.load(exchange.body);
+      checkParameters(bodyToCheck(request.outline), format.client.parameters, endpoint.required);
+      if (content.bodyOutline !== undefined && !isPassedToAllRoutes(model, request)) await content.load(exchange.body);
       const opening = threads.open(exchange, request, model);
       const threaded = opening instanceof Promise ? await opening : opening;
       const restoring = reasoning.open(exchange, threaded, model);
@@ -90,17 +95,17 @@ export function createReading(hours: number, host: Host): Stage {
       const identified = endUser === undefined ? restored : restored.with({ endUser });
       const call = isLong ? await openLongCall(exchange, model, identified) : openCall(exchange, model, identified);
       const { refusal } = call;
-      if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
+      if (refusal !== undefined && request.purpose === 'count') return respondWithTokenEstimate(request);
       if (refusal !== undefined) {
-        const reply = answerUnavailableTools(exchange, request, refusal);
+        const reply = respondToUnavailableTools(exchange, request, refusal);
         if (reply === undefined) throw addModelName(refusal, request.model);
         return reply;
       }
-      if (request.purpose === 'count') exchange.set(countRequest, request);
+      if (request.purpose === 'count') exchange.set(countRequestFact, request);
       if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasBackups, true);
       exchange.set(storedCall, call);
       exchange.set(adapter, call);
-      const detaching = store.detach(exchange, request, call);
+      const detaching = responses.detach(exchange, request, call);
       if (detaching !== undefined) await detaching;
     },
   };

@@ -1,11 +1,11 @@
 /**
- * Builds what is published: the tree of the sources as JavaScript, with declarations, source maps, and every file that is not
- * TypeScript. Node.js strips no types under node_modules, so a package cannot hold the sources.
+ * Builds what is published: the tree of the sources as JavaScript, with source maps, the declarations of what programs outside can import,
+ * and every file that is not TypeScript. Node.js strips no types under node_modules, so a package cannot hold the sources.
  *
  *     node .ci/build.ts [FOLDER]     dist when left out; what is in it is replaced
  */
 import { execFile } from 'node:child_process';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, glob, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -14,6 +14,7 @@ const out = resolve(process.argv[2] ?? join(root, 'dist'));
 
 await rm(out, { recursive: true, force: true });
 await compile();
+await removeInnerDeclarations();
 // After the compiler, which writes JSON files that it imports anew.
 for (const folder of ['core', 'plugins', 'migrations', 'views'])
   await cp(join(root, folder), join(out, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') });
@@ -31,6 +32,18 @@ async function compile(): Promise<void> {
     console.error(stdout.split('\n').slice(0, 20).join('\n'));
     throw new Error('the sources could not be compiled; run npm run check:types', { cause: error });
   }
+}
+
+/** Keeps the declarations that the entries of the package lead to, an eighth of them. The others would double the number of files. */
+async function removeInnerDeclarations(): Promise<void> {
+  const kept = new Set(['core/index.d.ts', 'core/extension/testing/index.d.ts'].map((entry) => join(out, entry)));
+  for (const file of kept) {
+    for (const [, specifier = ''] of (await readFile(file, 'utf8')).matchAll(/["']((?:\.{1,2}|#core)\/[^"']+)["']/g)) {
+      const target = specifier.startsWith('#') ? join(out, specifier.slice(1)) : join(dirname(file), specifier);
+      if (/\.[jt]s$/.test(target)) kept.add(target.replace(/\.[jt]s$/, '.d.ts'));
+    }
+  }
+  for await (const file of glob('**/*.d.ts', { cwd: out })) if (!kept.has(join(out, file))) await rm(join(out, file));
 }
 
 /** The package.json that is nearest to the built files: what they call `#core/x.ts` is a file `core/x.js` here. */

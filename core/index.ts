@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
 /** The public API that plugins import as `daypass`. Everything else in core is private. */
 
-// A plugin, and what it registers.
+// Plugins and their registrations.
 export type { GatewayPlugin } from '#core/extension/plugin.ts';
 export type {
   CatalogProblem,
@@ -120,7 +120,7 @@ export type { Preference } from '#core/web/pages/cookies.ts';
 export { defineTexts, type Language, type Texts, type Translate } from '#core/web/texts/texts.ts';
 export { defineSentences, type Text, type TextValues } from '#core/platform/sentences.ts';
 
-// Operators' actions, and messages to customers.
+// Operator actions and messages to customers.
 export {
   type ActionKind,
   ActionRefused,
@@ -167,7 +167,7 @@ export type { EventTypes, OrderEvent, PlanEvent } from '#core/gateway/events/eve
 export { type AccountEvent, readEvents, recordEvent } from '#core/business/accounts/account-events.ts';
 export type { EventName, EventPublisher } from '#core/gateway/events/event-handler.ts';
 
-// Mails to customers.
+// Emails to customers.
 export type {
   MailButton,
   MailContext,
@@ -179,7 +179,7 @@ export type {
   MailWriter,
 } from '#core/gateway/mails/mail-kind.ts';
 
-// Members of a plugin's host.
+// The plugin's host and its members.
 export type { Host, Service, Services } from '#core/gateway/host/host.ts';
 export type { Logger } from '#core/platform/logger.ts';
 export {

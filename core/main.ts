@@ -2,12 +2,11 @@ import { commandWord } from '#core/process/command-word.ts';
 import { disableInspector, StopSignals } from '#core/process/stop-signals.ts';
 import { exitOnClosedOutput, ignoreClosedOutput } from '#core/platform/output.ts';
 
-/** Time to let output drain before exiting. */
-const exitGraceMs = 250;
+const exitGraceMs = 250; // lets output drain
 
 const args = process.argv.slice(2);
 const command = commandWord(args);
-// Before anything slow: until a handler is installed, a signal kills the process with its default action.
+// Before the slow import, because a signal without a handler would kill the process.
 const signals = command === 'start' ? new StopSignals() : undefined;
 if (signals === undefined) {
   disableInspector();
@@ -16,5 +15,5 @@ if (signals === undefined) {
 const { runCommandLine } = await import('#core/process/command-line.ts');
 
 process.exitCode = await runCommandLine(args, signals);
-// Forces the exit: a failed command or a dry start of plugins may leave timers or sockets open.
+// Forces the exit, because a failed command or a dry start of plugins may leave timers or sockets open.
 if (process.exitCode !== 0 || command === 'check') setTimeout(() => process.exit(), exitGraceMs).unref();

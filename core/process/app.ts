@@ -14,7 +14,11 @@ import { drain, drainReplaced, stoppingError } from '#core/gateway/http/drain.ts
 import { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import { type HealthSource, operatorHealthRoutes, routeHealthChecks } from '#core/gateway/http/health.ts';
 import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
-import { type OperatorAnswer, type OperatorQuestion, OperatorServer } from '#core/gateway/operator-listener/server.ts';
+import {
+  type ForwardedResponse,
+  type ForwardedRequest,
+  OperatorServer,
+} from '#core/gateway/operator-listener/server.ts';
 import { EndpointTable } from '#core/gateway/http/paths.ts';
 import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
 import type { StartingListener } from '#core/gateway/http/starting-listener.ts';
@@ -180,8 +184,8 @@ export class Gateway {
   }
 
   /** Answers an operator request that the supervisor forwards; undefined if the listener is off. */
-  answerOperator(question: OperatorQuestion): Promise<OperatorAnswer> | undefined {
-    return this.#operator?.answer(question);
+  answerOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined {
+    return this.#operator?.respond(question);
   }
 
   /** The URL of the operator's listener; undefined if it is off. */

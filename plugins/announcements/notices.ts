@@ -1,5 +1,5 @@
 import { type Announcement, listOpenAnnouncements } from './announcements.ts';
-import { type Host, sharedReading } from '#core/gateway/host/host.ts';
+import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { announcementsSection } from './section.ts';
@@ -9,7 +9,7 @@ const notice = 7 * 86_400_000;
 /** Ms of caching for stored announcements, so that the public page need not query for each visitor, and works if the query fails. */
 const ages = { maxAge: 2_000, deadline: 5_000, patience: 1_000, knownFor: 3_600_000 };
 
-const storedAnnouncements = sharedReading(ages, ({ database }) => listOpenAnnouncements(database));
+const storedAnnouncements = cacheReading(ages, ({ database }) => listOpenAnnouncements(database));
 
 /**
  * Announcements to show now, earliest start first: those of gateway.yaml and, while the database responds, those of operators. Does not

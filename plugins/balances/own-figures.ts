@@ -2,8 +2,8 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import type { Cost } from '#core/config/catalog/cost.ts';
 import { models, splitRoute } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
-import { type Host, sharedReading } from '#core/gateway/host/host.ts';
-import { countUsage, startOfHour, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
+import { type Host, cacheReading } from '#core/gateway/host/host.ts';
+import { countUsage, startOfHour, type UsageCounts, hourMs } from '#core/gateway/records/usage.ts';
 import { week } from './forecast.ts';
 import { balancesSection } from './section.ts';
 
@@ -29,7 +29,7 @@ interface Settled {
   readonly usedInWeek: ReadonlyMap<string, number>;
 }
 
-const settled = sharedReading({ maxAge: settledFor, staleFor: settledFor, deadline }, readSettled);
+const settled = cacheReading({ maxAge: settledFor, staleFor: settledFor, deadline }, readSettled);
 
 /** Reads own figures minus the use since. These are estimates: vendors round prices in other ways. */
 export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
@@ -56,7 +56,7 @@ export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
 
 async function readSettled(host: FigureHost): Promise<Settled> {
   // Records of the last hour may not have reached the database yet.
-  const until = startOfHour(host.now() - usageHour);
+  const until = startOfHour(host.now() - hourMs);
   const costsSince = onceFor((since) => costsBetween(host, since, until));
   const used = new Map<string, number>();
   const usedInWeek = new Map<string, number>();

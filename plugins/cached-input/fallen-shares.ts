@@ -1,6 +1,12 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { sharedReading } from '#core/gateway/host/host.ts';
-import { countUsage, sharesOfCache, startOfHours, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
+import { cacheReading } from '#core/gateway/host/host.ts';
+import {
+  countUsage,
+  calculateCacheShares,
+  startOfHours,
+  type UsageCounts,
+  hourMs,
+} from '#core/gateway/records/usage.ts';
 
 /** Both periods need at least this much for a fall to be reported. */
 const least = { calls: 200, inputTokens: 2_000_000 };
@@ -67,7 +73,7 @@ function shareOf(counts: Counts | undefined): number | undefined {
   if (counts === undefined) return undefined;
   // Answers from the gateway's own cache involve no vendor.
   const isEnough = counts.answered - counts.cached >= least.calls && counts.inputTokens >= least.inputTokens;
-  return isEnough ? sharesOfCache(counts)?.read : undefined;
+  return isEnough ? calculateCacheShares(counts)?.read : undefined;
 }
 
 function sumBy(of: FallenShare['of'], calls: readonly CallCounts[]): Map<string, Counts> {
@@ -95,7 +101,7 @@ function add(one: Counts, other: Counts): Counts {
 export async function readFallen(database: Pick<Database, 'query'>, now: number): Promise<FallenShare[]> {
   const since = startOfHours(now, dayHours);
   const [week, day] = await Promise.all([
-    readTimes(database, { since: since - weekHours * usageHour, until: since }),
+    readTimes(database, { since: since - weekHours * hourMs, until: since }),
     readTimes(database, { since }),
   ]);
   return findFallen(week, day);
@@ -120,6 +126,6 @@ const maxAge = 300_000; // ms
 const deadline = 10_000; // ms
 
 /** Fallen shares, read every five minutes at most. */
-export const fallenReading = sharedReading({ maxAge, staleFor: maxAge, deadline }, ({ database, now }) =>
+export const fallenReading = cacheReading({ maxAge, staleFor: maxAge, deadline }, ({ database, now }) =>
   readFallen(database.records, now()),
 );

@@ -1,6 +1,6 @@
 import { type Gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
-import { type Host, sharedReading } from '#core/gateway/host/host.ts';
-import { countUsage, sharesOfCache, startOfHours, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { type Host, cacheReading } from '#core/gateway/host/host.ts';
+import { countUsage, calculateCacheShares, startOfHours, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { knownClient } from './known-clients.ts';
 
 /** Hours that a share covers. */
@@ -18,7 +18,7 @@ interface Line {
 }
 
 /** Shares of the last day, read once a minute at most, so both metrics and all scrapers agree. */
-const shares = sharedReading({ maxAge, staleFor: maxAge, deadline }, async (host) =>
+const shares = cacheReading({ maxAge, staleFor: maxAge, deadline }, async (host) =>
   (await Promise.all(dimensions.map((by) => readLines(host, by)))).flat(),
 );
 
@@ -28,7 +28,7 @@ async function readLines({ database, now, catalog }: Host, by: Line['by']): Prom
     nameOf(by, (row as Partial<Record<Line['by'], string | null>>)[by], catalog),
   );
   return [...named].flatMap(([name, some]) => {
-    const share = name === undefined ? undefined : sharesOfCache(sum(some));
+    const share = name === undefined ? undefined : calculateCacheShares(sum(some));
     return name === undefined || share === undefined ? [] : [{ by, name, ...share }];
   });
 }

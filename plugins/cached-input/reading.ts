@@ -1,5 +1,5 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
-import { countUsage, startOfHours, writeShares } from '#core/gateway/records/usage.ts';
+import { countUsage, startOfHours, cacheSharesToJson } from '#core/gateway/records/usage.ts';
 import { object } from '#core/platform/schema.ts';
 import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 
@@ -30,7 +30,7 @@ export const cachedInputReading: OperatorReading = {
         inputTokens: row.inputTokens,
         cacheReadTokens: row.cacheReadTokens,
         cacheWriteTokens: row.cacheWriteTokens,
-        ...writeShares(row),
+        ...cacheSharesToJson(row),
       })),
     };
   },

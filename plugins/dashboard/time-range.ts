@@ -1,4 +1,4 @@
-import { startOfHours, usageHour } from '#core/gateway/records/usage.ts';
+import { startOfHours, hourMs } from '#core/gateway/records/usage.ts';
 
 /** Periods to choose from, in hours; `all` means everything on record. */
 const hoursOf = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24, all: undefined } as const;
@@ -15,6 +15,6 @@ export const timeRanges = Object.keys(hoursOf) as readonly RangeName[];
 export function startOfRange(range: RangeName, now: number): number | undefined {
   const hours = hoursOf[range];
   if (hours === undefined) return undefined;
-  if (hours === 1) return now - usageHour;
+  if (hours === 1) return now - hourMs;
   return startOfHours(now, hours);
 }

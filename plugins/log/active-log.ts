@@ -1,5 +1,5 @@
 import { gauge } from '#core/gateway/health/gauge.ts';
-import { freeDiskBytes } from '#core/gateway/health/disk-check.ts';
+import { readFreeDiskBytes } from '#core/gateway/health/disk-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';
@@ -44,6 +44,6 @@ export function describeJournal(host: Host): JournalStatus | undefined {
     waiting_bytes: journal.waitingBytes,
     oldest_ms: Math.round(journal.oldestAgeMs),
     lost_records: journal.losses.total,
-    free_disk_bytes: freeDiskBytes(host) ?? null,
+    free_disk_bytes: readFreeDiskBytes(host) ?? null,
   };
 }

@@ -3,7 +3,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { replyListener } from '#core/gateway/pipeline/reply.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
-import { openRecordSpool } from '#core/gateway/records/record-spool.ts';
+import { getRecordSpool } from '#core/gateway/records/record-spool.ts';
 import { ContentLines, Excerpt } from './content.ts';
 import { getActiveLog } from './active-log.ts';
 import type { LogOptions } from './options.ts';
@@ -28,7 +28,7 @@ export function createLogStage(options: LogOptions, host: Host): Stage {
     timeout: Infinity,
     activate() {
       Object.assign(getActiveLog(host), { requestLog, lateAfterMs: options.late_after * 1000 });
-      openRecordSpool(host).spool = requestLog.spool;
+      getRecordSpool(host).spool = requestLog.spool;
       journal.maxBytes = options.max_journal_bytes;
       host.keep(retentionKey, createRetention).keepDays = options.keep_days;
     },

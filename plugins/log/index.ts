@@ -1,6 +1,6 @@
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { foldUsage, removeOldUsage } from '#core/gateway/records/fold-usage.ts';
-import { usageDays } from '#core/gateway/records/usage.ts';
+import { usageRetentionDays } from '#core/gateway/records/usage.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { journalReport } from '#core/gateway/records/journal-status.ts';
@@ -28,10 +28,10 @@ const usageFoldJob: JobDefinition = {
 
 const usageRetentionJob: JobDefinition = {
   name: 'usage-retention',
-  description: `Deletes usage of more than ${usageDays} days ago.`,
+  description: `Deletes usage of more than ${usageRetentionDays} days ago.`,
   schedule: { pattern: '53 3 * * *' },
   async run(_data, { database }) {
-    await removeOldUsage(database, usageDays);
+    await removeOldUsage(database, usageRetentionDays);
   },
 };
 

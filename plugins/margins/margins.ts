@@ -1,7 +1,7 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { startOfHour, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
+import { startOfHour, type UsageCounts, hourMs } from '#core/gateway/records/usage.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import { readDays, type CalendarDay } from './calendar.ts';
 import { type Earning, earnedIn, readEarnings } from './earnings.ts';
@@ -71,7 +71,7 @@ export async function readMargins(
   { from, until }: Timespan,
   readCounts: ReadCounts = (span) => readUsageCounts(host.database, span),
 ): Promise<Margins> {
-  const span = { from: startOfHour(from + usageHour - 1), until };
+  const span = { from: startOfHour(from + hourMs - 1), until };
   const currency = host.section(currencySection);
   const [usage, earnings, days] = await Promise.all([
     readCounts(span),

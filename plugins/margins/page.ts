@@ -2,7 +2,7 @@ import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { groupMargins, type Margin, type MarginGroup, type Margins, sumMargins } from './margins.ts';
 import { type MarginSpan, marginReadings, marginSpans } from './margin-readings.ts';
 import { readPrices } from './prices.ts';
-import { sharesOfCache, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { calculateCacheShares, type UsageCounts } from '#core/gateway/records/usage.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { formatExact } from './beside-use.ts';
@@ -122,7 +122,7 @@ function describeTiles({ lines }: Margins, reader: Reader) {
 
 /** Describes tokens, and the shares of input that vendor caches read and wrote, which have their own prices. */
 function describeTokens(counts: UsageCounts, { t, format }: Reader): string {
-  const cache = sharesOfCache(counts);
+  const cache = calculateCacheShares(counts);
   const tokens = { input: format.compact(counts.inputTokens), output: format.compact(counts.outputTokens) };
   if (cache === undefined) return t('margins.tokens', tokens);
   return t('margins.tokens_cached', {
@@ -165,7 +165,7 @@ function marginTable(
 }
 
 function percentRead(counts: UsageCounts, { format }: Reader): string {
-  const cache = sharesOfCache(counts);
+  const cache = calculateCacheShares(counts);
   return cache === undefined ? '—' : format.percent(cache.read);
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
-import { countsOf, type CountsRow, storedCounts, sumsOfCounts, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { toCounts, type CountsRow, storedCounts, selectSums, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Timespan } from './exact-money.ts';
 
@@ -32,7 +32,7 @@ const inSpan = 'hour >= ? AND hour < ?';
 /** Sums each table separately, by few keys: over a union, PostgreSQL expects as many groups as rows, and sorts them on disk. */
 const sumsBy = (keys: string, joined = '') =>
   ['usage_hour', 'usage_delta']
-    .map((table) => `SELECT ${keys}, ${sumsOfCounts} FROM ${table} AS used ${joined} WHERE ${inSpan} GROUP BY ${keys}`)
+    .map((table) => `SELECT ${keys}, ${selectSums} FROM ${table} AS used ${joined} WHERE ${inSpan} GROUP BY ${keys}`)
     .join(' UNION ALL ');
 
 /** A single statement, so that all results cover the same records. */
@@ -47,17 +47,17 @@ const statement = `
       date_bin('1 hour', max(ends_at) OVER earlier - interval '1 microsecond', timestamptz 'epoch') + interval '1 hour') AS first_hour
     FROM in_force WINDOW earlier AS (PARTITION BY account_id ORDER BY first_hour, ends_at ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
   )
-  SELECT 'plan' AS of, NULL::float8 AS hour, account_id AS account, plan, model, route, ${sumsOfCounts}
+  SELECT 'plan' AS of, NULL::float8 AS hour, account_id AS account, plan, model, route, ${selectSums}
   FROM (${sumsBy(
     'number, model, route',
     'JOIN periods ON periods.account_id = used.account_id AND hour >= first_hour AND hour < ends_at',
   )}) AS parts
   JOIN periods USING (number) GROUP BY account_id, plan, model, route
   UNION ALL
-  SELECT 'account', NULL, account_id, NULL, model, route, ${sumsOfCounts}
+  SELECT 'account', NULL, account_id, NULL, model, route, ${selectSums}
   FROM (${sumsBy('account_id, model, route')}) AS parts GROUP BY account_id, model, route
   UNION ALL
-  SELECT 'hour', ${epoch('hour')}, NULL, NULL, model, route, ${sumsOfCounts}
+  SELECT 'hour', ${epoch('hour')}, NULL, NULL, model, route, ${selectSums}
   FROM (SELECT ${columns} FROM usage_total WHERE ${inSpan} UNION ALL SELECT ${columns} FROM usage_delta WHERE ${inSpan}) AS parts
   GROUP BY hour, model, route`;
 
@@ -78,7 +78,7 @@ export async function readUsageCounts(
   const found: Record<Row['of'], Found[]> = { plan: [], account: [], hour: [] };
   for (const row of rows) {
     const { of, hour, account, plan, model, route } = row;
-    found[of].push({ hour, account, plan, model, route, counts: countsOf(row) });
+    found[of].push({ hour, account, plan, model, route, counts: toCounts(row) });
   }
   const withoutPlan = subtract(found.account, found.plan, ({ account, model, route }) => [account, model, route]);
   const removed = subtract(found.hour, found.account, ({ model, route }) => [model, route]);
@@ -119,7 +119,7 @@ function subtract(whole: readonly Found[], parts: readonly Found[], keyOf: (one:
 
 const noCounts = Object.fromEntries(storedCounts.map((name) => [name, 0])) as Record<(typeof storedCounts)[number], 0>;
 
-export const noUsage: UsageCounts = countsOf(noCounts);
+export const noUsage: UsageCounts = toCounts(noCounts);
 
 export function addCounts(one: UsageCounts, other: UsageCounts, sign: 1 | -1 = 1): UsageCounts {
   const sum: Record<string, number> = {};

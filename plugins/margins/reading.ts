@@ -6,7 +6,7 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { writeShares } from '#core/gateway/records/usage.ts';
+import { cacheSharesToJson } from '#core/gateway/records/usage.ts';
 import { object } from '#core/platform/schema.ts';
 import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 
@@ -52,7 +52,7 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
       outputTokens: counts.outputTokens,
       cacheReadTokens: counts.cacheReadTokens,
       cacheWriteTokens: counts.cacheWriteTokens,
-      ...writeShares(counts),
+      ...cacheSharesToJson(counts),
       images: counts.images,
       ...writeMargin(money, currency),
     })),

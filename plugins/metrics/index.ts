@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Metrics } from './metrics.ts';
 import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
-import { metricSource } from '#core/gateway/health/metric-source.ts';
+import { getMetricSource } from '#core/gateway/health/metric-source.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readModelHealth, type ModelState } from '#core/business/model-health/model-health.ts';
 import { describeProblems } from '#core/web/problems/find-problems.ts';
@@ -29,7 +29,7 @@ export const plugin: GatewayPlugin = {
       const { Metrics } = await import('./metrics.ts');
       const opened = new Metrics(gateway.gauges.values(), () => server.host());
       metrics = opened;
-      metricSource(server.host()).read = () => opened.families();
+      getMetricSource(server.host()).read = () => opened.families();
     });
     gateway.operatorRoute({
       method: 'GET',

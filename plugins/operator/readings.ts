@@ -3,7 +3,7 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { type DailyUsage, readDailyUsage } from '#core/gateway/records/daily-usage.ts';
-import { listHeaviestAccounts, type Measure } from '#core/gateway/records/heaviest-accounts.ts';
+import { listHeaviestAccounts, type LoadMeasure } from '#core/gateway/records/heaviest-accounts.ts';
 import { readKeyUse } from '#core/gateway/records/key-use.ts';
 import { countUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
@@ -82,7 +82,7 @@ export const loadReadings = perCatalog((host: Host) => {
   return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d') } satisfies Record<Span, unknown>;
 });
 
-type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[Measure];
+type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[LoadMeasure];
 const dayMs = 86_400_000;
 
 /** Joins past and recent days without duplicates. */

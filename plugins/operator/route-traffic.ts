@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
-import { readUsage, sharesOfCache, startOfHours } from '#core/gateway/records/usage.ts';
+import { readUsage, calculateCacheShares, startOfHours } from '#core/gateway/records/usage.ts';
 
 /** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
@@ -15,7 +15,7 @@ export interface ServedModel {
   /** Median ms to the first content; undefined without any. */
   readonly firstTokenMs: number | undefined;
   /** Shares of the input that the vendor's cache read and wrote. */
-  readonly cache: ReturnType<typeof sharesOfCache>;
+  readonly cache: ReturnType<typeof calculateCacheShares>;
 }
 
 /** Hours of traffic shown, including the current one: attempts are counted by hour. */
@@ -39,7 +39,9 @@ export async function readRouteTraffic(database: Pick<Database, 'query'>, now: n
     new Map(
       (served.get(route) ?? []).flatMap(({ model, requests, firstContent, ...counts }) => {
         const firstTokenMs = quantile(firstContent, 0.5);
-        return model === null ? [] : [[model, { requests, firstTokenMs, cache: sharesOfCache(counts) }] as const];
+        return model === null
+          ? []
+          : [[model, { requests, firstTokenMs, cache: calculateCacheShares(counts) }] as const];
       }),
     );
   const routes = attempts.map((one) => [one.route, { ...one, models: modelsOf(one.route) }] as const);

@@ -1,12 +1,12 @@
 import { historyDays, type ReadCredits } from '#core/business/model-health/readings.ts';
-import { sharedReading } from '#core/gateway/host/host.ts';
+import { cacheReading } from '#core/gateway/host/host.ts';
 import { creditedIncidents } from './credit.ts';
 import { outagesSection } from './section.ts';
 
 /** Ms of caching: credits follow an incident after ten minutes. */
 const creditAge = 30_000;
 
-const creditReading = sharedReading({ maxAge: creditAge, deadline: 2_000, patience: 1_000 }, ({ database, now }) =>
+const creditReading = cacheReading({ maxAge: creditAge, deadline: 2_000, patience: 1_000 }, ({ database, now }) =>
   creditedIncidents(database, now() - historyDays * 86_400_000),
 );
 

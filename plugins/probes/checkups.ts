@@ -1,12 +1,12 @@
 import type { ModelCheckup, ReadCheckups } from '#core/business/model-health/readings.ts';
-import { sharedReading } from '#core/gateway/host/host.ts';
+import { cacheReading } from '#core/gateway/host/host.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
 /** Cache lifetime of a checkup, ms: routes are probed only once a day. */
 const checkupAge = 60_000;
 
-const checkupReading = sharedReading({ maxAge: checkupAge, deadline: 2_000, patience: 1_000 }, async (host) =>
+const checkupReading = cacheReading({ maxAge: checkupAge, deadline: 2_000, patience: 1_000 }, async (host) =>
   checkupsOf(await readProbedRoutes(host)),
 );
 

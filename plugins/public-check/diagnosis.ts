@@ -1,7 +1,7 @@
 import { listen } from '#core/config/sections/core-sections.ts';
 import type { Diagnosis, DiagnosisHost, DiagnosticCheck, PublicAddress } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
-import { askOperator } from '#core/gateway/operator-listener/ask.ts';
+import { queryOperator } from '#core/gateway/operator-listener/query-operator.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { PublicCaller } from './caller.ts';
 import { checkForwarded } from './checks/address.ts';
@@ -76,7 +76,7 @@ function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterab
 
 /** @throws OperatorUnavailable */
 async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCaller> {
-  const { pass } = await askOperator(host, { path: passPath });
+  const { pass } = await queryOperator(host, { path: passPath });
   if (typeof pass !== 'string') throw new Error('The running gateway is of another version: it issues no pass.');
   return new PublicCaller(url, pass);
 }

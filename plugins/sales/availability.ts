@@ -1,4 +1,4 @@
-import { type Host, sharedReading } from '#core/gateway/host/host.ts';
+import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
@@ -17,7 +17,7 @@ const patience = 1_000;
 /** Limits without free places: `all`, and plans by their days. */
 type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
-const readings = sharedReading({ maxAge, deadline, patience }, readFull);
+const readings = cacheReading({ maxAge, deadline, patience }, readFull);
 
 /** Plans sold out to an account, or to visitors; at most five seconds old. No query without limits. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {

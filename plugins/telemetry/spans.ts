@@ -10,7 +10,7 @@ import {
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { stageTimes } from '#core/gateway/pipeline/stage-times.ts';
-import { attemptSpanId, spanIdFrom, type Trace, traceOf } from '#core/gateway/trace-context.ts';
+import { attemptSpanId, createSpanId, type Trace, deriveTrace } from '#core/gateway/trace-context.ts';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { attributesOf, nanoseconds, type OtlpSpan, spanKind, statusError } from './otlp.ts';
 
@@ -47,14 +47,14 @@ const operations: Readonly<Record<string, string>> = {
  * @returns an empty list for a request that is not sampled
  */
 export function spansOf(exchange: Exchange, outcome: Outcome, sample: number): OtlpSpan[] {
-  const trace = traceOf(exchange, sample);
+  const trace = deriveTrace(exchange, sample);
   if (!trace.isSampled) return [];
   const delivered = exchange.find(delivery);
   return [
     requestSpan(exchange, outcome, trace),
     ...(exchange.find(stageTimes) ?? []).map(({ stage, startedAt, duration }) => ({
       ...within(exchange, trace, startedAt, duration),
-      spanId: spanIdFrom(`${exchange.id} stage ${stage}`),
+      spanId: createSpanId(`${exchange.id} stage ${stage}`),
       name: stage,
       kind: spanKind.internal,
       attributes: [],

@@ -1,10 +1,10 @@
 import { guarded, noteFailure } from '#core/platform/background.ts';
 import { isSent, type TelemetrySignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
-import { metricSource } from '#core/gateway/health/metric-source.ts';
+import { getMetricSource } from '#core/gateway/health/metric-source.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
-import { openRecordSpool, type RecordSpool } from '#core/gateway/records/record-spool.ts';
+import { getRecordSpool, type RecordSpool } from '#core/gateway/records/record-spool.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { version } from '#core/platform/version.ts';
 import { Collector, pairsOf } from './collector.ts';
@@ -45,7 +45,7 @@ export class Telemetry implements AsyncDisposable {
       const report = guarded(host.log, 'sending metrics', () => this.#report());
       this.#timer = setInterval(report, settings.metrics_interval * 1000).unref();
     }
-    this.#spool = openRecordSpool(host).spool;
+    this.#spool = getRecordSpool(host).spool;
     if (this.#spool !== undefined) this.#shipping = this.#ship(this.#spool);
   }
 
@@ -72,7 +72,7 @@ export class Telemetry implements AsyncDisposable {
   }
 
   async #sendMetrics(): Promise<void> {
-    const families = (await metricSource(this.#host).read?.()) ?? [];
+    const families = (await getMetricSource(this.#host).read?.()) ?? [];
     const metrics = toOtlpMetrics(families, this.#startedAt, nanoseconds(Date.now()));
     if (metrics.length > 0) await this.#senders.metrics.deliver(metrics);
   }

@@ -1,5 +1,5 @@
 import { epoch } from '#core/platform/database/rows.ts';
-import { type Host, sharedReading } from '#core/gateway/host/host.ts';
+import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
 /** Minimum replies by a different model within a day for a route to be reported; a few may be mistakes of the vendor. */
@@ -36,10 +36,7 @@ const maxAgeMs = 60_000;
 const deadlineMs = 10_000;
 
 /** Cached, because pages refresh every few seconds. */
-const cachedOtherModels = sharedReading(
-  { maxAge: maxAgeMs, staleFor: maxAgeMs, deadline: deadlineMs },
-  findOtherModels,
-);
+const cachedOtherModels = cacheReading({ maxAge: maxAgeMs, staleFor: maxAgeMs, deadline: deadlineMs }, findOtherModels);
 
 /** Counts such replies. The time is a parameter, so that PostgreSQL plans only for the partitions of the last day. */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModelRow[]> {

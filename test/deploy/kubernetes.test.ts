@@ -6,7 +6,7 @@ import { readDocument } from '#core/config/file/document.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { assembleForCommand } from '#core/extension/assembly.ts';
 import { type Config, validate } from '#core/extension/validation/validate-config.ts';
-import { refuseAccess } from '#core/gateway/operator-listener/access.ts';
+import { checkAccess } from '#core/gateway/operator-listener/access.ts';
 import { writePrometheusRule } from '../../.ci/kubernetes.ts';
 import { silentLog } from '../support/database.ts';
 import { type Manifest, mistakesOf } from './schemas/mistakes.ts';
@@ -194,7 +194,7 @@ describe('gateway.yaml of Kubernetes', () => {
     for (const name of [...service, 'daypass-instances.shop.svc.cluster.local'])
       for (const host of [name, `daypass-1.${name}`]) {
         const request = { headers: { host: `${host}:9080` }, localAddress: '10.1.2.3' };
-        expect([host, refuseAccess(request, { names })]).toEqual([host, undefined]);
+        expect([host, checkAccess(request, { names })]).toEqual([host, undefined]);
       }
   });
 });

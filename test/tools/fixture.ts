@@ -1,7 +1,7 @@
 import { revokeDays } from '#core/business/accounts/ledger.ts';
 import { rotateKey } from '#core/business/accounts/account-key.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { listRequests, exportPage } from '#core/gateway/records/read-requests.ts';
+import { listRequests, exportPageSize } from '#core/gateway/records/read-requests.ts';
 import { vendorOf } from '../conformance/fixture.ts';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
@@ -76,7 +76,11 @@ export async function openToolsFixture(databaseUrl: string): Promise<ToolsFixtur
     async recordsOf(period, count) {
       const deadline = performance.now() + recordTimeout;
       for (;;) {
-        const { records } = await listRequests(home.database, { ...period, isMetered: true }, { limit: exportPage });
+        const { records } = await listRequests(
+          home.database,
+          { ...period, isMetered: true },
+          { limit: exportPageSize },
+        );
         if (records.length >= count || performance.now() > deadline) return records.toReversed();
         await new Promise((resolve) => setTimeout(resolve, pollInterval));
       }

@@ -1,16 +1,16 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Finding } from './finding.ts';
 
-/** One thing that is checked. Checks run side by side, each with a deadline of its own. */
+/** A single check. Checks run concurrently, each with its own deadline. */
 export interface DiagnosticCheck {
-  /** Distinguishes several: an upstream, a provider. */
+  /** Name that distinguishes several checks, such as that of an upstream or a provider. */
   readonly subject?: string;
-  /** Timeout in seconds, if it may take longer than others. */
+  /** Timeout in seconds, for a check that may take longer than others. */
   readonly timeout?: number;
-  /** Requested by a separate option, so it runs in addition to those of `--only`. */
+  /** True for a check that has its own option, so that it runs even if `--only` does not name it. */
   readonly isAsked?: true;
   /**
-   * An error fails the check with its message.
+   * Runs the check. An error fails it, with the error's message as text.
    *
    * @param signal aborts at the deadline
    */
@@ -20,26 +20,26 @@ export interface DiagnosticCheck {
 /** The address that `doctor --url` calls. */
 export interface PublicAddress {
   readonly url: string; // without /v1
-  readonly seconds: number; // that its slow calls take
+  readonly seconds: number; // duration of the slow calls
 }
 
-/** A host with the configuration, but without anything open: `doctor` runs while the database does not. */
+/** A host with the configuration but without open services, because `doctor` must also work if the database is down. */
 export type DiagnosisHost = Pick<
   Host,
   'section' | 'catalog' | 'service' | 'isProduction' | 'dataFolder' | 'log' | 'now' | 'monotonic' | 'keep'
 > & {
-  /** Undefined unless `doctor` was asked to call it. */
+  /** Set with `doctor --url`. */
   readonly publicAddress?: PublicAddress | undefined;
-  /** To which `doctor --mail` sends a mail. */
+  /** Recipient of the test email of `doctor --mail`. */
   readonly mailAddress?: string | undefined;
-  /** For each check, as `--timeout` says; undefined without it. */
+  /** Timeout of each check from `--timeout`; undefined without the option. */
   readonly seconds?: number | undefined;
 };
 
-/** Checks that `daypass doctor` runs, of core or of a plugin. */
+/** A group of checks of core or a plugin, which `daypass doctor` runs. */
 export interface Diagnosis {
-  /** Snake_case and short; the first column: `upstreams`. */
+  /** Short name in snake_case, shown in the first column: `upstreams`. */
   readonly name: string;
-  /** The checks that this configuration needs. Opens nothing. */
+  /** Returns the checks that this configuration needs. Opens nothing. */
   checks(host: DiagnosisHost): Iterable<DiagnosticCheck>;
 }

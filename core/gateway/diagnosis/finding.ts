@@ -1,10 +1,10 @@
 /** Result of one check of `daypass doctor`. */
 export interface Finding {
-  /** `warning`: works, and soon may not, or could not be made sure of. `skipped`: there is nothing to check. */
+  /** `warning`: works now but may soon fail, or could not be verified. `skipped`: nothing to check. */
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
   /** The result in a few words, without secrets. */
   readonly text: string;
-  /** Remedy in a sentence or two; with `warning` and `failed`. */
+  /** Remedy for `warning` and `failed`, in one or two sentences. */
   readonly advice?: string;
 }
 

@@ -6,9 +6,9 @@ import { describeConnectionError } from '#core/platform/errors/connection-error.
 import { failed, type Finding, ok, warning } from './finding.ts';
 
 const certificateWarningDays = 14;
-const day = 86_400_000;
+const dayMs = 86_400_000;
 
-const failures: readonly (readonly [RegExp, string, string])[] = [
+const failures: readonly (readonly [pattern: RegExp, text: string, advice: string])[] = [
   [
     /ENOTFOUND|EAI_AGAIN/,
     'host name not found',
@@ -19,7 +19,7 @@ const failures: readonly (readonly [RegExp, string, string])[] = [
   [
     /ETIMEDOUT|ABORT|TimeoutError|CONNECT_TIMEOUT/i,
     'no response in time',
-    'A firewall between here and there may drop packets: allow the connection, or correct host and port.',
+    'A firewall on the way may drop packets. Allow the connection, or correct host and port.',
   ],
   [/CERT_HAS_EXPIRED/, 'its certificate has expired', 'Renew it there; also check the clock of this machine.'],
   [
@@ -45,18 +45,18 @@ const failures: readonly (readonly [RegExp, string, string])[] = [
   [/ECONNRESET|EPIPE|UND_ERR_SOCKET/, 'the connection was closed', 'A proxy or firewall may cut it; try again.'],
 ];
 
-/** Explains a failed connection, with the remedy. Never repeats a driver's message, which may contain addresses and secrets. */
+/** Explains a failed connection, with a remedy. Never repeats a driver's message, which may contain addresses and secrets. */
 export function explainNetworkError(thrown: unknown): Finding {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const text = `${error.name} ${'code' in error ? String(error.code) : ''} ${error.message}`;
-    const known = failures.find(([pattern]) => pattern.test(text));
-    if (known !== undefined) return failed(known[1], known[2]);
+    const failure = failures.find(([pattern]) => pattern.test(text));
+    if (failure !== undefined) return failed(failure[1], failure[2]);
   }
-  const advice = 'Try the same from this machine with curl, which says more.';
+  const advice = 'Try the same with curl on this machine, which prints more details.';
   return failed(describeConnectionError(thrown).replace('; see the log', ''), advice);
 }
 
-/** Checks that a server is reachable: its name is resolved, it takes a connection, and its certificate is valid. Never rejects. */
+/** Checks that a server's name can be resolved, that it accepts a connection, and that its certificate is valid. Never rejects. */
 export async function checkOrigin(url: string | URL, signal: AbortSignal): Promise<Finding> {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -64,12 +64,12 @@ export async function checkOrigin(url: string | URL, signal: AbortSignal): Promi
     if (isIP(host) === 0) await lookup(host);
     signal.throwIfAborted();
     if (protocol !== 'https:') {
-      using _socket = disposable(await opened(connectPlain(Number(port) || 80, host), 'connect', signal));
+      using _socket = toDisposable(await waitUntilOpen(connectPlain(Number(port) || 80, host), 'connect', signal));
       return ok('reachable');
     }
     const servername = isIP(host) === 0 ? host : '';
     const socket = connectTls({ host, port: Number(port) || 443, servername });
-    using _socket = disposable(await opened(socket, 'secureConnect', signal));
+    using _socket = toDisposable(await waitUntilOpen(socket, 'secureConnect', signal));
     return describeCertificate(socket);
   } catch (error) {
     return explainNetworkError(error);
@@ -77,17 +77,17 @@ export async function checkOrigin(url: string | URL, signal: AbortSignal): Promi
 }
 
 function describeCertificate(socket: TLSSocket): Finding {
-  const end = Date.parse(socket.getPeerCertificate().valid_to);
-  const days = Math.floor((end - Date.now()) / day);
+  const expiresAt = Date.parse(socket.getPeerCertificate().valid_to);
+  const days = Math.floor((expiresAt - Date.now()) / dayMs);
   if (!(days < certificateWarningDays)) return ok(`reachable, ${socket.getProtocol() ?? 'TLS'}`);
   return warning(
     `its certificate ends in ${days} days`,
-    'Its owner has to renew it; every connection fails from then on.',
+    'Ask its owner to renew it. Otherwise every connection will fail.',
   );
 }
 
-async function opened<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
-  // Errors after the event, such as a reset while it closes, are without effect.
+async function waitUntilOpen<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
+  // Ignores errors after the event, such as a reset while the socket closes.
   socket.on('error', () => undefined);
   try {
     await once(socket, event, { signal });
@@ -98,6 +98,6 @@ async function opened<S extends Socket>(socket: S, event: string, signal: AbortS
   }
 }
 
-function disposable(socket: Socket): Disposable {
+function toDisposable(socket: Socket): Disposable {
   return { [Symbol.dispose]: () => socket.destroy() };
 }

@@ -10,7 +10,7 @@ const channel = 'account-events';
 const maxEventBytes = 16_384; // as JSON
 const retriesMs = { first: 500, longest: 30_000 };
 
-/** Publishes on the shared store, and passes received events to this instance's handlers, each of which has its own queue. */
+/** Publishes events on the shared store, and passes received events to this instance's handlers. Each handler has its own queue. */
 export class EventBus<Context> implements EventPublisher, AsyncDisposable {
   readonly #events: Events;
   readonly #queues: readonly EventQueue<Context>[];
@@ -31,17 +31,18 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
     await this.#events.publish(channel, message);
   }
 
-  /** Starts delivery. While the shared store does not respond, it retries in the background. */
+  /** Starts delivery. Retries in the background if the shared store does not respond. */
   async listen(): Promise<void> {
     const { signal } = this.#closing;
     if (this.#queues.length === 0 || signal.aborted) return;
-    const first = Promise.withResolvers<void>();
-    const subscribe = () => this.#events.subscribe(channel, (message) => this.#deliver(message)).finally(first.resolve);
+    const firstTry = Promise.withResolvers<void>();
+    const subscribe = () =>
+      this.#events.subscribe(channel, (message) => this.#deliver(message)).finally(firstTry.resolve);
     const onFailure = (error: unknown, failures: number) => {
       if (failures === 0) logFailure(this.#log, 'cannot receive events from other instances; retrying', error);
     };
     this.#subscription = retryUntilDone(subscribe, { range: retriesMs, signal, onFailure });
-    await first.promise;
+    await firstTry.promise;
   }
 
   #deliver(message: string): void {
@@ -49,7 +50,7 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
     for (const queue of this.#queues) if (queue.event === name) queue.add(payload);
   }
 
-  /** Stops listening and waits, within limits, for the handlers that are running. */
+  /** Stops listening, and waits for running handlers up to a timeout. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     const unsubscribe = await this.#subscription;

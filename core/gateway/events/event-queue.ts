@@ -3,16 +3,16 @@ import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { EventHandler, EventName } from './event-handler.ts';
 
 const maxQueueLength = 1_000; // per handler; later events are dropped
-const handlerTimeoutMs = 30_000; // per event; after it, the next event is handled in parallel
+const handlerTimeoutMs = 30_000; // per event; afterwards the next event is handled concurrently
 const closeTimeoutMs = 5_000;
 
-/** Calls one handler with events, one at a time. */
+/** Passes events to a handler, one at a time. */
 export class EventQueue<Context> {
   readonly event: EventName;
   readonly #handler: EventHandler<Context>;
   readonly #context: () => Context;
   readonly #log: Logger;
-  readonly #waiting: never[] = [];
+  readonly #queue: never[] = [];
   #running: Promise<void> | undefined;
   #dropped = 0;
 
@@ -24,18 +24,18 @@ export class EventQueue<Context> {
   }
 
   add(payload: never): void {
-    if (this.#waiting.length >= maxQueueLength) {
+    if (this.#queue.length >= maxQueueLength) {
       if (this.#dropped === 0)
         this.#log.error(`${this.#name} is too slow: ${maxQueueLength} events are queued, later ones are dropped`);
       this.#dropped++;
       return;
     }
-    this.#waiting.push(payload);
+    this.#queue.push(payload);
     this.#running ??= this.#run();
   }
 
   async close(): Promise<void> {
-    this.#waiting.length = 0;
+    this.#queue.length = 0;
     await firstOrTimeout([this.#running ?? Promise.resolve()], closeTimeoutMs);
   }
 
@@ -44,9 +44,9 @@ export class EventQueue<Context> {
   }
 
   async #run(): Promise<void> {
-    // Handlers run after the publisher's call has returned, never inside it.
+    // Handlers run after the publisher's call has returned.
     await Promise.resolve();
-    for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
+    for (let payload = this.#queue.shift(); payload !== undefined; payload = this.#queue.shift()) {
       const result = await firstOrTimeout([this.#handle(payload)], handlerTimeoutMs);
       if (result === timedOut) this.#log.error(`${this.#name} has not finished after ${handlerTimeoutMs / 1000} s`);
     }

@@ -8,22 +8,22 @@ export interface Reading {
 
 /** A metric that is read only when metrics are scraped. */
 export interface Gauge {
-  /** Snake_case, ending with the unit, without the common prefix: `journal_waiting_bytes`. */
+  /** Name in snake_case that ends with the unit, without the common prefix: `journal_waiting_bytes`. */
   readonly name: string;
-  /** Description of one line. */
+  /** Description in one line. */
   readonly description: string;
   /** Names of the readings' labels. */
   readonly labels?: readonly string[];
   /** True for a count that only grows; its name ends with `_total`. */
   readonly isCounter?: true;
-  /** Reads the values. An error is logged, and the metric is left out. */
+  /** Reads the values. An error is logged, and the metric is omitted. */
   read(host: Host): Iterable<Reading> | Promise<Iterable<Reading>>;
 }
 
 type Awaitable<T> = T | Promise<T>;
 type LabelledValue = readonly [...labels: string[], value: number];
 
-/** Defines a gauge with a single value, left out if it is undefined. It is a counter if the name ends with `_total`. */
+/** Defines a gauge with a single value, omitted while it is undefined. It is a counter if the name ends with `_total`. */
 export function gauge(name: string, description: string, read: (host: Host) => Awaitable<number | undefined>): Gauge {
   return {
     name,

@@ -6,7 +6,7 @@ export type HealthVerdict =
   | {
       readonly ok: false;
       /**
-       * One sentence for an operator on call: the problem, then the remedy, without secrets and addresses. It is in English; pages
+       * The problem, then the remedy, in one sentence for an operator on call, without secrets and addresses. It is in English; pages
        * translate sentences of `defineSentences`.
        */
       readonly reason: string;
@@ -16,20 +16,20 @@ export type HealthVerdict =
 
 /**
  * A check for faults while requests are still served. A failing check makes `/readyz?verbose` `degraded` and the metric
- * `health_check` 0. It is logged once when it begins to fail and once when it passes again, and is among the problems reported to
- * operators. The text `check.NAME` is its name in words. The public `/readyz` ignores it: a shared dependency would otherwise take
- * all instances out at once.
+ * `health_check` 0. It is logged once when it starts to fail and once when it passes again, and is one of the problems reported to
+ * operators. The text `check.NAME` is its display name. The public `/readyz` ignores it, because a shared dependency would otherwise
+ * take all instances out of service at once.
  */
 export interface HealthCheck {
-  /** Snake_case and short: `records`. */
+  /** Short name in snake_case: `records`. */
   readonly name: string;
   /** Page on which operators resolve the failure; default: the page of all checks. */
   readonly page?: string;
-  /** Name of the page in docs/runbooks with meaning, effect on customers and remedy: `disk-full`. */
+  /** Name of the page in docs/runbooks, such as `disk-full`, with meaning, effect on customers and remedy. */
   readonly runbook?: string;
   /** False if there is nothing to check; default: always true. */
   readonly appliesTo?: (host: Host) => boolean;
-  /** Rereads the check's data. Must be fast, and never rejects. */
+  /** Rereads the check's data. Must be fast, and must not reject. */
   refresh?(host: Host): Promise<unknown>;
   /** Evaluates data in memory, because it runs every few seconds and on each operator request. An error fails the check. */
   check(host: Host): HealthVerdict;

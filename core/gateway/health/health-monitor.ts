@@ -30,8 +30,8 @@ export class HealthMonitor implements Disposable {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      for (const checked of await readHealth(this.#registry, this.#host())) {
-        if (!this.#isDisposed && checked.ok === this.#failing.has(checked.name)) this.#note(checked);
+      for (const health of await readHealth(this.#registry, this.#host())) {
+        if (!this.#isDisposed && health.ok === this.#failing.has(health.name)) this.#recordChange(health);
       }
     } catch (error) {
       this.#host().log.error('the health checks could not be read', error);
@@ -45,14 +45,14 @@ export class HealthMonitor implements Disposable {
     clearInterval(this.#timer);
   }
 
-  #note(checked: CheckedHealth): void {
+  #recordChange(health: CheckedHealth): void {
     const { log } = this.#host();
-    if (checked.ok) {
-      this.#failing.delete(checked.name);
-      log.info(`health check "${checked.name}" passes again`);
+    if (health.ok) {
+      this.#failing.delete(health.name);
+      log.info(`health check "${health.name}" passes again`);
     } else {
-      this.#failing.add(checked.name);
-      log.error(`health check "${checked.name}" fails: ${checked.reason}`);
+      this.#failing.add(health.name);
+      log.error(`health check "${health.name}" fails: ${health.reason}`);
     }
     this.#onChange();
   }

@@ -4,29 +4,31 @@ import type { Host } from '../host/host.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
 const maxAgeMs = 1_000;
-const deadline = 3_000; // ms
+const deadlineMs = 3_000;
 
-/** Returns the state of the queue, read once for all gauges of a scrape, and at most once a second. */
-export function queueState(host: Host): Promise<QueueState> {
+/** Reads the state of the queue, once for all gauges of a scrape, and at most once a second. */
+export function readQueueState(host: Host): Promise<QueueState> {
   const read = () => host.jobs.state();
   const now = () => host.monotonic();
-  return host.keep('health/queue-state', () => new FreshValue({ maxAge: maxAgeMs, deadline, now, read })).get();
+  return host
+    .keep('health/queue-state', () => new FreshValue({ maxAge: maxAgeMs, deadline: deadlineMs, now, read }))
+    .get();
 }
 
-/** Gauges of the job queue, with equal values on every instance. */
+/** Gauges of the job queue. Their values are the same on every instance. */
 export const jobGauges = [
   gaugeBy(
     ['state'],
     'jobs',
     'Jobs by state: waiting, running, and failed for good in the last 24 hours (at most 100).',
     async (host) => {
-      const { waiting, running, failed } = await queueState(host);
+      const { waiting, running, failed } = await readQueueState(host);
       return Object.entries({ waiting, running, failed: failed.length });
     },
   ),
   gauge(
     'jobs_waiting_oldest_seconds',
-    'For how long the oldest waiting job has waited; 0 without any.',
-    async (host) => (await queueState(host)).longestWait / 1000,
+    'Age of the oldest waiting job; 0 if no job waits.',
+    async (host) => (await readQueueState(host)).longestWait / 1000,
   ),
 ];

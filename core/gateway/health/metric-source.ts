@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** A metric with its values, as in `/metrics`. */
+/** A metric with its values, as shown at `/metrics`. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
@@ -19,7 +19,7 @@ interface MetricSource {
   read: (() => Promise<readonly MetricFamily[]>) | undefined;
 }
 
-/** Reads the metrics of the process for consumers other than Prometheus. */
-export function metricSource(host: Pick<Host, 'keep'>): MetricSource {
+/** Returns the source of the process's metrics for consumers other than Prometheus. Its `read` is set by the plugin with the metrics. */
+export function getMetricSource(host: Pick<Host, 'keep'>): MetricSource {
   return host.keep('metrics/source', () => ({ read: undefined }) as MetricSource);
 }

@@ -6,7 +6,7 @@ import { gauge, gaugeBy } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-/** Checks that host names in use can be resolved. Cached results hide a failure for an hour. */
+/** Checks that the host names in use can be resolved. Cached addresses keep working for an hour after the first failure. */
 export const namesCheck: HealthCheck = {
   name: 'names',
   check(host) {
@@ -26,21 +26,21 @@ export const backgroundGauge = gaugeBy(
 
 export const lostOutputGauge = gauge(
   'log_writes_lost_total',
-  'Lines of the process log that could not be written, because their reader has stopped or gone, or the disk is full.',
+  'Lines of the process log that could not be written, because the reader stopped or exited, or the disk is full.',
   lostWrites,
 );
 
 const queueToleranceMs = 300_000;
 
-/** Fails while the queue is down, and while repeated jobs do not run although they were rescheduled. */
+/** Fails if the queue is down for minutes, and while repeated jobs do not run although they were rescheduled. */
 export const jobsCheck: HealthCheck = {
   name: 'jobs',
   runbook: 'jobs-late',
   check({ jobs: { schedules, failure }, now, monotonic }) {
-    const failing = failure === undefined ? 0 : monotonic() - failure.since;
-    if (failure !== undefined && failing >= queueToleranceMs) {
+    const failingMs = failure === undefined ? 0 : monotonic() - failure.since;
+    if (failure !== undefined && failingMs >= queueToleranceMs) {
       const reason = healthReason('health.reason.jobs_stopped', { error: failure.reason });
-      return { ok: false, reason, since: Math.round(now() - failing) };
+      return { ok: false, reason, since: Math.round(now() - failingMs) };
     }
     const names = [...schedules.late.keys()];
     if (names.length === 0) return { ok: true };
@@ -49,7 +49,7 @@ export const jobsCheck: HealthCheck = {
   },
 };
 
-/** Fails while no messages of other instances arrive although the shared store responds. */
+/** Fails while no messages from other instances arrive although the shared store responds. */
 export const eventsCheck: HealthCheck = {
   name: 'events',
   appliesTo: ({ shared }) => shared.kind === 'redis',
@@ -62,13 +62,13 @@ export const eventsCheck: HealthCheck = {
 
 export const rescheduledGauge = gauge(
   'jobs_rescheduled_total',
-  'Repeated jobs that had missed two of their periods, as after a clock was set back, and were scheduled anew.',
+  'Repeated jobs that missed two periods, for example after a clock was set back, and were rescheduled.',
   ({ jobs }) => jobs.schedules.rescheduled,
 );
 
 const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
-/** Fails while memory is scarce, and for a minute after a rejection. */
+/** Fails while memory is low, and for a minute after a refusal. */
 export const memoryCheck: HealthCheck = {
   name: 'memory',
   runbook: 'memory-scarce',
@@ -83,19 +83,16 @@ export const memoryCheck: HealthCheck = {
 };
 
 export const memoryGauges = [
-  gauge('memory_capacity_bytes', 'Bytes that bodies and caches may hold together.', ({ memory }) => memory.capacity),
-  gaugeBy(
-    ['for'],
-    'memory_reserved_bytes',
-    'Bytes of that which are reserved for bodies, and which the caches hold.',
-    ({ memory }) => Object.entries({ bodies: memory.reserved, caches: memory.kept }),
+  gauge('memory_capacity_bytes', 'Memory that bodies and caches may use in total.', ({ memory }) => memory.capacity),
+  gaugeBy(['for'], 'memory_reserved_bytes', 'Memory reserved for bodies, and memory used by caches.', ({ memory }) =>
+    Object.entries({ bodies: memory.reserved, caches: memory.kept }),
   ),
   gauge(
     'memory_level',
-    'How scarce memory is: 0 normal, 1 large bodies are refused, 2 new requests are refused.',
+    'Memory pressure: 0 normal, 1 large bodies are refused, 2 new requests are refused.',
     ({ memory }) => levels.indexOf(memory.level),
   ),
-  gaugeBy(['what'], 'memory_refusals_total', 'What was refused because it did not fit into memory.', ({ memory }) =>
+  gaugeBy(['what'], 'memory_refusals_total', 'Refusals for lack of memory, by what was refused.', ({ memory }) =>
     Object.entries(memory.refusals),
   ),
 ];

@@ -6,12 +6,13 @@ import { gauge, gaugeBy } from './gauge.ts';
 
 const resolutionMs = 20;
 
-/** Minimum time span of a reading, so that no lag is missed between two scrapes. */
+/** Minimum period of a reading, so that no lag is missed between two scrapes. */
 const windowMs = 60_000;
 
 /**
- * Starts on the first scrape, so an unscraped process runs no timer. It keeps two measurements and reads the older one, which restarts
- * as the younger once the other covers the window, so that concurrent scrapers do not affect each other.
+ * Measures the lag of the event loop. It starts on the first scrape, so that an unscraped process runs no timer. It keeps two
+ * measurements and reads the older one. When the younger one covers the window, the older one restarts as the younger, so that
+ * concurrent scrapers do not affect each other.
  */
 class LagMonitor implements Disposable {
   #older = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -24,7 +25,7 @@ class LagMonitor implements Disposable {
     this.#younger.enable();
   }
 
-  /** Returns seconds by quantile over the last one to two minutes, or since the last call if that is longer ago. */
+  /** Returns the lag by quantile, over the last one to two minutes, or since the last call if that is longer ago. */
   read(now: number): [quantile: string, seconds: number][] {
     if (now - this.#youngerSince >= windowMs) {
       [this.#older, this.#younger] = [this.#younger, this.#older];
@@ -43,16 +44,16 @@ class LagMonitor implements Disposable {
   }
 }
 
-const lagMonitor = (host: Pick<Host, 'keep' | 'monotonic'>) =>
+const getLagMonitor = (host: Pick<Host, 'keep' | 'monotonic'>) =>
   host.keep('health/lag-monitor', () => new LagMonitor(host.monotonic()));
 
 /** Metrics of the process: age, CPU, memory and event loop. */
 export const processGauges = [
-  // Version info by Prometheus convention.
+  // The versions are labels, which is the convention of Prometheus.
   gaugeBy(
     ['version', 'node'],
     'build_info',
-    'Always 1; the labels have the versions of the gateway and of Node.js.',
+    'Always 1; the labels contain the versions of the gateway and of Node.js.',
     () => [[version, process.versions.node, 1]],
   ),
   gauge(
@@ -60,27 +61,27 @@ export const processGauges = [
     'Unix time at which this process started.',
     () => Math.round(performance.timeOrigin) / 1000,
   ),
-  gauge('process_cpu_seconds_total', 'CPU time of this process, without that of PostgreSQL.', () => {
+  gauge('process_cpu_seconds_total', 'CPU time of this process, excluding PostgreSQL.', () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   }),
-  gauge('process_resident_memory_bytes', 'Memory that this process holds, without that of PostgreSQL.', () =>
+  gauge('process_resident_memory_bytes', 'Resident memory of this process, excluding PostgreSQL.', () =>
     process.memoryUsage.rss(),
   ),
   gaugeBy(
     ['quantile'],
     'event_loop_lag_seconds',
-    'How late timers were in the last one to two minutes: half of them, 99 %, and the latest.',
-    (host) => lagMonitor(host).read(host.monotonic()),
+    'Delay of timers in the last one to two minutes: median, 99th percentile and maximum.',
+    (host) => getLagMonitor(host).read(host.monotonic()),
   ),
   gauge(
     'event_loop_active_seconds_total',
-    'Time in which the event loop worked; its rate is the utilization of one core, from 0 to 1.',
+    'Time for which the event loop was active; its rate is the utilization of one core, from 0 to 1.',
     () => performance.eventLoopUtilization().active / 1e3,
   ),
   gauge(
     'event_loop_stalled_seconds_total',
-    'Time in which the event loop was blocked for more than 0.1 s, or the machine suspended.',
+    'Time for which the event loop was blocked for more than 0.1 s, or the machine was suspended.',
     () => stalledTime() / 1e3,
   ),
 ];

@@ -4,16 +4,16 @@ import type { Host } from '../host/host.ts';
 import type { HealthCheck, HealthChecks, HealthVerdict } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-/** Verdict of a check, with its name. */
+/** Verdict of a check, with the check's name. */
 export type CheckedHealth = HealthVerdict & {
   readonly name: string;
-  /** Implementation of a dependency. */
+  /** Implementation of a dependency, such as `redis`. */
   readonly kind?: string;
 };
 
 /**
- * Runs all checks, first of the dependencies, then of plugins. It is the single source for `/readyz?verbose`, the metric, the log and
- * the operator pages. Never rejects, and takes at most two seconds.
+ * Runs the checks of the dependencies, then all others. It is the single source for `/readyz?verbose`, the metric, the log and the
+ * operator pages. Never rejects, and takes at most two seconds.
  */
 export async function readHealth({ healthChecks }: HealthChecks, host: Host): Promise<CheckedHealth[]> {
   const checks = healthChecks
@@ -21,36 +21,33 @@ export async function readHealth({ healthChecks }: HealthChecks, host: Host): Pr
     .filter(({ appliesTo }) => appliesTo?.(host) ?? true)
     .toArray();
   const [dependencies] = await Promise.all([pingDependencies(host), ...checks.map((check) => check.refresh?.(host))]);
-  const verdicts = checks.map((check) => ({ name: check.name, ...verdictOf(check, host) }));
+  const verdicts = checks.map((check) => ({ name: check.name, ...runCheck(check, host) }));
   return [...dependencies.map((state) => checkDependency(state, host)), ...verdicts];
 }
 
-/** Epoch ms of the first failure since the check last passed. */
-function firstFailureAt(host: Pick<Host, 'keep' | 'now'>, name: string, isFailing: boolean): number {
-  const failing = host.keep('health/failing-since', () => new Map<string, number>());
-  if (!isFailing) failing.delete(name);
-  else if (!failing.has(name)) failing.set(name, host.now());
-  return failing.get(name) ?? host.now();
+/** Records whether a check fails, and returns the time of its first failure since it last passed, epoch ms. */
+function recordFailure(host: Pick<Host, 'keep' | 'now'>, name: string, isFailing: boolean): number {
+  const failingSince = host.keep('health/failing-since', () => new Map<string, number>());
+  if (!isFailing) failingSince.delete(name);
+  else if (!failingSince.has(name)) failingSince.set(name, host.now());
+  return failingSince.get(name) ?? host.now();
 }
 
 function checkDependency(state: DependencyState, host: Host): CheckedHealth {
   const { name, kind, ok } = state;
-  const since = firstFailureAt(host, name, !ok);
+  const since = recordFailure(host, name, !ok);
   return ok ? { name, kind, ok } : { name, kind, ok, reason: describeUnavailable(state), since };
 }
 
-function verdictOf({ name, check }: HealthCheck, host: Host): HealthVerdict {
+function runCheck({ name, check }: HealthCheck, host: Host): HealthVerdict {
   try {
     const verdict = check(host);
-    firstFailureAt(host, name, false);
+    recordFailure(host, name, false);
     return verdict;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return {
-      ok: false,
-      reason: healthReason('health.reason.check_failed', { error: reason }),
-      since: firstFailureAt(host, name, true),
-    };
+    const message = error instanceof Error ? error.message : String(error);
+    const since = recordFailure(host, name, true);
+    return { ok: false, reason: healthReason('health.reason.check_failed', { error: message }), since };
   }
 }
 
@@ -74,9 +71,9 @@ export async function pingDependencies({
   ]);
 }
 
-async function ping(name: DependencyState['name'], kind: string, answer: Promise<void>): Promise<DependencyState> {
+async function ping(name: DependencyState['name'], kind: string, response: Promise<void>): Promise<DependencyState> {
   try {
-    await withDeadline(answer, pingTimeoutMs, 'no response in time');
+    await withDeadline(response, pingTimeoutMs, 'no response in time');
     return { name, kind, ok: true };
   } catch (error) {
     return { name, kind, ok: false, error: describeConnectionError(error) };

@@ -3,7 +3,7 @@ import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 import type { StatusReport } from './status-report.ts';
 
-/** Checks that reads go to the replica of DATABASE_READ_URL. */
+/** Checks that reads go to the replica at DATABASE_READ_URL. */
 export const replicaCheck: HealthCheck = {
   name: 'replica',
   appliesTo: ({ database }) => database.records.replica !== undefined,
@@ -16,7 +16,7 @@ export const replicaCheck: HealthCheck = {
 
 export const replicaGauge = gauge(
   'database_replica_lag_seconds',
-  'How far the replica of DATABASE_READ_URL is behind the primary. Missing without one, and while that is unknown.',
+  'Lag of the replica at DATABASE_READ_URL behind the primary. Missing without a replica, and while the lag is unknown.',
   ({ database }) => {
     const { lag } = database.records.replica ?? {};
     return lag && lag / 1000;

@@ -7,7 +7,7 @@ export interface StatusReport {
   report(host: Host): unknown;
 }
 
-/** Part of the registry with the status reports. */
+/** The part of the registry with the status reports. */
 export interface StatusReports {
   readonly statusReports: ReadonlyMap<string, StatusReport>;
 }

@@ -18,7 +18,7 @@ export function workersReport(report: () => readonly WorkerStatus[]): StatusRepo
   return { name: 'workers', report };
 }
 
-/** Status of all workers; empty in a gateway of one process. */
+/** Returns the status of all workers; empty in a gateway with a single process. */
 export function readWorkers({ statusReports }: StatusReports, host: Host): readonly WorkerStatus[] {
   return (statusReports.get('workers')?.report(host) ?? []) as readonly WorkerStatus[];
 }

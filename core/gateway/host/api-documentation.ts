@@ -2,7 +2,7 @@ import type { Dialect } from '#core/platform/errors/dialects.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** Documentation of an endpoint. Endpoints without it are not listed. */
+/** Documentation of an endpoint. Endpoints without documentation are not listed. */
 export interface EndpointDocumentation {
   /** Key of a text that describes the endpoint in one sentence. */
   readonly summary: string;
@@ -10,15 +10,15 @@ export interface EndpointDocumentation {
   readonly body?: JsonSchema;
   /** True for a body that is a form with files. */
   readonly isForm?: boolean;
-  /** Parameters in the query, all optional. */
+  /** Query parameters, all optional. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
   /**
-   * A working request body.
+   * Returns a valid request body.
    *
-   * @param model a public name
+   * @param model public name of a model
    */
   example?(model: string): JsonObject;
-  /** True if the answer can be streamed as server-sent events; `always` if it always is. */
+  /** True if the response can be streamed as server-sent events; `always` if it always is. */
   readonly stream?: boolean | 'always';
   /** Page of the vendor that defines the format. */
   readonly reference?: string;
@@ -35,18 +35,18 @@ export interface DocumentedHeader {
   readonly example: string;
   /** True for a header that carries the caller's key. */
   readonly isCredential?: boolean;
-  /** Dialect whose clients send or receive it; default: all. */
+  /** Dialect whose clients send or receive the header; default: all dialects. */
   readonly dialect?: Dialect;
 }
 
-/** A limit in force. */
+/** A limit in effect. */
 export interface DocumentedLimit {
   /** Key of a text that describes the limit. */
   readonly text: string;
   readonly values: Readonly<Record<string, string | number>>;
 }
 
-/** A stage's additions to the API, as configured. */
+/** Headers and limits that a configured stage adds to the API. */
 export interface StageDocumentation {
   readonly headers?: readonly DocumentedHeader[];
   readonly limits?: readonly DocumentedLimit[];

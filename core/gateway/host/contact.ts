@@ -2,22 +2,21 @@ import type { Service } from './host.ts';
 
 type WithContact = Pick<Service, 'contact'>;
 
-/** Returns the operator's contact in readable form: an e-mail address, a WhatsApp number, or a URL; undefined if gateway.yaml has none. */
+/** Returns the operator's contact as an email address, a WhatsApp number or a URL; undefined if gateway.yaml has none. */
 export function contactOf({ contact }: WithContact): string | undefined {
   const number = whatsAppNumber(contact);
   return number === undefined ? contact?.replace(/^mailto:/, '') : `WhatsApp +${number}`;
 }
 
-/** Returns the operator's e-mail address; undefined if the contact is of another kind. */
+/** Returns the operator's email address; undefined if the contact is not an email address. */
 export function contactAddress({ contact }: WithContact): string | undefined {
   return /^mailto:([^\s@<>,;"?]+@[^\s@<>,;"?]+)/.exec(contact ?? '')?.[1];
 }
 
 /**
- * Returns the link for questions about something, whose name is filled in for WhatsApp and mail.
+ * Returns the link to the operator's contact; '' if gateway.yaml has none. For WhatsApp and email, the link contains a subject.
  *
- * @param about code of an order
- * @returns empty if gateway.yaml has no contact
+ * @param about subject of the question, such as the code of an order
  */
 export function contactLink({ contact = '' }: WithContact, about: string): string {
   const parameter =
@@ -26,7 +25,7 @@ export function contactLink({ contact = '' }: WithContact, about: string): strin
   return `${contact}${contact.includes('?') ? '&' : '?'}${parameter}=${encodeURIComponent(about)}`;
 }
 
-/** Digits of a WhatsApp link. Source: WhatsApp, "How to use click to chat". */
+/** Reads the phone number from a WhatsApp link. Source: WhatsApp, "How to use click to chat". */
 export function whatsAppNumber(contact = ''): string | undefined {
   const url = URL.parse(contact);
   if (url?.host === 'wa.me') return /^\/(\d+)$/.exec(url.pathname)?.[1];

@@ -14,12 +14,12 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { StageDocumentation } from './api-documentation.ts';
 import type { EventPublisher } from '../events/event-handler.ts';
 
-/** The gateway's public name and addresses; from `service` in gateway.yaml. */
+/** The gateway's public name and addresses, from `service` in gateway.yaml. */
 export interface Service {
   readonly name: string;
   /** First part of API keys, before the underscore. */
   readonly prefix: string;
-  /** Name in response headers: `daypass` in `x-daypass-notes`. */
+  /** Name in response headers, such as `daypass` in `x-daypass-notes`. */
   readonly slug: string;
   /** Public URL, without a trailing slash. */
   readonly baseUrl: string;
@@ -27,17 +27,17 @@ export interface Service {
   /** URLs of the terms of service and the privacy policy. */
   readonly terms?: string | undefined;
   readonly privacy?: string | undefined;
-  /** True if strangers can reach sandbox payments, demo upstreams or local sign-in; every page shows it. */
+  /** True if strangers can reach sandbox payments, demo upstreams or the local sign-in. Every page shows a warning. */
   readonly isPublicDemo?: boolean;
 }
 
-/** Parts that live as long as the process and survive reloads: connections, the clock, objects kept by stages. */
+/** Services that live as long as the process and survive reloads, such as connections, clocks and objects kept by stages. */
 export interface Services {
   /** Unique to this process. */
   readonly instance: string;
   /** Folder for all data on disk. */
   readonly dataFolder: string;
-  /** NODE_ENV is `production`; in a host also true if its public URL is not on this machine and no option allows demos. */
+  /** True if NODE_ENV is `production`. In a host, also true if the public URL is not on this machine and no option allows demos. */
   readonly isProduction: boolean;
   readonly log: Logger;
   readonly database: Database;
@@ -46,13 +46,13 @@ export interface Services {
   readonly events: EventPublisher;
   /** Memory budget of bodies and caches. */
   readonly memory: ProcessMemory;
-  /** Wall-clock epoch ms, for records, ids, people and the database. It may be set, even backwards. Tests set their own. */
+  /** Returns wall-clock time as epoch ms, for records, ids, people and the database. The clock may be set, even backwards. */
   now(): number;
-  /** Monotonic ms, for everything that this process waits for. Meaningless to other processes. */
+  /** Returns monotonic ms, for everything that this process waits for. Meaningless to other processes. */
   monotonic(): number;
   /**
-   * Returns the object for this key; `create` makes it on the first call, in any pipeline. For state that survives reloads: breakers,
-   * journals, connection pools. Disposed when the process stops, newest first.
+   * Returns the object for a key, for state that survives reloads, such as breakers, journals and connection pools. The first call in any
+   * pipeline creates the object. Objects are disposed when the process stops, newest first.
    */
   keep<T extends object>(key: string, create: () => T): T;
 }
@@ -61,19 +61,19 @@ export interface Services {
 export interface Host extends Services {
   readonly service: Service;
   readonly catalog: Catalog;
-  /** Number of the variant with this configuration; undefined for the main one. */
+  /** Number of the variant with this configuration; undefined for the main configuration. */
   readonly variant?: number | undefined;
-  /** The plugin's section of gateway.yaml, validated and with defaults. */
+  /** Returns a section of gateway.yaml, validated and with defaults. */
   section<S extends Section>(section: S): SectionValue<S>;
-  /** Files of the section's `folder` by name, as of when the configuration was loaded. */
+  /** Returns the files of the section's `folder` by name, as they were when the configuration was loaded. */
   files(section: Section): ReadonlyMap<string, FolderFile>;
   /** Configured stages, in order. */
-  readonly stages: readonly StageInForce[];
-  /** API documentation of the stages. */
+  readonly stages: readonly HostStage[];
+  /** Returns the API documentation of the stages. */
   documentation(): readonly StageDocumentation[];
 }
 
-interface StageInForce {
+interface HostStage {
   readonly definition: {
     readonly name: string;
     documentation?(options: unknown, host: Host): StageDocumentation;
@@ -86,11 +86,11 @@ export function createHost(
   services: Services,
   config: SectionValues,
   catalog: Catalog,
-  stages: readonly StageInForce[] = [],
+  stages: readonly HostStage[] = [],
   variant?: number,
 ): Host {
   const { name, prefix, base_url: baseUrl = '', contact, terms, privacy } = config.get(service);
-  const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
+  const publicUrl = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
   const host: Host = {
     ...services,
     isProduction: productionOf(config, services.isProduction) !== undefined,
@@ -98,7 +98,7 @@ export function createHost(
       name,
       prefix,
       slug: serviceSlug(name, prefix),
-      baseUrl: reachedAt.replace(/\/+$/, ''),
+      baseUrl: publicUrl.replace(/\/+$/, ''),
       contact,
       terms,
       privacy,
@@ -114,7 +114,7 @@ export function createHost(
   return host;
 }
 
-/** Returns the name in lower-case letters and digits, joined by hyphens; the key prefix if the name has neither. */
+/** Returns the name in lower-case letters and digits, joined by hyphens; the key prefix if the name has no letters or digits. */
 export function serviceSlug(name: string, prefix: string): string {
   const words = name
     .normalize('NFKD')
@@ -124,23 +124,23 @@ export function serviceSlug(name: string, prefix: string): string {
   return words?.join('-') ?? prefix;
 }
 
-/** A job as defined by plugins and core; its context is the host. */
+/** A job of core or a plugin. Its context is the host. */
 export type JobDefinition<Data extends JsonObject = JsonObject> = Job<Host, Data>;
 
-/** Returns a cached value per catalog, which is read again once it is too old. Concurrent callers share one read. */
-export function sharedReading<T>(
+/** Caches a reading per catalog, and reads again when the value is too old. Concurrent callers share one read. */
+export function cacheReading<T>(
   options: Omit<FreshValueOptions<T>, 'read' | 'now'>,
   read: (host: Host) => Promise<T>,
 ): (host: Host) => FreshValue<T> {
   return perCatalog((host) => new FreshValue({ ...options, now: () => host.monotonic(), read: () => read(host) }));
 }
 
-/** Memoizes `create` per catalog. A reload creates a new catalog, and thus a new value. */
+/** Memoizes `create` per catalog. A reload creates a new catalog, and therefore a new value. */
 export function perCatalog<T extends object>(create: (host: Host) => T): (host: Host) => T {
-  const created = new WeakMap<Catalog, T>();
+  const values = new WeakMap<Catalog, T>();
   return (host) => {
-    const value = created.get(host.catalog) ?? create(host);
-    created.set(host.catalog, value);
+    const value = values.get(host.catalog) ?? create(host);
+    values.set(host.catalog, value);
     return value;
   };
 }

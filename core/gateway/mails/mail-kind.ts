@@ -4,17 +4,17 @@ import type { EventTypes } from '../events/events.ts';
 import type { Host } from '../host/host.ts';
 
 /**
- * Defines how an event becomes a mail to a customer: the account in the payload's `accountId`. Registered where the event is recorded. It
- * must be light, because every command loads it; the writer is loaded when a mail is due.
+ * Turns an event into an email to the account in the payload's `accountId`. The plugin that records the event registers it. It must load
+ * fast, because every command loads it; the writer is loaded when an email is due.
  */
 export interface MailKind {
   readonly event: EventName;
   /**
-   * `urgent`: sent before all others, of which there may be thousands. `optional`: not about an order, a sign-in or a key, so that readers
+   * `urgent`: sent before other emails, of which there may be thousands. `optional`: not about an order, a sign-in or a key, so that readers
    * can unsubscribe. `reminder`: optional, and not sent if reminders are disabled in gateway.yaml.
    */
   readonly delivery: 'urgent' | 'usual' | 'optional' | 'reminder';
-  /** Texts of these mails, and reasons why a mail was not sent (`mail.reason.…`), which pages translate. */
+  /** Texts of the emails, and reasons for not sending one (`mail.reason.…`), which pages translate. */
   readonly texts: MailTexts;
   load(): Promise<MailWriter>;
 }
@@ -26,26 +26,26 @@ export interface MailTexts {
 }
 
 export interface MailWriter<Name extends EventName = EventName> {
-  /** Recipient address; default: the account's. */
+  /** Finds the recipient's address; default: the account's address. */
   recipient?(host: Host, accountId: string): Promise<string | undefined>;
   /**
-   * @returns the English reason if no mail is sent because the event is no longer relevant
-   * @throws any error if the mail failed
+   * Writes the email, or returns the English reason for not sending it because the event is no longer relevant. Any error fails the
+   * email.
    */
   write(context: MailContext<Name>): Promise<MailDraft | string>;
 }
 
-/** Input for writing a mail. */
+/** Input for writing an email. */
 export interface MailContext<Name extends EventName = EventName> {
   readonly host: Host;
   readonly payload: EventTypes[Name];
-  /** When the event was recorded. */
+  /** Time when the event was recorded. */
   readonly createdAt: Date;
   readonly account: MailedAccount;
   readonly language: keyof MailTexts;
-  /** Returns texts of the kind in that language. */
+  /** Returns a text of the email's kind in the language. */
   readonly t: (key: string, values?: TextValues) => string;
-  /** Formats in that language, and in the service's time zone. */
+  /** Formats values in the language, and times in the service's time zone. */
   readonly format: {
     money(amount: number, currency: string): string;
     time(value: Date): { readonly text: string };
@@ -59,13 +59,13 @@ export interface MailContext<Name extends EventName = EventName> {
 export interface MailedAccount {
   readonly id: string;
   readonly createdAt: Date;
-  /** Paid periods that have not ended, earliest first; if all have, the last one. */
+  /** Paid periods that have not ended, earliest first; the last period if all have ended. */
   readonly periods: readonly { readonly startsAt: Date; readonly endsAt: Date }[];
-  /** Time of reading by the database's clock, epoch ms. */
+  /** Time by the database's clock when the account was read, epoch ms. */
   readonly readAt: number;
 }
 
-/** Content of a mail as plain text. Greeting, closing and layout are added to all mails. */
+/** Content of an email as plain text. Greeting, closing and layout are added to all emails. */
 export interface MailDraft {
   readonly subject: string;
   readonly paragraphs: readonly string[];

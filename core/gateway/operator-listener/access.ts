@@ -4,7 +4,7 @@ import { isSameSecret } from '#core/platform/same-secret.ts';
 
 interface OperatorAccess {
   readonly token?: string | undefined;
-  /** Additional names for the Host header, besides loopback names and the listener's own address. `*.` is a wildcard. */
+  /** Host names accepted in addition to loopback names and the listener's own address. `*.` is a wildcard. */
   readonly names: readonly string[];
 }
 
@@ -21,13 +21,13 @@ interface AccessRefusal {
 }
 
 /**
- * Decides whether a request is rejected; undefined if it may be answered.
+ * Returns the refusal of a request; undefined if it is allowed.
  *
- * - The host must be known: a page whose name resolves to this machine (DNS rebinding) sends its own name.
- * - Pages of other sites may not send requests, not even simple ones whose responses they cannot read.
+ * - The Host header must contain a known name, which excludes pages that use DNS rebinding.
+ * - Pages of other sites must not send requests, even if they could not read the responses.
  * - If a token is configured, every request must send it.
  */
-export function refuseAccess(request: OperatorRequest, access: OperatorAccess): AccessRefusal | undefined {
+export function checkAccess(request: OperatorRequest, access: OperatorAccess): AccessRefusal | undefined {
   const { headers, localAddress } = request;
   if (localAddress !== undefined && !isKnownHost(headers.host, localAddress, access.names))
     return { status: 421, message: 'Unknown host. Use localhost or an address, or add the name to operator.names.' };
@@ -44,21 +44,21 @@ function isKnownHost(header: string | undefined, localAddress: string, names: re
     .find((part) => part !== undefined);
   if (host === undefined) return false;
   const name = host.toLowerCase().replace(/\.$/, '');
-  return isLoopback(name) || name === plainAddress(localAddress) || names.some((known) => isNamed(name, known));
+  return isLoopback(name) || name === plainAddress(localAddress) || names.some((pattern) => matchesName(name, pattern));
 }
 
-function isNamed(name: string, known: string): boolean {
-  const lower = known.toLowerCase();
-  return lower.startsWith('*.') ? name.endsWith(lower.slice(1)) : name === lower;
+function matchesName(name: string, pattern: string): boolean {
+  const lowerPattern = pattern.toLowerCase();
+  return lowerPattern.startsWith('*.') ? name.endsWith(lowerPattern.slice(1)) : name === lowerPattern;
 }
 
-/** Browsers send Sec-Fetch-Site to loopback and HTTPS origins, and Origin with everything but plain navigation. */
+/** Browsers send Sec-Fetch-Site to loopback and HTTPS origins, and Origin with all requests except plain navigation. */
 function isCrossSite({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   return origin !== undefined && URL.parse(origin)?.host !== host;
 }
 
 function hasToken(header: string | undefined, token: string): boolean {
-  const sent = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
-  return sent !== undefined && isSameSecret(sent, token);
+  const sentToken = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+  return sentToken !== undefined && isSameSecret(sentToken, token);
 }

@@ -2,17 +2,16 @@ import { resolve } from 'node:path';
 import type { operatorSection } from '#core/config/sections/operator-section.ts';
 import type { SectionValue } from '#core/config/section.ts';
 
-/** Address of the operator's listener: a Unix socket, or host and port. */
+/** Address of the operator listener, which is a Unix socket, or a host and port. */
 export type OperatorAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /** Added to the port of `listen`, so that two gateways on one machine get different operator ports. */
-const portDistance = 1_000;
+const portOffset = 1_000;
 
 /**
- * Returns the address of the operator listener.
+ * Returns the address of the operator listener; undefined if the listener is disabled.
  *
- * @param publicPort of `listen`
- * @returns undefined when the listener is off
+ * @param publicPort port of `listen`
  */
 export function operatorAddress(
   { enabled, host = '127.0.0.1', port, socket }: SectionValue<typeof operatorSection>,
@@ -25,13 +24,13 @@ export function operatorAddress(
     : { path: resolve(dataFolder, socket) };
 }
 
-/** Port 0 (any free port) stays 0. */
-function operatorPort(port: number): number {
-  if (port === 0) return 0;
-  return port + portDistance <= 65_535 ? port + portDistance : port - portDistance;
+/** Returns the default port. Port 0, which means any free port, stays 0. */
+function operatorPort(publicPort: number): number {
+  if (publicPort === 0) return 0;
+  return publicPort + portOffset <= 65_535 ? publicPort + portOffset : publicPort - portOffset;
 }
 
-/** Describes `http://127.0.0.1:9080`, or `unix:/path/of/the/socket`. */
+/** Formats an address as `http://127.0.0.1:9080` or `unix:/path/of/the/socket`. */
 export function describeAddress(address: OperatorAddress): string {
   if ('path' in address) return `unix:${address.path}`;
   const { host, port } = address;

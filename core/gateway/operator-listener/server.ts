@@ -8,26 +8,26 @@ import type { Host } from '../host/host.ts';
 import { createRequestId } from '../records/request-id.ts';
 import { limitListener } from '../http/listener.ts';
 import { createServer, stopServer } from '../http/server.ts';
-import { type OperatorRequest, refuseAccess } from './access.ts';
+import { type OperatorRequest, checkAccess } from './access.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
-import { canClose, openListener } from './socket.ts';
+import { isDiskResponsive, openListener } from './socket.ts';
 
 const limits = { headerTimeout: 10, keepAliveTimeout: 75 }; // seconds
 const forwardedHeaders = new Set(['content-type', 'cache-control', 'x-content-type-options', 'www-authenticate']);
 
-/** A GET that reached another process of this gateway. */
-export interface OperatorQuestion extends OperatorRequest {
+/** A GET request that reached another process of this gateway. */
+export interface ForwardedRequest extends OperatorRequest {
   readonly url: string;
 }
 
-export interface OperatorAnswer {
+export interface ForwardedResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;
 }
 
 /**
- * The operator listener: metrics, the state of routes, and other data for the operator only. It answers only GET requests that pass
+ * The operator listener. It serves metrics, the state of routes, and other data for the operator, and only to GET requests that pass
  * `refuseAccess`. The public listener serves none of these paths.
  */
 export class OperatorServer implements AsyncDisposable {
@@ -42,7 +42,7 @@ export class OperatorServer implements AsyncDisposable {
     limitListener(listener, limits);
     listener.maxConnections = bounds.operatorConnections;
     server.ext('onRequest', (request, h) => authorize(request, h, host()));
-    server.ext('onPreResponse', protect);
+    server.ext('onPreResponse', addSecurityHeaders);
     for (const route of routes) server.route(route);
     this.#server = server;
     this.#listener = listener;
@@ -50,7 +50,7 @@ export class OperatorServer implements AsyncDisposable {
     this.#log = log;
   }
 
-  /** `http://127.0.0.1:9080` or `unix:PATH`; the port is the one that was opened. */
+  /** `http://127.0.0.1:9080` or `unix:PATH`, with the port that was actually opened. */
   get url(): string {
     const bound = this.#listener.address();
     if ('path' in this.#address || bound === null || typeof bound === 'string') return describeAddress(this.#address);
@@ -64,16 +64,16 @@ export class OperatorServer implements AsyncDisposable {
     this.#listener.on('error', (error) => noteFailure(this.#log, 'accepting a connection of the operator', error));
   }
 
-  /** Answers without a connection, with the same access rules. */
-  async answer({ url, headers, localAddress }: OperatorQuestion): Promise<OperatorAnswer> {
+  /** Responds to a request of another process, with the same access rules. */
+  async respond({ url, headers, localAddress }: ForwardedRequest): Promise<ForwardedResponse> {
     const request = { url, headers: headers as Record<string, string>, app: { localAddress } };
-    const { statusCode: status, headers: answered, payload: body } = await this.#server.inject(request);
-    const forwarded = Object.entries(answered).filter(([name]) => forwardedHeaders.has(name));
+    const { statusCode: status, headers: responseHeaders, payload: body } = await this.#server.inject(request);
+    const forwarded = Object.entries(responseHeaders).filter(([name]) => forwardedHeaders.has(name));
     return { status, headers: Object.fromEntries(forwarded), body };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (await canClose(this.#address)) await stopServer(this.#server, 1_000);
+    if (await isDiskResponsive(this.#address)) await stopServer(this.#server, 1_000);
     else this.#listener.closeAllConnections();
   }
 }
@@ -82,15 +82,15 @@ function authorize({ raw, info, app }: Request, h: ResponseToolkit, host: Host):
   // hapi's ids contain the host name and the process id.
   info.id = createRequestId(Date.now());
   const access = host.section(operatorSection);
-  const { localAddress } = 'localAddress' in app ? (app as OperatorQuestion) : raw.req.socket;
-  const refusal = refuseAccess({ headers: raw.req.headers, localAddress }, access);
+  const { localAddress } = 'localAddress' in app ? (app as ForwardedRequest) : raw.req.socket;
+  const refusal = checkAccess({ headers: raw.req.headers, localAddress }, access);
   if (refusal === undefined) return h.continue;
-  const answer = h.response(`${refusal.message}\n`).type('text/plain').code(refusal.status);
-  if (refusal.status === 401) answer.header('www-authenticate', 'Bearer');
-  return answer.takeover();
+  const response = h.response(`${refusal.message}\n`).type('text/plain').code(refusal.status);
+  if (refusal.status === 401) response.header('www-authenticate', 'Bearer');
+  return response.takeover();
 }
 
-function protect({ response }: Request, h: ResponseToolkit): symbol {
+function addSecurityHeaders({ response }: Request, h: ResponseToolkit): symbol {
   const headers = response instanceof Error ? response.output.headers : response.headers;
   headers['cache-control'] = 'no-store';
   headers['x-content-type-options'] = 'nosniff';

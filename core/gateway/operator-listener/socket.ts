@@ -8,9 +8,8 @@ import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { resolveListenAddress } from '../http/accept.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 
-/** Permissions removed from a new socket: only the gateway's user may connect. */
+/** Permissions removed from a new socket, so that only the gateway's user may connect. */
 const privateMask = 0o177;
-
 const diskTimeoutMs = 500;
 
 /**
@@ -20,8 +19,8 @@ const diskTimeoutMs = 500;
  */
 export async function openListener(server: Server, address: OperatorAddress): Promise<void> {
   try {
-    const usable = 'path' in address ? address : { ...address, host: await resolveListenAddress(address.host) };
-    await tryToListen(server, usable).catch(async (error: NodeJS.ErrnoException) => {
+    const resolved = 'path' in address ? address : { ...address, host: await resolveListenAddress(address.host) };
+    await tryToListen(server, resolved).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE' || !('path' in address) || !(await isAbandoned(address.path))) throw error;
       await unlink(address.path);
       await tryToListen(server, address);
@@ -33,18 +32,18 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
 }
 
 /**
- * Returns true if a listener can be closed without waiting for a disk: closing removes its socket file on the event loop thread. If the
- * disk does not respond, the file is left, and the next start replaces it.
+ * Checks that the disk of the socket file responds, because closing the listener removes the file on the event loop thread. If the disk does
+ * not respond, the file is left, and the next start replaces it.
  */
-export async function canClose(address: OperatorAddress): Promise<boolean> {
+export async function isDiskResponsive(address: OperatorAddress): Promise<boolean> {
   if (!('path' in address)) return true;
   const now = new Date();
   const work = {};
   hungWork.add(work);
-  const touched = utimes(address.path, now, now)
+  const touch = utimes(address.path, now, now)
     .catch(() => undefined)
     .finally(() => hungWork.delete(work));
-  return (await firstOrTimeout([touched], diskTimeoutMs)) !== timedOut;
+  return (await firstOrTimeout([touch], diskTimeoutMs)) !== timedOut;
 }
 
 async function tryToListen(server: Server, address: OperatorAddress): Promise<void> {

@@ -1,7 +1,7 @@
-/** How a column is stored, read from a request's data, and bounded in a line of the journal. */
+/** Describes how a column is stored, read from a request's data, and limited in a line of the journal. */
 export type Column<Source> = ColumnShape<Source> & (Content | Measure);
 
-/** Columns of free content declare whether they are personal data, which is removed with the account. */
+/** A column with free text, which declares whether it is personal data. Personal data is removed with the account. */
 interface Content {
   readonly type: 'text' | 'text[]' | 'jsonb';
   readonly isPersonal: boolean;
@@ -13,13 +13,13 @@ interface Measure {
 }
 
 interface ColumnShape<Source> {
-  /** Epoch ms for `timestamptz`, a list of objects for `jsonb`. Undefined is stored as null. */
+  /** Returns epoch ms for `timestamptz`, and a list of objects for `jsonb`. Undefined is stored as null. */
   read(source: Source): unknown;
   readonly isRequired?: true; // every record has the value
   /** Maximum characters of a text, or of each text in a list. Omitted for the gateway's own identifiers. */
   readonly maxLength?: number;
-  readonly maximum?: number; // larger numbers are omitted
-  /** Maximum entries of a list: the first ones, or the last ones if negative. */
+  readonly maximum?: number; // larger numbers are dropped
+  /** Maximum number of entries in a list. The first entries are stored, or the last ones if the number is negative. */
   readonly entries?: number;
   /** Members of each object in a `jsonb` column, as separate columns. */
   readonly members?: Columns<never>;
@@ -27,12 +27,12 @@ interface ColumnShape<Source> {
 
 export type Columns<Source> = Readonly<Record<string, Column<Source>>>;
 
-/** Ties columns to the type of their source. */
-export function columnsOf<Source>() {
+/** Returns a function that defines columns which are read from this type of source. */
+export function defineColumns<Source>() {
   return <const C extends Columns<Source>>(columns: C): C => columns;
 }
 
-/** A row as read: every column is present, and null if the value is unknown. */
+/** A row as read from the database. Every column is present, and null if the value is unknown. */
 export type RecordRow<C extends Columns<never>> = { readonly [Name in keyof C]: Value<C[Name]> };
 
 type Value<C extends Column<never>> =

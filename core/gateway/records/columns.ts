@@ -15,37 +15,37 @@ import type { AnswerDigests } from '../model-call/adapter.ts';
 import { changedContent } from '../pipeline/changed-body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Outcome } from '../pipeline/stage.ts';
-import { type Columns, columnsOf, type RecordRow } from './column.ts';
+import { type Columns, defineColumns, type RecordRow } from './column.ts';
 
-const routeLength = 300; // characters of `upstream/model`
+const maxRouteLength = 300; // characters of `upstream/model`
 
-const requestColumns = columnsOf<Exchange>()({
+const requestColumns = defineColumns<Exchange>()({
   id: { type: 'text', isPersonal: false, isRequired: true, read: ({ id }) => id },
   started_at: { type: 'timestamptz', isRequired: true, read: ({ receivedAt }) => receivedAt },
   method: { type: 'text', isPersonal: false, isRequired: true, read: ({ method }) => method },
-  path: { type: 'text', isPersonal: false, isRequired: true, read: safePath, maxLength: 512 },
+  path: { type: 'text', isPersonal: false, isRequired: true, read: redactPath, maxLength: 512 },
   endpoint: { type: 'text', isPersonal: false, isRequired: true, read: ({ endpoint }) => endpoint.name },
   is_metered: { type: 'boolean', read: ({ endpoint }) => endpoint.isMetered },
   format: { type: 'text', isPersonal: false, read: ({ format }) => format?.name, maxLength: 200 },
-  bytes_in: { type: 'bigint', read: ({ headers }) => numberOf(headers['content-length']) },
+  bytes_in: { type: 'bigint', read: ({ headers }) => toNumber(headers['content-length']) },
   remote_address: { type: 'text', isPersonal: true, read: ({ remoteAddress }) => remoteAddress, maxLength: 64 },
   canary: { type: 'integer', read: ({ variant }) => variant },
   user_agent: { type: 'text', isPersonal: true, read: ({ headers }) => headers['user-agent'], maxLength: 256 },
 });
 
-const principalColumns = columnsOf<Principal>()({
+const principalColumns = defineColumns<Principal>()({
   account_id: { type: 'uuid', read: ({ accountId }) => accountId },
   key_hint: { type: 'text', isPersonal: false, read: ({ keyHint }) => keyHint, maxLength: 200 },
 });
-const callColumns = columnsOf<CachedCall>()({
+const callColumns = defineColumns<CachedCall>()({
   model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
   /** Public name of the model, if the client used another name. */
   alias_of: { type: 'text', isPersonal: false, read: aliasOf, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 
-const outcomeColumns = columnsOf<Outcome>()({
-  // Requests in flight when a gateway was killed have no outcome: they are stored as `interrupted`.
+const outcomeColumns = defineColumns<Outcome>()({
+  // Requests in flight when the gateway was killed are stored as `interrupted`.
   outcome: {
     type: 'text',
     isPersonal: false,
@@ -64,13 +64,13 @@ const outcomeColumns = columnsOf<Outcome>()({
     maxLength: 500,
   },
 });
-const cacheColumns = columnsOf<'hit' | 'miss'>()({
+const cacheColumns = defineColumns<'hit' | 'miss'>()({
   cache: { type: 'text', isPersonal: false, read: (status) => status },
 });
 
-/** An attempt on a route; times in ms, `started_ms` from the request's arrival. */
-const attemptColumns = columnsOf<AttemptRecord>()({
-  route: { type: 'text', isPersonal: false, isRequired: true, read: ({ route }) => route, maxLength: routeLength },
+/** An attempt on a route. Times are in ms, and `started_ms` counts from the request's arrival. */
+const attemptColumns = defineColumns<AttemptRecord>()({
+  route: { type: 'text', isPersonal: false, isRequired: true, read: ({ route }) => route, maxLength: maxRouteLength },
   outcome: { type: 'text', isPersonal: false, isRequired: true, read: ({ outcome }) => outcome },
   format: { type: 'text', isPersonal: false, read: ({ format }) => format, maxLength: 200 },
   started_ms: { type: 'bigint', read: ({ startedAt }) => startedAt },
@@ -79,8 +79,8 @@ const attemptColumns = columnsOf<AttemptRecord>()({
   fault: { type: 'text', isPersonal: false, read: ({ fault }) => fault },
   error: { type: 'text', isPersonal: false, read: ({ error }) => error && redactKeys(error), maxLength: 200 },
 });
-const deliveryColumns = columnsOf<Delivery>()({
-  route: { type: 'text', isPersonal: false, read: ({ servedBy }) => servedBy, maxLength: routeLength },
+const deliveryColumns = defineColumns<Delivery>()({
+  route: { type: 'text', isPersonal: false, read: ({ servedBy }) => servedBy, maxLength: maxRouteLength },
   has_failover: { type: 'boolean', read: hasFailover },
   first_content_ms: { type: 'bigint', read: ({ firstContentAfter }) => firstContentAfter },
   queue_ms: { type: 'bigint', read: ({ queuedFor }) => queuedFor },
@@ -104,16 +104,16 @@ const deliveryColumns = columnsOf<Delivery>()({
   cache_write_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheWrite, maximum: bounds.tokens },
   reasoning_tokens: { type: 'integer', read: ({ usage }) => usage?.reasoning, maximum: bounds.tokens },
   images: { type: 'integer', read: ({ usage }) => usage?.images, maximum: bounds.tokens },
-  /** Model named in the vendor's answer. */
+  /** Model named in the vendor's reply. */
   answered_model: { type: 'text', isPersonal: false, read: ({ answeredModel }) => answeredModel, maxLength: 200 },
-  /** True if that differs from the model requested by the route (plugins/upstream/routing/same-model.ts). */
+  /** True if `answered_model` differs from the model requested by the route (plugins/upstream/routing/same-model.ts). */
   is_other_model: { type: 'boolean', read: ({ isOtherModel }) => isOtherModel },
   is_policy_refusal: { type: 'boolean', read: ({ isPolicyRefusal }) => isPolicyRefusal },
   usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },
 });
 
-/** SHA-256 of the answer's content as sent by the upstream and to the client, and why they differ. */
-const digestColumns = columnsOf<AnswerDigests>()({
+/** SHA-256 digests of the reply's content as received from the upstream and as sent to the client, and the changes between them. */
+const digestColumns = defineColumns<AnswerDigests>()({
   digest_received: { type: 'text', isPersonal: false, read: ({ received }) => received },
   digest_sent: { type: 'text', isPersonal: false, read: ({ sent }) => sent },
   digest_changes: {
@@ -125,7 +125,7 @@ const digestColumns = columnsOf<AnswerDigests>()({
   },
 });
 
-/** The columns of `request_log` except `instance`: the record of a request. */
+/** The columns of `request_log`, except `instance`. */
 export const columns = {
   ...requestColumns,
   ...principalColumns,
@@ -138,13 +138,17 @@ export const columns = {
 
 export type RequestRecord = RecordRow<typeof columns>;
 
-/** When the values of a source are known: on arrival, before the request goes upstream, or at its end. */
+/** Moment when the values of a source are known: on arrival, before the request goes upstream, or at its end. */
 export type Moment = 'request' | 'caller' | 'result';
 
-/** The object that a group of columns is read from. If it is missing, all of them are null. */
+/** A group of columns with the object that they are read from. If the object is missing, the columns are null. */
 export interface RecordSource {
   readonly moment: Moment;
-  /** @param outcome defined at the moment `result` */
+  /**
+   * Finds the object.
+   *
+   * @param outcome defined at the moment `result`
+   */
   find(exchange: Exchange, outcome?: Outcome): unknown;
   readonly columns: Columns<never>;
 }
@@ -156,11 +160,11 @@ export const sources: readonly RecordSource[] = [
   { moment: 'result', find: (_, outcome) => outcome, columns: outcomeColumns },
   { moment: 'result', find: (exchange) => exchange.find(cacheStatus), columns: cacheColumns },
   { moment: 'result', find: (exchange) => exchange.find(delivery), columns: deliveryColumns },
-  { moment: 'result', find: digestsOf, columns: digestColumns },
+  { moment: 'result', find: findDigests, columns: digestColumns },
 ];
 
-/** Content changed by a stage is known once it was sent. */
-function digestsOf(exchange: Exchange): AnswerDigests | undefined {
+/** Finds the digests of a reply. If a stage changed the content, its digest is known after sending. */
+function findDigests(exchange: Exchange): AnswerDigests | undefined {
   const digests = exchange.find(answerDigests);
   const changed = exchange.find(changedContent);
   if (changed === undefined) return digests;
@@ -172,12 +176,12 @@ function aliasOf({ model, modelName }: CachedCall): string | undefined {
   return modelName === model.publicName ? undefined : model.publicName;
 }
 
-/** Unknown paths can contain anything, such as a key pasted into the base URL. */
-function safePath({ path, endpoint }: Exchange): string {
+/** Redacts unknown paths, which can contain anything, such as a key pasted into the base URL. */
+function redactPath({ path, endpoint }: Exchange): string {
   return endpoint.name === 'unknown' ? redactKeys(path) : path;
 }
 
-function numberOf(header: string | undefined): number | undefined {
+function toNumber(header: string | undefined): number | undefined {
   return header === undefined ? undefined : Number(header);
 }
 
@@ -187,7 +191,7 @@ function hasFailover({ attempts }: Delivery): boolean {
 
 const credential = /\b(?:(?:sk|pk|rk|xai)-[\w-]{12,}|AIza[\w-]{20,}|[a-z][a-z0-9]{0,15}[-_][A-Za-z0-9]{20,})/g;
 
-/** Truncates everything that looks like an API key, of a vendor or the gateway, to six characters. */
+/** Truncates all texts that look like an API key of a vendor or the gateway to six characters. */
 export function redactKeys(text: string): string {
   return text.replace(credential, (key) => `${key.slice(0, 6)}…`);
 }

@@ -1,21 +1,21 @@
 import type { Database } from '#core/platform/database/database.ts';
 
-/** Results of a day's requests of all accounts, on any endpoint. */
+/** Outcomes of a day's requests of all accounts, on any endpoint. */
 export interface DailyUsage {
-  /** Such as `2026-11-22`, in the requested time zone. An hour belongs to the day in which it starts. */
+  /** Date in the requested time zone, such as `2026-11-22`. An hour belongs to the day on which it starts. */
   readonly day: string;
   readonly requests: number;
   readonly answered: number;
-  /** Failed, or interrupted by the end of the gateway's process. */
+  /** Requests that failed, or were interrupted by the end of the gateway's process. */
   readonly failed: number;
   readonly failovers: number;
 }
 
 /**
- * Reads the usage of the last days, oldest first, ending today; days without usage have zeros. Read from hourly counts: 60 days of ten
- * models with two routes are about 29,000 rows.
+ * Reads the usage of the last days from hourly counts, oldest first, including today. Days without usage have zeros. 60 days of ten models
+ * with two routes are about 29,000 rows.
  *
- * @param days at most 400
+ * @param options.days number of days, at most 400
  */
 export async function readDailyUsage(
   database: Pick<Database, 'query'>,
@@ -31,13 +31,13 @@ export async function readDailyUsage(
          FROM (SELECT ${columns} FROM usage_total UNION ALL SELECT ${columns} FROM usage_delta) AS parts
          WHERE hour >= (SELECT at FROM first)
        )
-     SELECT to_char(d, 'YYYY-MM-DD') AS day, ${sums}
+     SELECT to_char(d, 'YYYY-MM-DD') AS day, ${selectSums}
      FROM span, generate_series(today - ?::integer, today, interval '1 day') d LEFT JOIN counted c ON c.day = d::date
      GROUP BY d ORDER BY d`,
     [timeZone, days - 1, timeZone, timeZone, days - 1],
   );
 }
 
-const sums = ['requests', 'answered', 'failed', 'failovers']
+const selectSums = ['requests', 'answered', 'failed', 'failovers']
   .map((name) => `coalesce(sum(c.${name}), 0)::float8 AS ${name}`)
   .join(', ');

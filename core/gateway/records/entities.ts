@@ -2,11 +2,11 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 import type { Column, Columns } from './column.ts';
 import { columns } from './columns.ts';
-import { notable } from './filter.ts';
-import { laterCounts, speedCounts, storedCounts } from './usage.ts';
+import { notableCondition } from './filter.ts';
+import { defaultedCounts, speedCounts, storedCounts } from './usage.ts';
 
-/** Indexes for rare requests of one account; they include status and model, so that two filters read no other rows. */
-const rareRequests = {
+/** Conditions of indexes for rare requests of one account. The indexes include status and model, so that two filters read no other rows. */
+const rareRequestConditions = {
   request_log_failovers: 'has_failover',
   request_log_hits: `cache = 'hit'`,
   request_log_status: 'status <> 200',
@@ -18,13 +18,13 @@ const rareRequests = {
 const requestIndexes = [
   {
     name: 'request_log_rare',
-    expression: `create index request_log_rare on request_log (started_at desc, id desc, status, outcome, has_failover, cache, route, (coalesce(alias_of, model))) where ${notable}`,
+    expression: `create index request_log_rare on request_log (started_at desc, id desc, status, outcome, has_failover, cache, route, (coalesce(alias_of, model))) where ${notableCondition}`,
   },
   {
     name: 'request_log_other_model',
     expression: 'create index request_log_other_model on request_log (started_at desc) where is_other_model',
   },
-  ...Object.entries(rareRequests).map(([name, condition]) => ({
+  ...Object.entries(rareRequestConditions).map(([name, condition]) => ({
     name,
     expression: `create index ${name} on request_log (account_id, started_at desc, status, (coalesce(alias_of, model))) where ${condition}`,
   })),
@@ -32,18 +32,18 @@ const requestIndexes = [
     request_log_model: 'account_id, (coalesce(alias_of, model)), started_at desc',
     request_log_route: 'account_id, route, started_at desc',
     request_log_account: 'account_id, started_at desc',
-  }).map(([name, list]) => ({ name, expression: `create index ${name} on request_log (${list})` })),
+  }).map(([name, indexed]) => ({ name, expression: `create index ${name} on request_log (${indexed})` })),
 ];
 
 const { id: _id, started_at: _startedAt, ...otherColumns } = columns;
 
-/** Record of a request. Its properties are derived from the columns of records. */
+/** The record of a request. Its properties are derived from `columns`. */
 export const RequestLog = defineEntity({
   name: 'RequestLog',
   properties: {
     started_at: p.datetime().primary(),
     id: impersonal(p.text().primary()),
-    ...propertiesOf(otherColumns),
+    ...createProperties(otherColumns),
     /** The process that served the request. */
     instance: impersonal(p.text()),
   },
@@ -69,14 +69,14 @@ export const RequestContent = defineEntity({
   },
 });
 
-/** Counts of requests by hour. A row is identified by all of its keys; all except the hour may be null. */
+/** Primary key of the hourly counts, together with the other keys, which may be null. */
 const hour = p.datetime().primary();
-const later: ReadonlySet<string> = new Set(laterCounts);
+const countsWithDefault: ReadonlySet<string> = new Set(defaultedCounts);
 const counts = Object.fromEntries(
   storedCounts.map((name) => {
-    const isLater = later.has(name);
-    if (name.endsWith('_tokens')) return [name, isLater ? p.bigint('number').defaultRaw('0') : p.bigint('number')];
-    return [name, isLater ? p.integer().defaultRaw('0') : p.integer()];
+    const hasDefault = countsWithDefault.has(name);
+    if (name.endsWith('_tokens')) return [name, hasDefault ? p.bigint('number').defaultRaw('0') : p.bigint('number')];
+    return [name, hasDefault ? p.integer().defaultRaw('0') : p.integer()];
   }),
 );
 const speed = Object.fromEntries(speedCounts.map((name) => [name, p.bigint('number').defaultRaw('0')]));
@@ -104,7 +104,7 @@ export const UsageHour = defineEntity({
   uniques: [uniqueKey('usage_hour', 'account_id, hour, model, route')],
 });
 
-/** Like `UsageHour`, over all accounts. */
+/** Hourly counts over all accounts. */
 export const UsageTotal = defineEntity({
   name: 'UsageTotal',
   properties: { hour, ...byModel, ...counts, ...histogram, ...speed },
@@ -129,7 +129,7 @@ export const UsageClient = defineEntity({
 
 export const UsageClientDelta = defineEntity({ name: 'UsageClientDelta', properties: clientCounts });
 
-/** Counts not added to the hours yet. */
+/** Counts that are not added to the hours yet. */
 export const UsageDelta = defineEntity({
   name: 'UsageDelta',
   properties: {
@@ -164,12 +164,12 @@ export const RouteUsageDelta = defineEntity({
   properties: attemptCounts,
 });
 
-/** Requests without an account by minute, address block and status. */
+/** Counts of requests without an account by minute, address block and status. */
 export const UnauthenticatedMinute = defineEntity({
   name: 'UnauthenticatedMinute',
   properties: {
     minute: p.datetime().primary(),
-    // A network without an account; customers' addresses are in their records.
+    // Not personal, because it is a network without an account.
     address_block: impersonal(p.text().nullable().primary()),
     status: p.smallint().nullable().primary(),
     requests: p.integer(),
@@ -182,11 +182,11 @@ function uniqueKey(table: string, key: string) {
   return { name, expression: `create unique index ${name} on ${table} (${key}) nulls not distinct` };
 }
 
-function propertiesOf(described: Columns<never>) {
-  return Object.fromEntries(Object.entries(described).map(([name, column]) => [name, propertyOf(name, column)]));
+function createProperties(described: Columns<never>) {
+  return Object.fromEntries(Object.entries(described).map(([name, column]) => [name, createProperty(name, column)]));
 }
 
-function propertyOf(name: string, { type, isRequired, isPersonal }: Column<never>) {
+function createProperty(name: string, { type, isRequired, isPersonal }: Column<never>) {
   const property = p.text().columnType(type).fieldName(name);
   const column = isRequired ? property : property.nullable();
   if (isPersonal === undefined) return column;

@@ -1,28 +1,28 @@
 import { uuid } from '#core/platform/database/database.ts';
 import type { RequestRecord } from './columns.ts';
 
-/** Restricts which records are read. Omitted members restrict nothing. */
+/** Selects the records to read. Omitted members do not restrict the selection. */
 export interface RequestFilter {
   readonly accountId?: string | undefined;
-  /** Public name of a model; requests by its aliases match too. */
+  /** Public name of a model. Requests that used an alias of the model also match. */
   readonly model?: string | undefined;
   /** Serving route, as `upstream/model`. */
   readonly route?: string | undefined;
   readonly outcome?: RequestRecord['outcome'] | undefined;
-  /** True for requests that were rejected, failed or were interrupted. */
+  /** True for requests that were refused, failed or were interrupted. */
   readonly errors?: true | undefined;
   readonly status?: readonly [lowest: number, highest: number] | undefined;
-  /** True for requests for which several routes were tried. */
+  /** True for requests that tried several routes. */
   readonly hasFailover?: boolean | undefined;
-  /** True for replies from the cache. */
+  /** True for requests served from the cache. */
   readonly isCached?: boolean | undefined;
-  /** True for requests that count against limits: model calls, not lists. */
+  /** True for model calls. */
   readonly isMetered?: boolean | undefined;
   readonly since?: number | undefined; // epoch ms
   readonly until?: number | undefined; // epoch ms, exclusive
 }
 
-/** The part of a statement after WHERE, with its parameters. */
+/** Conditions of a WHERE clause, with their parameters. */
 export interface Conditions {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -31,10 +31,10 @@ export interface Conditions {
 /** A condition and its parameters. */
 export type Condition = [sql: string, ...parameters: unknown[]];
 
-/** Each request has exactly one outcome. */
+/** Outcomes of requests. Each request has exactly one. */
 export const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
-/** Returns the filter for a word: a status such as `429` or `5xx`, an outcome, or `error` for everything rejected or failed. */
+/** Returns the filter for a status such as `429` or `5xx`, for an outcome, or for `error`, which means all refused and failed requests. */
 export function filterByStatus(word: string): Pick<RequestFilter, 'status' | 'outcome' | 'errors'> {
   if (word === 'error') return { errors: true };
   const outcome = outcomes.find((name) => name === word);
@@ -45,10 +45,10 @@ export function filterByStatus(word: string): Pick<RequestFilter, 'status' | 'ou
 const servedModel = 'coalesce(alias_of, model)';
 
 /**
- * Booleans are part of the text, and times are parameters of the column's type, because the planner needs both to use partial indexes and
- * to skip partitions. Impossible values match nothing.
+ * Builds the conditions for a filter. Booleans are part of the text, and times are parameters of the column's type, because the planner
+ * needs both to use partial indexes and to skip partitions. Impossible values match nothing.
  */
-export function conditionsOf(filter: RequestFilter): Conditions {
+export function buildConditions(filter: RequestFilter): Conditions {
   const { accountId, model, route, outcome, errors, status, hasFailover, isCached, isMetered, since, until } = filter;
   const conditions: Condition[] = [['true']];
   if (accountId !== undefined) conditions.push(uuid.test(accountId) ? ['account_id = ?', accountId] : ['false']);
@@ -62,17 +62,17 @@ export function conditionsOf(filter: RequestFilter): Conditions {
   if (isMetered !== undefined) conditions.push([isMetered ? 'is_metered' : 'is_metered IS NOT true']);
   if (since !== undefined) conditions.push(['started_at >= ?', timestamp(since)]);
   if (until !== undefined) conditions.push(['started_at < ?', timestamp(until)]);
-  if (accountId === undefined && isNotable(filter)) conditions.push([notable]);
+  if (accountId === undefined && isNotable(filter)) conditions.push([notableCondition]);
   return joinConditions(conditions);
 }
 
 /**
- * Condition of the index for rare requests of all accounts. A query must repeat it. The planner cannot see through `coalesce`, so it never
- * uses this index for the requests of one account, whose own indexes are better.
+ * Condition of the index for rare requests of all accounts. A query must repeat it. Because of `coalesce`, the planner never uses this index
+ * for the requests of one account, for which other indexes are better.
  */
-export const notable = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;
+export const notableCondition = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;
 
-/** Whether all requests that match meet `notable`. */
+/** True if all requests that match the filter meet `notable`. */
 export function isNotable({ outcome, errors, status, hasFailover }: RequestFilter): boolean {
   const isOtherStatus = status !== undefined && (status[0] > 200 || status[1] < 200);
   return errors === true || hasFailover === true || isOtherStatus || (outcome !== undefined && outcome !== 'answered');
@@ -85,19 +85,19 @@ export function joinConditions(conditions: readonly Condition[]): Conditions {
   };
 }
 
-/** Most records have status 200. The others have a partial index, whose condition the query must repeat. */
+/** Builds the condition for a range of statuses. Statuses other than 200 have a partial index, whose condition the query must repeat. */
 function statusRange([lowest, highest]: readonly [number, number]): string {
   const isOther = lowest > 200 || highest < 200;
   return `status BETWEEN ?::bigint AND ?::bigint${isOther ? ' AND status <> 200' : ''}`;
 }
 
-/** Compares a column with a text. PostgreSQL rejects NUL in text, and no record contains it. */
+/** Builds the comparison of a column with a text. A text with NUL matches nothing, because PostgreSQL rejects NUL in text. */
 export function equalText(column: string, text: string): Condition {
   return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }
 
 /**
- * Returns a time in a format independent of the session's time zone.
+ * Formats a time for PostgreSQL, independent of the session's time zone.
  *
  * @param time epoch ms
  */

@@ -1,13 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
-import { clientNames, speedCounts, storedCounts } from './usage.ts';
+import { outcomes } from './filter.ts';
+import { maxClientNames, speedCounts, storedCounts } from './usage.ts';
 
-/** A batch that is folded in less than a second; a day without folding leaves many. */
+/** Size of a batch, which is folded in less than a second. A day without folding leaves many batches. */
 const maxDeltasPerTransaction = 20_000;
 
 const histogram = 'first_content_buckets, first_content_counts';
 
-const moved = (table: string) =>
+const deleteBatch = (table: string) =>
   `moved AS (DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} LIMIT ${maxDeltasPerTransaction}) RETURNING *)`;
 
 function addToHours(table: string, key: string, counts: readonly string[] = storedCounts): string {
@@ -36,14 +37,14 @@ function addToHours(table: string, key: string, counts: readonly string[] = stor
 }
 
 const foldRequests = `
-  WITH ${moved('usage_delta')},
+  WITH ${deleteBatch('usage_delta')},
     by_account AS (${addToHours('usage_account', 'account_id, hour')}),
     by_account_and_model AS (${addToHours('usage_hour', 'account_id, hour, model, route')}),
     by_model AS (${addToHours('usage_total', 'hour, model, route', [...storedCounts, ...speedCounts])})
   SELECT count(*)::integer AS deltas FROM moved`;
 
 const foldAttempts = `
-  WITH ${moved('route_usage_delta')}, added AS (
+  WITH ${deleteBatch('route_usage_delta')}, added AS (
     INSERT INTO route_usage_hour (hour, route, outcome, fault, attempts, last_at, last_error)
     SELECT hour, route, outcome, fault, sum(attempts), max(last_at), (array_agg(last_error ORDER BY last_at DESC))[1]
     FROM moved GROUP BY hour, route, outcome, fault
@@ -55,18 +56,15 @@ const foldAttempts = `
   )
   SELECT count(*)::integer AS deltas FROM moved`;
 
-const outcomesOf = (table: string) =>
-  ['answered', 'refused', 'failed', 'aborted', 'interrupted'].map((name) => `${table}.${name}`).join(' + ');
-
-/** Clients choose their names, so names per hour are limited: the most used of the new ones fill the remaining places. */
+/** Clients choose their names, so the number of names per hour is limited. The most used of the new names get the remaining places. */
 const foldClients = `
-  WITH ${moved('usage_client_delta')}, named AS (
-    SELECT moved.hour, moved.client, sum(${outcomesOf('moved')}) AS requests,
+  WITH ${deleteBatch('usage_client_delta')}, named AS (
+    SELECT moved.hour, moved.client, sum(${outcomes.map((name) => `moved.${name}`).join(' + ')}) AS requests,
       EXISTS (SELECT 1 FROM usage_client u WHERE u.hour = moved.hour AND u.client = moved.client) AS is_known
     FROM moved WHERE moved.client IS NOT NULL GROUP BY moved.hour, moved.client
   ), taken AS (
     SELECT hour, client, is_known OR row_number() OVER (PARTITION BY hour, is_known ORDER BY requests DESC, client)
-      + (SELECT count(DISTINCT u.client) FROM usage_client u WHERE u.hour = named.hour) <= ${clientNames} AS is_taken
+      + (SELECT count(DISTINCT u.client) FROM usage_client u WHERE u.hour = named.hour) <= ${maxClientNames} AS is_taken
     FROM named
   ), added AS (
     INSERT INTO usage_client (hour, client, model, route, ${storedCounts.join(', ')})
@@ -79,17 +77,17 @@ const foldClients = `
   )
   SELECT count(*)::integer AS deltas FROM moved`;
 
-/** Held by one process at a time, until its transaction ends. */
+/** Key of the lock that one process holds at a time, until its transaction ends. */
 const lockKey = `hashtext('usage fold')`;
 
 /**
- * Adds usage deltas to the hours. Each transaction moves a batch, so that readers, who add up both, see the same counts at any moment; a
- * failed one moves nothing. Does nothing while another process folds.
+ * Adds usage deltas to the hours. Each transaction moves a batch, so that readers, who add up deltas and hours, see the same counts at any
+ * moment. A failed transaction moves nothing. Does nothing while another process folds.
  */
 export async function foldUsage(database: Pick<Database, 'fork'>): Promise<void> {
-  let isMoving = true;
-  while (isMoving)
-    isMoving = await database.fork().transactional(async (transaction) => {
+  let hasMore = true;
+  while (hasMore)
+    hasMore = await database.fork().transactional(async (transaction) => {
       const [lock] = await transaction.execute<{ is_free: boolean }[]>(
         `SELECT pg_try_advisory_xact_lock(${lockKey}) AS is_free`,
       );
@@ -97,7 +95,7 @@ export async function foldUsage(database: Pick<Database, 'fork'>): Promise<void>
     });
 }
 
-/** @returns true if there may be more */
+/** Folds a batch; returns true if there may be more deltas. */
 async function foldBatch(transaction: EntityManager): Promise<boolean> {
   let isFull = false;
   for (const statement of [foldRequests, foldClients, foldAttempts]) {
@@ -108,12 +106,12 @@ async function foldBatch(transaction: EntityManager): Promise<boolean> {
 }
 
 /**
- * Removes the usage of an account, which remains in the counts over all accounts. Records arrive later than their requests, so this is
- * repeated for some days.
+ * Removes the usage of an account, which remains in the counts over all accounts. The caller repeats this for some days, because records
+ * arrive later than their requests.
  */
 export async function removeUsage(database: Pick<Database, 'fork'>, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // The lock keeps deltas from moving. Unfolded deltas must first reach the counts over all accounts.
+    // The lock prevents other processes from folding. All deltas must first reach the counts over all accounts.
     await transaction.execute(`SELECT pg_advisory_xact_lock(${lockKey})`);
     while (await foldBatch(transaction));
     for (const table of ['usage_account', 'usage_hour'])
@@ -121,16 +119,16 @@ export async function removeUsage(database: Pick<Database, 'fork'>, accountId: s
   });
 }
 
-/** Removes usage older than this many days. */
+/** Removes usage that is older than `days` days. */
 export async function removeOldUsage(database: Pick<Database, 'query'>, days: number): Promise<void> {
   for (const table of ['usage_account', 'usage_hour', 'usage_total', 'usage_client', 'route_usage_hour']) {
-    let removed = removedAtOnce;
-    while (removed === removedAtOnce) removed = (await database.query(removal(table), [days])).length;
+    let removedCount = maxRemovedRows;
+    while (removedCount === maxRemovedRows) removedCount = (await database.query(deleteOldRows(table), [days])).length;
   }
 }
 
-const removedAtOnce = 10_000;
-const removal = (table: string) => `
+const maxRemovedRows = 10_000; // per statement
+const deleteOldRows = (table: string) => `
   DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM ${table} WHERE hour < now() - make_interval(days => ?) LIMIT ${removedAtOnce}
+    SELECT ctid FROM ${table} WHERE hour < now() - make_interval(days => ?) LIMIT ${maxRemovedRows}
   )) RETURNING 1`;

@@ -2,18 +2,18 @@ import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
 
-/** Ranking criteria. */
-export const measures = ['requests', 'tokens', 'failed', 'policy'] as const;
-export type Measure = (typeof measures)[number];
+/** Criteria by which accounts are ranked. */
+export const loadMeasures = ['requests', 'tokens', 'failed', 'policy'] as const;
+export type LoadMeasure = (typeof loadMeasures)[number];
 
 /** An account's requests in a time range. */
 export interface AccountLoad {
   readonly accountId: string;
   readonly requests: number;
-  /** Failed, or interrupted by the end of the gateway's process. */
+  /** Requests that failed, or were interrupted by the end of the gateway's process. */
   readonly failed: number;
   readonly refused: number;
-  /** Requests that vendors rejected, or whose answers they withheld or truncated, under a policy. */
+  /** Requests that vendors refused, or whose replies they withheld or truncated, under their policy. */
   readonly policyRefusals: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -22,18 +22,17 @@ export interface AccountLoad {
 }
 
 /**
- * Lists the accounts with the most requests, tokens, failures or policy rejections, for each measure the heaviest first. Read from hourly
- * counts.
+ * Lists the accounts with the most requests, tokens, failures or policy refusals from hourly counts, for each measure the heaviest first.
  *
- * @param since epoch ms; its whole hour is counted
+ * @param options.since epoch ms; the complete hour that contains it is counted
  */
 export async function listHeaviestAccounts(
   database: Pick<Database, 'query'>,
   { since, limit }: { readonly since: number; readonly limit: number },
-): Promise<Readonly<Record<Measure, readonly AccountLoad[]>>> {
+): Promise<Readonly<Record<LoadMeasure, readonly AccountLoad[]>>> {
   const columns =
     'account_id, answered, refused, failed, interrupted, aborted, policy_refusals, input_tokens, output_tokens';
-  const from = timestamp(startOfHour(since));
+  const firstHour = timestamp(startOfHour(since));
   const rows = await database.query<Row>(
     `WITH counted AS (
        SELECT account_id, sum(answered + refused + failed + interrupted + aborted)::float8 AS requests,
@@ -52,32 +51,22 @@ export async function listHeaviestAccounts(
      SELECT account_id, requests, failed, refused, policy_refusals, input_tokens, output_tokens, share, by_requests::float8, by_tokens::float8,
        by_failed::float8, by_policy::float8
      FROM ranked WHERE least(by_requests, by_tokens, by_failed, by_policy) <= ?`,
-    [from, from, limit],
+    [firstHour, firstHour, limit],
   );
-  const by = (rankOf: (row: Row) => number, valueOf: (row: Row) => number) =>
+  const listTop = (rankColumn: RankColumn, valueOf: (row: Row) => number) =>
     rows
-      .filter((row) => rankOf(row) <= limit && valueOf(row) > 0)
-      .toSorted((a, b) => rankOf(a) - rankOf(b))
+      .filter((row) => row[rankColumn] <= limit && valueOf(row) > 0)
+      .toSorted((a, b) => a[rankColumn] - b[rankColumn])
       .map(toLoad);
   return {
-    requests: by(
-      (row) => row.by_requests,
-      (row) => row.requests,
-    ),
-    tokens: by(
-      (row) => row.by_tokens,
-      (row) => row.input_tokens + row.output_tokens,
-    ),
-    failed: by(
-      (row) => row.by_failed,
-      (row) => row.failed,
-    ),
-    policy: by(
-      (row) => row.by_policy,
-      (row) => row.policy_refusals,
-    ),
+    requests: listTop('by_requests', (row) => row.requests),
+    tokens: listTop('by_tokens', (row) => row.input_tokens + row.output_tokens),
+    failed: listTop('by_failed', (row) => row.failed),
+    policy: listTop('by_policy', (row) => row.policy_refusals),
   };
 }
+
+type RankColumn = 'by_requests' | 'by_tokens' | 'by_failed' | 'by_policy';
 
 const rank = (expression: string) => `row_number() OVER (ORDER BY ${expression} DESC, account_id)`;
 

@@ -1,24 +1,24 @@
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host/host.ts';
 
-/** This instance's records on their way to the database, as shown at `/readyz?verbose` and on the operator pages. */
+/** Status of this instance's records that have not reached the database, shown at `/readyz?verbose` and on the operator pages. */
 export interface JournalStatus {
   readonly waiting_records: number;
   readonly waiting_bytes: number;
   /** Age of the oldest waiting record in ms. */
   readonly oldest_ms: number;
-  /** Requests not recorded since the start. */
+  /** Number of requests since the start that could not be recorded. */
   readonly lost_records: number;
   /** Free space on the disk of the data folder; null if unknown. */
   readonly free_disk_bytes: number | null;
 }
 
-/** Status report about the journal; undefined before it is open. */
+/** Creates the status report about the journal. `report` returns undefined before the journal is open. */
 export function journalReport(report: (host: Host) => JournalStatus | undefined): StatusReport {
   return { name: 'journal', report: (host) => report(host) ?? null };
 }
 
-/** Status of the journal; undefined if no plugin provides one. */
+/** Returns the status of the journal; undefined before it is open, or if no plugin provides one. */
 export function readJournalStatus({ statusReports }: StatusReports, host: Host): JournalStatus | undefined {
   return (statusReports.get('journal')?.report(host) ?? undefined) as JournalStatus | undefined;
 }

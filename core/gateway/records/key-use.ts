@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from './filter.ts';
 
-/** Networks and clients of an account's requests, which indicate whether several people use its key. */
+/** Networks and clients of an account's requests, which indicate whether several people share its key. */
 export interface KeyUse {
   /** Number of distinct client addresses. */
   readonly addresses: number;
@@ -15,11 +15,11 @@ export interface KeyUse {
   readonly requests: number;
 }
 
-const maxScanned = 500; // so that the busiest account costs no more than others
-const listedPrograms = 5;
+const maxCallsPerAccount = 500; // so that the busiest account costs no more than others
+const maxPrograms = 5;
 
 /**
- * Reads how the keys of some accounts are used, from the latest 500 model calls of each. Accounts without any are missing.
+ * Reads how the keys of some accounts are used, from the latest 500 model calls of each account. Accounts without calls are missing.
  *
  * @param since epoch ms
  */
@@ -34,12 +34,12 @@ export async function readKeyUse(
        SELECT account.id, call.* FROM unnest(?::uuid[]) AS account (id), LATERAL (
          SELECT remote_address, user_agent, started_at, coalesce(duration_ms, 0) * interval '1 ms' AS took
          FROM request_log WHERE account_id = account.id AND started_at >= ? AND is_metered
-         ORDER BY started_at DESC LIMIT ${maxScanned}
+         ORDER BY started_at DESC LIMIT ${maxCallsPerAccount}
        ) AS call
      ), edges AS (
        SELECT id, started_at AS at, 1 AS step FROM recent UNION ALL SELECT id, started_at + took, -1 FROM recent
      ), running AS (
-       -- At the same moment, one that ends makes room for one that begins.
+       -- At the same moment, a call that ends is counted before a call that starts.
        SELECT id, sum(step) OVER (PARTITION BY id ORDER BY at, step ROWS UNBOUNDED PRECEDING) AS count FROM edges
      ), programs AS (
        SELECT id, array_agg(program ORDER BY uses DESC, program) AS names FROM (
@@ -49,7 +49,7 @@ export async function readKeyUse(
      )
      SELECT recent.id::text, count(*)::float8 AS requests, count(DISTINCT remote_address)::float8 AS addresses,
        count(DISTINCT user_agent)::float8 AS clients,
-       coalesce((SELECT names[1:${listedPrograms}] FROM programs WHERE programs.id = recent.id), '{}') AS programs,
+       coalesce((SELECT names[1:${maxPrograms}] FROM programs WHERE programs.id = recent.id), '{}') AS programs,
        (SELECT max(count) FROM running WHERE running.id = recent.id)::float8 AS at_once
      FROM recent GROUP BY recent.id`,
     [`{${accountIds.join(',')}}`, timestamp(since)],

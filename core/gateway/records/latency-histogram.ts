@@ -1,22 +1,23 @@
 /**
- * A histogram of durations: pairs of a bucket and its number of requests, in the order of the buckets. Bucket `n` ends at 10 ms × 1.1ⁿ; the
- * last one starts at an hour.
+ * A histogram of durations, as pairs of a bucket and its number of requests in the order of the buckets. Bucket `n` ends at 10 ms × 1.1ⁿ, and
+ * the last bucket starts at an hour.
  */
 export type LatencyHistogram = readonly (readonly [bucket: number, requests: number])[];
 
-const firstEnd = 10; // ms
-const growth = 1.1;
+const firstBucketEndMs = 10;
+const bucketGrowth = 1.1;
 
 /**
- * Returns the quantile for a share of the requests, 0.5 for the median. Ms, within 5 % of the exact value between 10 ms and an hour;
- * undefined without requests.
+ * Returns a quantile in ms, within 5 % of the exact value between 10 ms and an hour; undefined if there are no requests.
+ *
+ * @param share share of the requests; 0.5 for the median
  */
 export function quantile(histogram: LatencyHistogram, share: number): number | undefined {
-  const all = sizeOf(histogram);
-  let below = 0;
+  const total = sizeOf(histogram);
+  let countedRequests = 0;
   for (const [bucket, requests] of histogram) {
-    below += requests;
-    if (below >= share * all) return firstEnd * growth ** (bucket - 0.5);
+    countedRequests += requests;
+    if (countedRequests >= share * total) return firstBucketEndMs * bucketGrowth ** (bucket - 0.5);
   }
   return undefined;
 }
@@ -26,10 +27,10 @@ export function sizeOf(histogram: LatencyHistogram): number {
   return histogram.reduce((sum, [, requests]) => sum + requests, 0);
 }
 
-/** Merges several histograms. */
 export function mergeHistograms(histograms: Iterable<LatencyHistogram>): LatencyHistogram {
-  const merged = new Map<number, number>();
+  const requestsByBucket = new Map<number, number>();
   for (const histogram of histograms)
-    for (const [bucket, requests] of histogram) merged.set(bucket, (merged.get(bucket) ?? 0) + requests);
-  return [...merged].toSorted(([a], [b]) => a - b);
+    for (const [bucket, requests] of histogram)
+      requestsByBucket.set(bucket, (requestsByBucket.get(bucket) ?? 0) + requests);
+  return [...requestsByBucket].toSorted(([a], [b]) => a - b);
 }

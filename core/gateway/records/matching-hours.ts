@@ -1,15 +1,16 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { oldestRecord } from './count-requests.ts';
+import { findOldestRecord } from './count-requests.ts';
 import { isNotable, type RequestFilter } from './filter.ts';
-import { countMatching, type MatchingHour, usageDays, usageHour } from './usage.ts';
+import { countMatching, type MatchingHour, usageRetentionDays, hourMs } from './usage.ts';
 
-const maxHours = 60; // with more, most hours have a match
+const maxHours = 60; // if there are more, most hours have a match
 
 /**
- * Finds the hours whose requests make up a page, from hourly usage over all accounts; that of deleted accounts is not kept apart. A request
- * that matches is counted under its model and route by all counters of the filter, so an hour without such a group has none. If one counter
- * is the whole filter, it also shows how many there are.
+ * Finds the hours whose requests make up a page, from hourly usage over all accounts. A matching request is counted under its model and
+ * route by all counters of the filter, so an hour without such a count has no match. If the filter consists of one counter, the counter is
+ * also the number of matches. Usage by account is not used, because it is removed with the account.
  *
+ * @param size number of requests on the page
  * @param before epoch ms; only requests until then are listed
  * @returns starts of hours, newest first, epoch ms; undefined if all hours must be read
  */
@@ -20,47 +21,47 @@ export async function findMatchingHours(
   before: number | undefined,
 ): Promise<number[] | undefined> {
   const { model, route, since = 0, until } = filter;
-  const counters = countersOf(filter);
+  const counters = listCounters(filter);
   if (hasOwnIndex(filter, counters) || (await hasOlderThanUsage(database, since))) return undefined;
   const end = before === undefined ? until : before + 1;
   const hours = await countMatching(database, { model, route, since, until: end }, counters);
-  return newestOf(hours, isExact(filter, counters) ? size : Infinity, since, end);
+  return selectNewest(hours, isExact(filter, counters) ? size : Infinity, since, end);
 }
 
-/** Records may be kept for longer than their usage. */
+/** True if the filter includes records that are older than all usage, because records may be stored for longer. */
 async function hasOlderThanUsage(database: Pick<Database, 'query'>, since: number): Promise<boolean> {
-  const begin = Date.now() - usageDays * 86_400_000;
-  return since < begin && ((await oldestRecord(database)) ?? begin) < begin;
+  const usageStart = Date.now() - usageRetentionDays * 86_400_000;
+  return since < usageStart && ((await findOldestRecord(database)) ?? usageStart) < usageStart;
 }
 
-/** Whether usage says nothing, or one index of an account has all that the filter names. */
+/** True if usage does not narrow the filter, or if an index of the account covers the filter. */
 function hasOwnIndex({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
-  const named = counters.length + (model === undefined ? 0 : 1) + (route === undefined ? 0 : 1);
-  return named === 0 || (accountId !== undefined && named === 1 && outcome !== 'interrupted');
+  const criteria = counters.length + (model === undefined ? 0 : 1) + (route === undefined ? 0 : 1);
+  return criteria === 0 || (accountId !== undefined && criteria === 1 && outcome !== 'interrupted');
 }
 
-/** The newest hours that have so many requests; undefined if there are too many. */
-function newestOf(
+/** Selects the newest hours that contain `size` requests; undefined if there are too many hours. */
+function selectNewest(
   hours: readonly MatchingHour[],
   size: number,
   since: number,
   end: number | undefined,
 ): number[] | undefined {
-  const found: number[] = [];
+  const selected: number[] = [];
   let count = 0;
   for (const { hour, matching } of hours) {
-    found.push(hour);
-    // The first and the last hour may match only in part.
-    const isWhole = hour >= since && (end === undefined || hour + usageHour <= end);
-    if (isWhole) count += matching;
+    selected.push(hour);
+    // Only a part of the first and the last hour may match.
+    const isComplete = hour >= since && (end === undefined || hour + hourMs <= end);
+    if (isComplete) count += matching;
     if (count >= size) break;
-    if (found.length > maxHours) return undefined;
+    if (selected.length > maxHours) return undefined;
   }
-  return found;
+  return selected;
 }
 
-/** SQL sums of stored counts that include every request that matches. */
-function countersOf({ outcome, errors, hasFailover, isCached }: RequestFilter): string[] {
+/** Returns SQL sums of stored counts, each of which includes every matching request. */
+function listCounters({ outcome, errors, hasFailover, isCached }: RequestFilter): string[] {
   return [
     ...(outcome === undefined ? [] : [outcome]),
     ...(errors === true ? ['refused + failed + interrupted'] : []),
@@ -69,6 +70,7 @@ function countersOf({ outcome, errors, hasFailover, isCached }: RequestFilter): 
   ];
 }
 
+/** True if the filter consists of at most one counter, besides model, route and times. */
 function isExact(filter: RequestFilter, counters: readonly string[]): boolean {
   const { accountId, status, isMetered, hasFailover, isCached } = filter;
   return (
@@ -82,7 +84,7 @@ function isExact(filter: RequestFilter, counters: readonly string[]): boolean {
 }
 
 /**
- * Whether an index leads to the newest requests that match. Requests of all accounts with a model or route, or from the cache, have none
+ * True if an index finds the newest matching requests. There is none for requests of all accounts by model or route, or from the cache,
  * unless they are notable.
  */
 export function hasIndex(filter: RequestFilter): boolean {

@@ -1,17 +1,17 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from './columns.ts';
-import { conditionsOf, type RequestFilter, timestamp } from './filter.ts';
+import { buildConditions, type RequestFilter, timestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
 
-/** A new record's request started within this time; records delayed longer by a journal are not found. */
+/** Maximum time between a request's start and its record. Records that a journal delays for longer are not found. */
 const windowMs = 3_600_000;
 const pageSize = 500;
 
 type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;
 
 /**
- * Finds records in order of arrival, which differs from that of their times, because a request is recorded when it ends. PostgreSQL numbers
- * transactions and reports the oldest running one: a record that was not visible before has this number or a higher one.
+ * Finds records in the order of their arrival, which differs from the order of their times, because a request is recorded when it ends.
+ * PostgreSQL numbers transactions and reports the oldest running one. A record that was not visible before has this number or a higher one.
  */
 export class NewRequests {
   readonly #database: Pick<Database, 'query'>;
@@ -19,7 +19,7 @@ export class NewRequests {
   readonly #now: () => number;
   /** Oldest running transaction before the last query. */
   #position: string | undefined;
-  #known = new Set<string>(); // ids read at this position or the previous one
+  #seenIds = new Set<string>(); // read at this position or the previous one
 
   constructor(database: Pick<Database, 'query'>, filter: RequestFilter, now: () => number) {
     this.#database = database;
@@ -27,42 +27,42 @@ export class NewRequests {
     this.#now = now;
   }
 
-  /** Starts: later records are new. Call it before reading the older ones. */
+  /** Starts following. Later records are new. Call it before reading older records. */
   async begin(): Promise<void> {
     this.#position = await this.#readPosition();
-    // A running transaction, in any database of the server, may be older than records already visible.
+    // Skips visible records, because a running transaction in any database of the server may be older than they are.
     await Array.fromAsync(this.read());
   }
 
-  /** Marks records that the caller read by another query. */
+  /** Excludes records that the caller has read with another query. */
   skip(ids: Iterable<string>): void {
-    for (const id of ids) this.#known.add(id);
+    for (const id of ids) this.#seenIds.add(id);
   }
 
-  /** Records that arrived since the last call, in pages, each oldest first. A failed call can be repeated. */
+  /** Reads the records that arrived since the last call, in pages, each oldest first. A failed call can be repeated. */
   async *read(): AsyncGenerator<RequestRecord[]> {
-    const next = await this.#readPosition();
-    const found = new Set<string>();
-    let last: Cursor | undefined;
+    const nextPosition = await this.#readPosition();
+    const readIds = new Set<string>();
+    let lastRecord: Cursor | undefined;
     let page: RequestRecord[];
     do {
-      page = await this.#readPage(last);
-      last = page.at(-1);
-      const fresh = page.filter(({ id }) => !this.#known.has(id));
-      for (const { id } of page) found.add(id);
-      for (const { id } of fresh) this.#known.add(id);
-      if (fresh.length > 0) yield fresh;
+      page = await this.#readPage(lastRecord);
+      lastRecord = page.at(-1);
+      const newRecords = page.filter(({ id }) => !this.#seenIds.has(id));
+      for (const { id } of page) readIds.add(id);
+      for (const { id } of newRecords) this.#seenIds.add(id);
+      if (newRecords.length > 0) yield newRecords;
     } while (page.length === pageSize);
-    this.#position = next;
-    this.#known = found;
+    this.#position = nextPosition;
+    this.#seenIds = readIds;
   }
 
   async #readPage(after: Cursor | undefined): Promise<RequestRecord[]> {
     const since = Math.max(this.#now() - windowMs, this.#filter.since ?? 0);
-    const { sql, parameters } = conditionsOf({ ...this.#filter, since });
-    const behind = after === undefined ? '' : 'AND (started_at, id) > (?, ?)';
+    const { sql, parameters } = buildConditions({ ...this.#filter, since });
+    const cursorCondition = after === undefined ? '' : 'AND (started_at, id) > (?, ?)';
     return this.#database.query<RequestRecord>(
-      `SELECT ${recordColumns} FROM request_log WHERE ${sql} AND age(xmin) <= age(?::xid) ${behind}
+      `SELECT ${recordColumns} FROM request_log WHERE ${sql} AND age(xmin) <= age(?::xid) ${cursorCondition}
        ORDER BY request_log.started_at, request_log.id LIMIT ${pageSize}`,
       [...parameters, this.#position, ...(after === undefined ? [] : [timestamp(after.started_at), after.id])],
     );

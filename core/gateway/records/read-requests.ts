@@ -2,9 +2,9 @@ import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { epochs } from '#core/platform/database/rows.ts';
 import { columns, type RequestRecord } from './columns.ts';
-import { type Conditions, conditionsOf, type RequestFilter, timestamp } from './filter.ts';
+import { type Conditions, buildConditions, type RequestFilter, timestamp } from './filter.ts';
 import { findMatchingHours, hasIndex } from './matching-hours.ts';
-import { timeOfRequestId } from './request-id.ts';
+import { parseRequestTime } from './request-id.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -15,11 +15,12 @@ export interface RequestPage {
   readonly next: string | undefined;
 }
 
-const maxPage = 1_000;
-/** Records per page of an export. Smaller, because many exports may run concurrently. */
-export const exportPage = 500;
+const maxPageSize = 1_000;
+const recentTimeMs = 86_400_000;
+/** Number of records per page of an export. It is smaller, because many exports may run concurrently. */
+export const exportPageSize = 500;
 
-/** Selects times as epoch ms, and 64-bit integers as numbers; the driver would return text. */
+/** Selects times as epoch ms, and 64-bit integers as numbers, which the driver would return as text. */
 export const recordColumns = Object.entries(columns)
   .map(([name, { type }]) => {
     if (type === 'timestamptz') return epochs(name);
@@ -27,12 +28,12 @@ export const recordColumns = Object.entries(columns)
   })
   .join(', ');
 
-/** Sorts by the table's column. Unqualified, `started_at` would be the selected number, which has no index. */
+/** Sorts by the table's columns. Without the table's name, `started_at` would be the selected number, which has no index. */
 const newestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
 
 /**
- * Finds the record of one request, read from the partition of its day; undefined if there is none yet: records reach the database about a
- * second after the request ends.
+ * Finds the record of a request in the partition of its day; undefined if there is none yet. Records reach the database about a second after
+ * the request ends.
  *
  * @param accountId finds the request only if it belongs to this account
  */
@@ -41,9 +42,9 @@ export async function findRequest(
   id: string,
   accountId?: string,
 ): Promise<RequestRecord | undefined> {
-  const startedAt = timeOfRequestId(id);
+  const startedAt = parseRequestTime(id);
   if (startedAt === undefined) return undefined;
-  const { sql, parameters } = conditionsOf({ accountId });
+  const { sql, parameters } = buildConditions({ accountId });
   const [record] = await database.query<RequestRecord>(
     `SELECT ${recordColumns} FROM request_log WHERE started_at = ? AND id = ? AND ${sql}`,
     [timestamp(startedAt), id, ...parameters],
@@ -52,8 +53,7 @@ export async function findRequest(
 }
 
 /**
- * Lists a page of records, newest first. The next page starts after the id of the last record, so that records arriving meanwhile shift
- * nothing.
+ * Lists a page of records, newest first. The next page starts after the id of the last record, so that new records do not shift the pages.
  *
  * @throws GatewayError `invalid_request` if `before` is not a request id
  */
@@ -63,37 +63,38 @@ export async function listRequests(
   { limit = 50, before }: { readonly limit?: number; readonly before?: string | undefined } = {},
 ): Promise<RequestPage> {
   const older = before === undefined ? undefined : olderThan(before);
-  const size = Math.max(1, Math.min(limit, maxPage));
+  const size = Math.max(1, Math.min(limit, maxPageSize));
   const read = async (since: number | undefined): Promise<RequestRecord[]> => {
-    const matching = conditionsOf({ ...filter, since });
+    const { sql, parameters } = buildConditions({ ...filter, since });
     return database.query<RequestRecord>(
-      `SELECT ${recordColumns} FROM request_log WHERE ${matching.sql} ${older?.sql ?? ''} ${newestFirst} LIMIT ?`,
-      [...matching.parameters, ...(older?.parameters ?? []), size + 1],
+      `SELECT ${recordColumns} FROM request_log WHERE ${sql} ${older?.sql ?? ''} ${newestFirst} LIMIT ?`,
+      [...parameters, ...(older?.parameters ?? []), size + 1],
     );
   };
   const { since = -Infinity } = filter;
-  const recent = (timeOfBefore(before) ?? filter.until ?? Date.now()) - recentTimeMs;
+  const beforeTime = before === undefined ? undefined : parseRequestTime(before);
+  const recentSince = (beforeTime ?? filter.until ?? Date.now()) - recentTimeMs;
   // Most pages lie within a day, and planning a query over a month of partitions takes ten times as long as reading a page.
-  const readRecent = async () => (recent > since ? read(recent) : []);
+  const readRecent = async () => (recentSince > since ? read(recentSince) : []);
   const isIndexed = hasIndex(filter);
-  let found = isIndexed ? await readRecent() : [];
-  if (found.length > size) return pageOf(found, size);
-  const hours = await findMatchingHours(database, filter, size + 1, timeOfBefore(before));
-  if (hours !== undefined) return pageOf(await readHours(database, filter, older, size + 1, hours), size);
-  if (!isIndexed) found = await readRecent();
-  return pageOf(found.length > size ? found : await read(filter.since), size);
+  let records = isIndexed ? await readRecent() : [];
+  if (records.length > size) return toPage(records, size);
+  const hours = await findMatchingHours(database, filter, size + 1, beforeTime);
+  if (hours !== undefined) return toPage(await readHours(database, filter, older, size + 1, hours), size);
+  if (!isIndexed) records = await readRecent();
+  return toPage(records.length > size ? records : await read(filter.since), size);
 }
 
-/** @param found up to one record more than the page */
-function pageOf(found: readonly RequestRecord[], size: number): RequestPage {
+/** @param found records of the page, and one more if there is a next page */
+function toPage(found: readonly RequestRecord[], size: number): RequestPage {
   const records = found.slice(0, size);
   return { records, next: found.length > size ? records.at(-1)?.id : undefined };
 }
 
 /**
- * Reads each hour separately from the index of times.
+ * Reads each hour separately, with the index of times.
  *
- * @param hours starts, newest first
+ * @param hours starts of the hours, newest first
  */
 async function readHours(
   database: Queries,
@@ -102,10 +103,10 @@ async function readHours(
   size: number,
   hours: readonly number[],
 ): Promise<RequestRecord[]> {
-  const oldest = hours.at(-1);
-  if (oldest === undefined) return [];
-  // The planner excludes partitions only by constants.
-  const { sql, parameters } = conditionsOf({ ...filter, since: Math.max(filter.since ?? 0, oldest) });
+  const oldestHour = hours.at(-1);
+  if (oldestHour === undefined) return [];
+  // The planner prunes partitions only by constants.
+  const { sql, parameters } = buildConditions({ ...filter, since: Math.max(filter.since ?? 0, oldestHour) });
   return database.query<RequestRecord>(
     `SELECT ${recordColumns} FROM (
        SELECT of_hour.* FROM unnest(?::timestamptz[]) AS hours (hour), LATERAL (
@@ -124,42 +125,36 @@ async function readHours(
   );
 }
 
-const recentTimeMs = 86_400_000;
-
-function timeOfBefore(before: string | undefined): number | undefined {
-  return before === undefined ? undefined : timeOfRequestId(before);
-}
-
-/** Reads all records, newest first, a page at a time, for exports. */
+/** Reads all records for an export, newest first, in pages. */
 export async function* readRequestPages(
   database: Queries,
   filter: RequestFilter,
 ): AsyncGenerator<readonly RequestRecord[], undefined> {
   let before: string | undefined;
   do {
-    const page: RequestPage = await listRequests(database, filter, { limit: exportPage, before });
+    const page: RequestPage = await listRequests(database, filter, { limit: exportPageSize, before });
     yield page.records;
     before = page.next;
   } while (before !== undefined);
 }
 
-/** Like `readRequestPages`, one record at a time. */
+/** Reads all records for an export, newest first, one at a time. */
 export async function* readRequests(database: Queries, filter: RequestFilter): AsyncGenerator<RequestRecord> {
   for await (const records of readRequestPages(database, filter)) yield* records;
 }
 
-/** The first comparison lets PostgreSQL prune partitions; the second does not. */
+/** Builds the condition for records older than a request. PostgreSQL prunes partitions by the first comparison, but not by the second. */
 function olderThan(id: string): Conditions {
-  const time = timeOfRequestId(id);
+  const time = parseRequestTime(id);
   if (time === undefined)
     throw new GatewayError('invalid_request', '`before` must be a request id, for example "req_019…"');
   const startedAt = timestamp(time);
   return { sql: 'AND started_at <= ? AND (started_at, id) < (?, ?)', parameters: [startedAt, startedAt, id] };
 }
 
-/** Returns true if the prompt or the reply of a request is stored (`log: { content: true }`). Reads one partition. */
-export async function isContentKept(database: Pick<Database, 'query'>, id: string): Promise<boolean> {
-  const startedAt = timeOfRequestId(id);
+/** True if the prompt or the reply of a request is stored (`log: { content: true }`). Reads one partition. */
+export async function hasStoredContent(database: Pick<Database, 'query'>, id: string): Promise<boolean> {
+  const startedAt = parseRequestTime(id);
   if (startedAt === undefined) return false;
   const rows = await database.query('SELECT 1 FROM request_content WHERE started_at = ? AND id = ? LIMIT 1', [
     timestamp(startedAt),

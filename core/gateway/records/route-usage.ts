@@ -4,16 +4,16 @@ import { ownFaults } from '../facts.ts';
 import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
 
-/** Attempts on one route, over all requests. */
+/** Attempts on one route by all requests. */
 export interface RouteUsage {
   readonly route: string; // upstream/model
   readonly attempts: number;
   readonly served: number;
-  /** Attempts that failed because of the route, not because of the client's request or the end of the exchange. */
+  /** Attempts that failed because of the route, and not because of the client's request or the end of the exchange. */
   readonly failed: number;
   /** Failed attempts by fault, including `client`. */
   readonly faults: Readonly<Record<string, number>>;
-  /** Last served attempt, epoch ms. */
+  /** Time of the last served attempt, epoch ms. */
   readonly lastServedAt: number | undefined;
   /** Last failure caused by the route. */
   readonly lastFault: RouteFault | undefined;
@@ -37,7 +37,7 @@ interface Row {
 
 const unrelatedFaults: ReadonlySet<string> = new Set(['client', 'overflow', 'unsupported', 'gone', ...ownFaults]);
 
-/** Counts attempts by route, ordered by name: exactly the recorded attempts in these hours, at most the last eight of each request. */
+/** Counts the recorded attempts in a range of hours by route, ordered by name. Of each request, at most the last eight attempts are recorded. */
 export async function readRouteUsage(
   database: Pick<Database, 'query'>,
   { since, until }: { readonly since: number; readonly until?: number | undefined },
@@ -54,15 +54,15 @@ export async function readRouteUsage(
      GROUP BY route, outcome, fault ORDER BY route, at`,
     [...parameters, ...parameters],
   );
-  return [...Map.groupBy(rows, ({ route }) => route)].map(([route, rowsOfRoute]) => usageOf(route, rowsOfRoute));
+  return [...Map.groupBy(rows, ({ route }) => route)].map(([route, routeRows]) => toUsage(route, routeRows));
 }
 
-function usageOf(route: string, rows: readonly Row[]): RouteUsage {
-  const sum = (counted: readonly Row[]) => counted.reduce((total, { attempts }) => total + attempts, 0);
+function toUsage(route: string, rows: readonly Row[]): RouteUsage {
+  const sum = (summands: readonly Row[]) => summands.reduce((total, { attempts }) => total + attempts, 0);
   const failed = rows.filter(({ outcome }) => outcome === 'failed');
   const causedByRoute = failed.filter(({ fault }) => !unrelatedFaults.has(fault ?? ''));
   const served = rows.filter(({ outcome }) => outcome === 'served');
-  const last = causedByRoute.at(-1);
+  const lastFailure = causedByRoute.at(-1);
   return {
     route,
     attempts: sum(rows),
@@ -70,6 +70,10 @@ function usageOf(route: string, rows: readonly Row[]): RouteUsage {
     failed: sum(causedByRoute),
     faults: Object.fromEntries(failed.map(({ fault, attempts }) => [fault ?? 'unknown', attempts])),
     lastServedAt: served.at(-1)?.at,
-    lastFault: last && { fault: last.fault ?? 'unknown', at: last.at, error: last.error },
+    lastFault: lastFailure && {
+      fault: lastFailure.fault ?? 'unknown',
+      at: lastFailure.at,
+      error: lastFailure.error,
+    },
   };
 }

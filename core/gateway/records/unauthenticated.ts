@@ -2,12 +2,12 @@ import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { timestamp } from './filter.ts';
 
-/** Requests without an account in one minute, from one address block, that ended with one status. */
+/** Number of requests without an account in one minute, from one address block, with one status. */
 export interface UnauthenticatedCount {
-  readonly minute: number; // its start, epoch ms
-  /** Format of `addressBlockOf`; undefined without an address, and for all blocks that are not counted separately. */
+  readonly minute: number; // start, epoch ms
+  /** Result of `addressBlockOf`; undefined without an address, and for blocks that are not counted separately. */
   readonly block: string | undefined;
-  /** Undefined if the client disconnected before. */
+  /** Undefined if the client disconnected before the response. */
   readonly status: number | undefined;
   readonly requests: number;
 }
@@ -18,25 +18,25 @@ export interface UnauthenticatedBlock {
   readonly requests: number;
   /** Start of the last minute with such a request, epoch ms. */
   readonly lastMinute: number;
-  /** Most frequent first. */
+  /** Counts by status, most frequent first. */
   readonly statuses: readonly { readonly status: number | null; readonly requests: number }[];
 }
 
 /** Requests without an account since a time. */
 interface UnauthenticatedUsage {
   readonly requests: number;
-  /** Blocks with the most requests, in descending order. */
+  /** The blocks with the most requests, in descending order. */
   readonly blocks: readonly UnauthenticatedBlock[];
 }
 
-const minuteLength = 60_000; // ms
+const minuteMs = 60_000;
 
-/** Returns the start of the minute of a time, epoch ms. */
+/** Returns the start of the minute that contains a time, epoch ms. */
 export function startOfMinute(time: number): number {
-  return time - (time % minuteLength);
+  return time - (time % minuteMs);
 }
 
-const addition = `
+const insertCounts = `
   INSERT INTO unauthenticated_minute (minute, address_block, status, requests)
   SELECT timestamptz 'epoch' + minute * interval '1 millisecond', block, status, sum(requests)
   FROM json_to_recordset(?::json) AS counted (minute bigint, block text, status smallint, requests integer)
@@ -44,17 +44,17 @@ const addition = `
   ON CONFLICT (minute, address_block, status) DO UPDATE SET requests = unauthenticated_minute.requests + EXCLUDED.requests`;
 
 /**
- * Adds counts to those of other instances, in one transaction, and in the order of their keys, because two instances could deadlock
- * otherwise.
+ * Adds counts to the counts of other instances. This is one transaction in the order of the keys, because two instances could otherwise
+ * deadlock.
  */
 export async function addUnauthenticated(
   database: Pick<Database, 'query'>,
   counts: readonly UnauthenticatedCount[],
 ): Promise<void> {
-  await database.query(addition, [JSON.stringify(counts)]);
+  await database.query(insertCounts, [JSON.stringify(counts)]);
 }
 
-const reading = `
+const selectBlocks = `
   WITH counted AS (
     SELECT address_block, status, sum(requests) AS requests, max(minute) AS last_minute
     FROM unauthenticated_minute WHERE minute >= ? GROUP BY address_block, status
@@ -65,17 +65,17 @@ const reading = `
   FROM counted GROUP BY address_block ORDER BY requests DESC, block LIMIT ?`;
 
 /**
- * Reads the counts since a time, by whole minutes.
+ * Reads the counts since the start of a minute.
  *
- * @param since epoch ms
- * @param limit blocks; the sum is over all of them
+ * @param since epoch ms; the complete minute that contains it is counted
+ * @param limit maximum number of blocks; `requests` is the sum over all blocks
  */
 export async function readUnauthenticated(
   database: Pick<Database, 'query'>,
   since: number,
   limit: number,
 ): Promise<UnauthenticatedUsage> {
-  const rows = await database.query<UnauthenticatedBlock & { readonly total: number }>(reading, [
+  const rows = await database.query<UnauthenticatedBlock & { readonly total: number }>(selectBlocks, [
     timestamp(startOfMinute(since)),
     limit,
   ]);
@@ -91,8 +91,8 @@ export async function removeUnauthenticated(database: Pick<Database, 'query'>, t
   await database.query('DELETE FROM unauthenticated_minute WHERE minute < ?', [timestamp(time)]);
 }
 
-/** Writes the requests of no account as commands and the API write them. */
-export function writeUnauthenticated({ requests, blocks }: UnauthenticatedUsage) {
+/** Converts the usage to the JSON of commands and the operator's API. */
+export function unauthenticatedToJson({ requests, blocks }: UnauthenticatedUsage) {
   return {
     requests,
     blocks: blocks.map(({ block, lastMinute, ...counts }) => ({

@@ -6,44 +6,44 @@ import type { LatencyHistogram } from './latency-histogram.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** Ms. */
-export const usageHour = 3_600_000;
+/** An hour in ms. */
+export const hourMs = 3_600_000;
 
-/** Retention of usage in days, longer than of the records themselves. */
-export const usageDays = 400;
+/** Retention of usage in days. It is longer than the retention of records. */
+export const usageRetentionDays = 400;
 
-/** Restricts which requests are counted. Omitted members restrict nothing. */
+/** Selects the requests to count. Omitted members do not restrict the selection. */
 export interface UsageFilter {
   readonly accountId?: string | undefined;
-  /** Public name of a model; requests by its aliases count too. */
+  /** Public name of a model. Requests that used an alias of the model also count. */
   readonly model?: string | undefined;
   /** Serving route, as `upstream/model`. */
   readonly route?: string | undefined;
-  /** Epoch ms. Usage is hourly: the whole hour that contains this time is counted. */
+  /** Epoch ms. Usage is hourly, so the complete hour that contains this time is counted. */
   readonly since: number;
-  /** Epoch ms; hours that start at this time or later are not counted. */
+  /** Epoch ms. Hours that start at this time or later are not counted. */
   readonly until?: number | undefined;
 }
 
-/** Results of requests. */
+/** Outcomes and usage of requests. */
 export interface UsageCounts {
-  /** All requests, not only model calls. */
+  /** All requests, including requests that are not model calls. */
   readonly requests: number;
   readonly answered: number;
   readonly refused: number;
-  /** Failed, or interrupted by the end of the gateway's process. */
+  /** Requests that failed, or were interrupted by the end of the gateway's process. */
   readonly failed: number;
   /** Requests whose clients disconnected. */
   readonly aborted: number;
-  /** Refused or failed. */
+  /** Refused and failed requests. */
   readonly errors: number;
-  /** More than one route was tried. */
+  /** Requests that tried more than one route. */
   readonly failovers: number;
-  /** Answered from the cache. */
+  /** Requests served from the cache. */
   readonly cached: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Requests that vendors rejected, or whose answers they withheld or truncated, under a policy. */
+  /** Requests that vendors refused, or whose replies they withheld or truncated, under their policy. */
   readonly policyRefusals: number;
   /** Input tokens read from and written to vendors' caches. */
   readonly cacheReadTokens: number;
@@ -52,19 +52,19 @@ export interface UsageCounts {
   readonly images: number;
 }
 
-/** Counts with the time to the first content of the answers. */
+/** Counts with the time to the first content of the replies. */
 export interface TimedUsage extends UsageCounts {
   readonly firstContent: LatencyHistogram;
 }
 
-/** Grouping of request counts. Requests without an account, model or route are counted under null. */
+/** Keys by which request counts are grouped. Requests without an account, model or route are counted under null. */
 export interface UsageKeys {
   /** Start of the hour, epoch ms. Hours without requests are missing. */
   readonly hour: number;
   readonly account: string | null;
   readonly model: string | null;
   readonly route: string | null;
-  /** Calling program, by its own name; only for model calls by accounts. Not available within one account. */
+  /** Calling program, by the name that it sends; only for model calls of accounts. Not available for a single account. */
   readonly client: string | null;
 }
 export type UsageBy = keyof UsageKeys;
@@ -77,8 +77,8 @@ const keyColumns: Readonly<Record<UsageBy, string>> = {
   client: 'client',
 };
 
-/** Count columns added later: instances of earlier versions write rows without them. */
-export const laterCounts = ['policy_refusals', 'cache_read_tokens', 'cache_write_tokens', 'images'] as const;
+/** Count columns with a default, because instances of earlier versions write rows without them. */
+export const defaultedCounts = ['policy_refusals', 'cache_read_tokens', 'cache_write_tokens', 'images'] as const;
 
 /** Count columns of the usage tables. */
 export const storedCounts = [
@@ -87,21 +87,21 @@ export const storedCounts = [
   'cached',
   'input_tokens',
   'output_tokens',
-  ...laterCounts,
+  ...defaultedCounts,
 ] as const;
 
-/** Count columns only of the counts over all accounts: tokens and ms of streams long enough to measure a speed. */
+/** Count columns that only the counts over all accounts have. They cover the streams that are long enough to measure a speed. */
 export const speedCounts = ['streamed_tokens', 'streamed_ms'] as const;
 
-/** Maximum client names per hour; calls of others are counted as `other`. */
-export const clientNames = 100;
+/** Maximum number of client names per hour. Calls of further clients are counted as `other`. */
+export const maxClientNames = 100;
 
 /** Counts as PostgreSQL returns them. */
 export type CountsRow = Readonly<Record<(typeof storedCounts)[number], number>>;
 type Row = UsageKeys & CountsRow;
 
-/** Returns the shares of the input tokens read from and written to vendors' caches, from 0 to 1; undefined without input. */
-export function sharesOfCache(
+/** Returns the shares of the input tokens that were read from and written to vendors' caches, from 0 to 1; undefined without input. */
+export function calculateCacheShares(
   counts: Pick<UsageCounts, 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>,
 ): { readonly read: number; readonly written: number } | undefined {
   const { inputTokens, cacheReadTokens, cacheWriteTokens } = counts;
@@ -110,62 +110,63 @@ export function sharesOfCache(
   return { read: Math.min(1, cacheReadTokens / inputTokens), written: Math.min(1, cacheWriteTokens / inputTokens) };
 }
 
-/** Formats `sharesOfCache` for the operator's API and commands: null without input. */
-export function writeShares(counts: Parameters<typeof sharesOfCache>[0]) {
-  const { read = null, written = null } = sharesOfCache(counts) ?? {};
+/** Converts `sharesOfCache` to the JSON of commands and the operator's API; null without input. */
+export function cacheSharesToJson(counts: Parameters<typeof calculateCacheShares>[0]) {
+  const { read = null, written = null } = calculateCacheShares(counts) ?? {};
   return { cachedInputShare: read, writtenInputShare: written };
 }
 
 /** SQL sums of all counts, for statements that group rows of usage. */
-export const sumsOfCounts = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`).join(', ');
+export const selectSums = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`).join(', ');
 
 /** Returns the start of the UTC hour that contains a time, epoch ms. */
 export function startOfHour(time: number): number {
-  return Math.floor(time / usageHour) * usageHour;
+  return Math.floor(time / hourMs) * hourMs;
 }
 
-/** Returns the start of the last `hours` hours, including the current one, epoch ms; for `since`. */
+/** Returns the start of the last `hours` hours, including the current hour, epoch ms. Use it for `since`. */
 export function startOfHours(now: number, hours: number): number {
-  return startOfHour(now) - (hours - 1) * usageHour;
+  return startOfHour(now) - (hours - 1) * hourMs;
 }
 
 /**
- * Counts requests by group, ordered by group; with an empty `by`, all in one group. Exact for all requests that are recorded or lie in the
- * last 400 days; records arrive about a second after their requests.
+ * Counts requests by group, ordered by group. An empty `by` puts all requests into one group. The counts are exact for requests that are
+ * recorded or lie in the last 400 days. Records arrive about a second after their requests.
  */
 export async function countUsage<const By extends UsageBy>(
   database: Queries,
   filter: UsageFilter,
   by: readonly By[],
 ): Promise<(UsageCounts & Pick<UsageKeys, By>)[]> {
-  const { sql, parameters } = conditionsOf(filter);
-  const rows = await database.query<Row>(`${countsStatement(tableFor(filter, by), sql, by)} ${inOrder(by)}`, [
+  const { sql, parameters } = buildConditions(filter);
+  const rows = await database.query<Row>(`${selectCounts(tableFor(filter, by), sql, by)} ${orderBy(by)}`, [
     ...parameters,
     ...parameters,
   ]);
-  return rows.map((row) => ({ ...keysOf(row, by), ...countsOf(row) }));
+  return rows.map((row) => ({ ...pickKeys(row, by), ...toCounts(row) }));
 }
 
-/** An hour with requests that may match, and at most how many. */
+/** An hour with requests that may match, and the maximum number of matches. */
 export interface MatchingHour {
-  readonly hour: number; // its start, epoch ms
+  readonly hour: number; // start, epoch ms
   readonly matching: number;
 }
 
 /**
- * Counts requests of all accounts by hour, newest first, in groups of model and route that all counters count; hours without any are missing.
+ * Counts the requests of all accounts that may match by hour, newest first. In each group of model and route, this is the smallest of the
+ * counters. Hours without such requests are missing.
  *
- * @param counters SQL sums of stored counts; without any, all requests
+ * @param counters SQL sums of stored counts; all requests count if there are none
  */
 export async function countMatching(
   database: Queries,
   filter: Omit<UsageFilter, 'accountId'>,
   counters: readonly string[],
 ): Promise<MatchingHour[]> {
-  const { sql, parameters } = conditionsOf(filter);
-  const least = `least(${(counters.length === 0 ? [outcomes.join(' + ')] : counters).join(', ')})`;
+  const { sql, parameters } = buildConditions(filter);
+  const smallest = `least(${(counters.length === 0 ? [outcomes.join(' + ')] : counters).join(', ')})`;
   const sumsOf = (name: string) =>
-    `SELECT hour, sum(${least}) AS matching FROM ${name} WHERE ${sql} AND ${least} > 0 GROUP BY hour`;
+    `SELECT hour, sum(${smallest}) AS matching FROM ${name} WHERE ${sql} AND ${smallest} > 0 GROUP BY hour`;
   return database.query<MatchingHour>(
     `SELECT ${epoch('hour')} AS hour, sum(matching)::float8 AS matching
      FROM (${sumsOf('usage_total')} UNION ALL ${sumsOf('usage_delta')}) AS parts GROUP BY parts.hour ORDER BY parts.hour DESC`,
@@ -174,36 +175,36 @@ export async function countMatching(
 }
 
 /**
- * Like `countUsage`, with times to the first content. Takes several times as long: use it for a few hours or groups. Not available by
- * client.
+ * Counts requests as `countUsage` does, and also reads the times to the first content. This takes several times as long, so use it for a few
+ * hours or groups. Not available by client.
  */
 export async function readUsage<const By extends Exclude<UsageBy, 'client'>>(
   database: Queries,
   filter: UsageFilter,
   by: readonly By[],
 ): Promise<(TimedUsage & Pick<UsageKeys, By>)[]> {
-  const { sql, parameters } = conditionsOf(filter);
+  const { sql, parameters } = buildConditions(filter);
   const table = tableFor(filter, by);
-  // A single statement, so that both halves see either a delta or the hour that it was folded into.
+  // A single statement, so that both parts see either a delta or the hour that it was folded into.
   const rows = await database.query<Row & { latency: LatencyHistogram | null; is_latency: boolean }>(
-    `SELECT counted.*, NULL::json AS latency, false AS is_latency FROM (${countsStatement(table, sql, by)}) AS counted
-     UNION ALL (${latencyStatement(table, sql, by)}) ${inOrder(by)}`,
+    `SELECT counted.*, NULL::json AS latency, false AS is_latency FROM (${selectCounts(table, sql, by)}) AS counted
+     UNION ALL (${selectLatencies(table, sql, by)}) ${orderBy(by)}`,
     [...parameters, ...parameters, ...parameters, ...parameters],
   );
   const keyOf = (row: UsageKeys) => JSON.stringify(by.map((name) => row[name]));
   const latencies = new Map(rows.filter((row) => row.is_latency).map((row) => [keyOf(row), row.latency]));
   return rows
     .filter((row) => !row.is_latency)
-    .map((row) => ({ ...keysOf(row, by), ...countsOf(row), firstContent: latencies.get(keyOf(row)) ?? [] }));
+    .map((row) => ({ ...pickKeys(row, by), ...toCounts(row), firstContent: latencies.get(keyOf(row)) ?? [] }));
 }
 
 /**
- * Reads the tokens per second of streams since an hour, by public model name; models without streams are missing.
+ * Reads the tokens per second of streams, by public model name. Models without streams are missing.
  *
  * @param since epoch ms
  */
 export async function readStreamingSpeed(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
-  const { sql, parameters } = conditionsOf({ since });
+  const { sql, parameters } = buildConditions({ since });
   const columns = ['model', ...speedCounts].join(', ');
   const rows = await database.query<{ model: string; speed: number }>(
     `SELECT model, sum(streamed_tokens)::float8 * 1000 / sum(streamed_ms)::float8 AS speed FROM (
@@ -214,9 +215,9 @@ export async function readStreamingSpeed(database: Queries, since: number): Prom
   return new Map(rows.map(({ model, speed }) => [model, speed]));
 }
 
-/** Lists the names of the requested models. Takes a third of the time of counting. */
+/** Lists the names of the requested models. This takes a third of the time of counting. */
 export async function listUsedModels(database: Queries, filter: UsageFilter): Promise<string[]> {
-  const { sql, parameters } = conditionsOf(filter);
+  const { sql, parameters } = buildConditions(filter);
   const rows = await database.query<{ readonly model: string }>(
     `SELECT model FROM ${tableFor(filter, ['model'])} WHERE ${sql} AND model IS NOT NULL
      UNION SELECT model FROM usage_delta WHERE ${sql} AND model IS NOT NULL ORDER BY 1`,
@@ -225,13 +226,13 @@ export async function listUsedModels(database: Queries, filter: UsageFilter): Pr
   return rows.map(({ model }) => model);
 }
 
-/** Returns the range of complete usage, epoch ms; `since` is undefined before the first request. */
+/** Reads the range of complete usage, epoch ms; `since` is undefined before the first request. */
 export async function usageReach(database: Queries): Promise<{ since: number | undefined; until: number }> {
-  const [reach] = await database.query<{ since: number | null; until: number }>(
+  const [range] = await database.query<{ since: number | null; until: number }>(
     `SELECT ${epoch('least((SELECT min(hour) FROM usage_total), (SELECT min(hour) FROM usage_delta))')} AS since,
        ${epoch('now()')} AS until`,
   );
-  return { since: reach?.since ?? undefined, until: reach?.until ?? 0 };
+  return { since: range?.since ?? undefined, until: range?.until ?? 0 };
 }
 
 function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
@@ -244,26 +245,29 @@ function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy
   return hasModel ? 'usage_hour' : 'usage_account';
 }
 
-function deltasOf(table: string): string {
+function deltaTableOf(table: string): string {
   return table === 'usage_client' ? 'usage_client_delta' : 'usage_delta';
 }
 
-/** Sums each table separately: over a union of both, PostgreSQL has no statistics, expects as many groups as rows, and sorts them. */
-function countsStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
+/**
+ * Sums each table separately. For a union of both, PostgreSQL has no statistics, so that it would expect as many groups as rows, and sort
+ * them.
+ */
+function selectCounts(table: string, conditions: string, by: readonly UsageBy[]): string {
   const columns = by.map((name) => keyColumns[name]);
   const sumsOf = (name: string) =>
-    `SELECT ${[...columns, sumsOfCounts].join(', ')} FROM ${name} WHERE ${conditions} ${grouped(columns)}`;
+    `SELECT ${[...columns, selectSums].join(', ')} FROM ${name} WHERE ${conditions} ${groupBy(columns)}`;
   return `
-    SELECT ${[...keysFor(by), sumsOfCounts].join(', ')} FROM (
-      ${sumsOf(table)} UNION ALL ${sumsOf(deltasOf(table))}
-    ) AS parts ${grouped(columns)}`;
+    SELECT ${[...selectKeys(by), selectSums].join(', ')} FROM (
+      ${sumsOf(table)} UNION ALL ${sumsOf(deltaTableOf(table))}
+    ) AS parts ${groupBy(columns)}`;
 }
 
-/** Selects the count columns as null, and the histogram. */
-function latencyStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
+/** Selects the histograms, with the count columns as null. */
+function selectLatencies(table: string, conditions: string, by: readonly UsageBy[]): string {
   const columns = by.map((name) => keyColumns[name]);
   return `
-    SELECT ${[...keysFor(by), ...storedCounts.map(() => 'NULL::float8')].join(', ')},
+    SELECT ${[...selectKeys(by), ...storedCounts.map(() => 'NULL::float8')].join(', ')},
       json_agg(json_build_array(bucket, requests) ORDER BY bucket), true
     FROM (
       SELECT ${[...columns, 'bucket', 'sum(requests) AS requests'].join(', ')} FROM (
@@ -273,23 +277,23 @@ function latencyStatement(table: string, conditions: string, by: readonly UsageB
         UNION ALL SELECT ${[...columns, 'first_content_bucket', outcomes.join(' + ')].join(', ')}
         FROM usage_delta WHERE ${conditions} AND first_content_bucket IS NOT NULL
       ) AS parts GROUP BY ${[...columns, 'bucket'].join(', ')}
-    ) AS bucketed ${grouped(columns)}`;
+    ) AS bucketed ${groupBy(columns)}`;
 }
 
-/** Keys under their names. Times are converted after grouping, once for each group. */
-function keysFor(by: readonly UsageBy[]): string[] {
+/** Selects the keys under their names. Times are converted after grouping, once for each group. */
+function selectKeys(by: readonly UsageBy[]): string[] {
   return by.map((name) => `${name === 'hour' ? epoch('hour') : keyColumns[name]} AS "${name}"`);
 }
 
-function grouped(names: readonly string[]): string {
+function groupBy(names: readonly string[]): string {
   return names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`;
 }
 
-function inOrder(by: readonly UsageBy[]): string {
+function orderBy(by: readonly UsageBy[]): string {
   return by.length === 0 ? '' : `ORDER BY ${by.map((_, index) => index + 1).join(', ')}`;
 }
 
-function conditionsOf({ accountId, model, route, since, until }: UsageFilter): Conditions {
+function buildConditions({ accountId, model, route, since, until }: UsageFilter): Conditions {
   const conditions: Condition[] = [['hour >= ?', timestamp(startOfHour(since))]];
   if (until !== undefined) conditions.push(['hour < ?', timestamp(until)]);
   if (accountId !== undefined) conditions.push(uuid.test(accountId) ? ['account_id = ?', accountId] : ['false']);
@@ -298,11 +302,11 @@ function conditionsOf({ accountId, model, route, since, until }: UsageFilter): C
   return joinConditions(conditions);
 }
 
-function keysOf<By extends UsageBy>(row: Row, by: readonly By[]): Pick<UsageKeys, By> {
+function pickKeys<By extends UsageBy>(row: Row, by: readonly By[]): Pick<UsageKeys, By> {
   return Object.fromEntries(by.map((name) => [name, row[name]])) as Pick<UsageKeys, By> & object;
 }
 
-export function countsOf(row: CountsRow): UsageCounts {
+export function toCounts(row: CountsRow): UsageCounts {
   const { answered, refused, aborted, failovers, cached } = row;
   const failed = row.failed + row.interrupted;
   return {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { data, service } from '#core/config/sections/core-sections.ts';
 import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
-import { lacksInodes, readRoom } from '#core/gateway/health/disk-check.ts';
+import { lacksInodes, readDiskRoom } from '#core/gateway/health/disk-check.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { asksBeforeUpgrades, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ProblemView } from '#core/web/problems/find-problems.ts';
-import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
+import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
 
 /** Free bytes below which doctor warns, in addition to the minimum of the health check. */
 const comfortable = 2_000_000_000;
@@ -59,7 +59,7 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
   }
-  const room = await readRoom(dataFolder);
+  const room = await readDiskRoom(dataFolder);
   const { free, inodes } = room;
   const advice = 'Free some space, enlarge the disk, or lower `log: { keep_days }`.';
   if (lacksInodes(room))
@@ -110,7 +110,7 @@ export const gatewayDiagnosis: Diagnosis = {
 
 async function checkGateway(host: DiagnosisHost): Promise<Finding> {
   try {
-    return describeRunning(await askOperator(host));
+    return describeRunning(await queryOperator(host));
   } catch (error) {
     if (!(error instanceof OperatorUnavailable)) throw error;
     return skipped(error.message);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { canClose, openListener } from '#core/gateway/operator-listener/socket.ts';
+import { isDiskResponsive, openListener } from '#core/gateway/operator-listener/socket.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -54,7 +54,7 @@ export class ControlSocket {
 
   /** Lets commands read the results of their orders. */
   async close(): Promise<void> {
-    if (!(await canClose({ path: socketOf(this.#dataFolder) }))) return this.#server.closeAllConnections();
+    if (!(await isDiskResponsive({ path: socketOf(this.#dataFolder) }))) return this.#server.closeAllConnections();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await firstOrTimeout([closed], closeTimeoutMs);
     this.#server.closeAllConnections();

@@ -3,7 +3,7 @@ import { workersReport, type WorkerStatus } from '#core/gateway/health/worker-st
 import { healthReason } from '#core/gateway/health/health-reason.ts';
 import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
+import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import type { StopSignals } from '../stop-signals.ts';
 import type { WorkerCrash, WorkerOrder, WorkerReport } from './settings.ts';
 
@@ -14,7 +14,7 @@ interface Worker {
   running(): number;
   /** Closes the connections of this many further responses. */
   shed(connections: number): void;
-  answerOperator(question: OperatorQuestion): Promise<OperatorAnswer> | undefined;
+  answerOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined;
   /** Reloads gateway.yaml. @returns false if it was rejected, which is logged */
   reload(): Promise<boolean>;
   greet(operatorUrl: string | undefined): Promise<void>;

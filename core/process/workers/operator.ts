@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { describeAddress, type OperatorAddress } from '#core/gateway/operator-listener/address.ts';
-import type { OperatorAnswer } from '#core/gateway/operator-listener/server.ts';
-import { canClose, openListener } from '#core/gateway/operator-listener/socket.ts';
+import type { ForwardedResponse } from '#core/gateway/operator-listener/server.ts';
+import { isDiskResponsive, openListener } from '#core/gateway/operator-listener/socket.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
@@ -21,7 +21,7 @@ interface Workers {
 
 interface Answered {
   readonly worker: number;
-  readonly answer: OperatorAnswer;
+  readonly answer: ForwardedResponse;
 }
 
 /**
@@ -55,7 +55,7 @@ export class WorkersOperator {
   }
 
   async close(): Promise<void> {
-    if (await canClose(this.#address)) this.#server.close();
+    if (await isDiskResponsive(this.#address)) this.#server.close();
     this.#server.closeAllConnections();
   }
 
@@ -64,7 +64,7 @@ export class WorkersOperator {
     response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body);
   }
 
-  async #answer({ method, url = '/', headers, socket }: IncomingMessage): Promise<OperatorAnswer> {
+  async #answer({ method, url = '/', headers, socket }: IncomingMessage): Promise<ForwardedResponse> {
     if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET.');
     const ready = this.#workers.ready();
     const path = url.split('?', 1)[0] ?? '';
@@ -86,13 +86,13 @@ export class WorkersOperator {
     return path === '/metrics' ? this.#metrics(answered, first.answer) : this.#health(answered, first.answer);
   }
 
-  #metrics(answered: readonly Answered[], { status, headers }: OperatorAnswer): OperatorAnswer {
+  #metrics(answered: readonly Answered[], { status, headers }: ForwardedResponse): ForwardedResponse {
     const merged = mergeMetrics(answered.map(({ worker, answer }) => ({ worker, text: answer.body })));
     return { status, headers, body: merged + this.#workers.metrics(answered.map(({ worker }) => worker)) };
   }
 
   /** One ready worker's health, with the failures of all workers. */
-  #health(answered: readonly Answered[], first: OperatorAnswer): OperatorAnswer {
+  #health(answered: readonly Answered[], first: ForwardedResponse): ForwardedResponse {
     const own = answered.find(({ answer }) => answer.status === 200)?.answer ?? first;
     const body = parseObject(own.body);
     if (!Array.isArray(body?.['checks'])) return own;
@@ -107,7 +107,7 @@ export class WorkersOperator {
   }
 }
 
-function json(status: number, body: object): OperatorAnswer {
+function json(status: number, body: object): ForwardedResponse {
   return {
     status,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
@@ -115,6 +115,6 @@ function json(status: number, body: object): OperatorAnswer {
   };
 }
 
-function plain(status: number, text: string): OperatorAnswer {
+function plain(status: number, text: string): ForwardedResponse {
   return { status, headers: { 'content-type': 'text/plain', 'cache-control': 'no-store' }, body: `${text}\n` };
 }

@@ -1,5 +1,5 @@
 import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
-import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
+import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import type { StopOrder } from '../stop-signals.ts';
 
 /** A worker's settings from its supervisor. */
@@ -31,7 +31,7 @@ export type WorkerOrder =
   | { readonly kind: 'shed'; readonly connections: number }
   /** Sent whenever a worker begins to serve or ends by itself. */
   | { readonly kind: 'workers'; readonly workers: readonly WorkerStatus[]; readonly crash: WorkerCrash | undefined }
-  | { readonly kind: 'ask'; readonly id: number; readonly question: OperatorQuestion };
+  | { readonly kind: 'ask'; readonly id: number; readonly question: ForwardedRequest };
 
 /** Messages of a worker. */
 export type WorkerReport =
@@ -39,7 +39,7 @@ export type WorkerReport =
   /** Sent every two seconds. */
   | { readonly kind: 'load'; readonly running: number }
   /** Answer to a question; for `reload`, false if gateway.yaml was refused. */
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: OperatorAnswer | boolean | undefined };
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: ForwardedResponse | boolean | undefined };
 
 const workerVariable = 'DAYPASS_WORKER';
 const firstDescriptor = 4; // after stdio and the IPC channel

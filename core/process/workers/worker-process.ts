@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { BoundSocket } from '#core/gateway/http/accept.ts';
 import { healthReason } from '#core/gateway/health/health-reason.ts';
-import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
+import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { environmentWithoutFile } from '../environment-file.ts';
 import type { StopOrder } from '../stop-signals.ts';
@@ -109,9 +109,9 @@ export class WorkerProcess {
   }
 
   /** Forwards an operator request; undefined if the worker does not answer in time or its operator listener is off. */
-  ask(question: OperatorQuestion): Promise<OperatorAnswer | undefined> {
+  ask(question: ForwardedRequest): Promise<ForwardedResponse | undefined> {
     return this.#request((id) => ({ kind: 'ask', id, question }), timeoutsMs.ask) as Promise<
-      OperatorAnswer | undefined
+      ForwardedResponse | undefined
     >;
   }
 

@@ -1,5 +1,5 @@
 import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
-import { queueState } from '#core/gateway/health/job-gauges.ts';
+import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from './problem.ts';
 
@@ -9,7 +9,7 @@ export const failedJobs: ProblemKind = {
   order: 60,
   runbook: 'jobs-failed',
   async find({ host, t }) {
-    const { failed } = await queueState(host).catch(() => ({ failed: [] }));
+    const { failed } = await readQueueState(host).catch(() => ({ failed: [] }));
     const [latest] = failed;
     if (latest === undefined) return [];
     const text = readEmphasis(t('problem.jobs.text', { count: failed.length, name: latest.name }));

@@ -2,7 +2,7 @@ import type { AccountAllowance } from '#core/business/accounts/allowance.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { mergeHistograms, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
-import { usageHour } from '#core/gateway/records/usage.ts';
+import { hourMs } from '#core/gateway/records/usage.ts';
 import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
@@ -73,7 +73,7 @@ function describeRequests(
 
 /** Requests in these hours. The last hour is weighted by the elapsed part of the current hour. */
 function countSoFar(hours: readonly HourSum[], now: number): number {
-  const passed = (now % usageHour) / usageHour;
+  const passed = (now % hourMs) / hourMs;
   return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * passed : requests)));
 }
 

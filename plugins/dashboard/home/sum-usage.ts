@@ -1,5 +1,5 @@
 import { type LatencyHistogram, mergeHistograms } from '#core/gateway/records/latency-histogram.ts';
-import { startOfHours, usageHour } from '#core/gateway/records/usage.ts';
+import { startOfHours, hourMs } from '#core/gateway/records/usage.ts';
 import type { UsageRow } from './account-usage.ts';
 
 /** Requests of an hour. */
@@ -15,7 +15,7 @@ export function sumHours(rows: readonly UsageRow[], count: number, now: number):
   const first = startOfHours(now, count);
   const byHour = Map.groupBy(rows, ({ hour }) => hour);
   return Array.from({ length: count }, (_, index) => {
-    const hour = first + index * usageHour;
+    const hour = first + index * hourMs;
     const found = byHour.get(hour) ?? [];
     return {
       hour,

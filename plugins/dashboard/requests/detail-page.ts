@@ -1,7 +1,7 @@
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { findRequest, isContentKept } from '#core/gateway/records/read-requests.ts';
+import { findRequest, hasStoredContent } from '#core/gateway/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { describeFacts } from '#core/web/requests/describe-facts.ts';
@@ -80,7 +80,7 @@ async function describeRequest(
     attempts: describeAttempts(record, request, routes),
     without: t(`requests.without.${whyWithoutAttempts(record)}`),
     facts: describeFacts(record, request, {
-      hasContent: await isContentKept(host.database, record.id),
+      hasContent: await hasStoredContent(host.database, record.id),
       isForOperator: list === operatorRequestsPath,
       areRoutesNamed: routes.areNamed,
     }),

@@ -5,7 +5,7 @@ import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
-import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 import { placeOf } from '../route-names.ts';
 import { dashboardSection, type RouteVisibility } from '../section.ts';
 
@@ -39,7 +39,7 @@ async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
 }
 
 function notFound(id: string, now: number): GatewayError {
-  const startedAt = timeOfRequestId(id);
+  const startedAt = parseRequestTime(id);
   if (startedAt === undefined)
     return new GatewayError('not_found', `"${id}" is not a request id; ids look like req_019a…, as in x-request-id.`);
   if (now - startedAt > lateMs)

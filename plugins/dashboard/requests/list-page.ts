@@ -5,7 +5,7 @@ import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import type { RequestCount } from '#core/gateway/records/count-requests.ts';
 import { listAndCount } from '#core/gateway/records/list-and-count.ts';
-import { type Host, sharedReading } from '#core/gateway/host/host.ts';
+import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { listUsedModels } from '#core/gateway/records/usage.ts';
 import { describeControls } from './describe-controls.ts';
@@ -161,4 +161,4 @@ function readUsedModels({ database, now }: Host, accountId?: string): Promise<st
 }
 
 /** Only former models become known late. */
-const modelsOfAll = sharedReading({ maxAge: 60_000, staleFor: 600_000, deadline: 5_000 }, readUsedModels);
+const modelsOfAll = cacheReading({ maxAge: 60_000, staleFor: 600_000, deadline: 5_000 }, readUsedModels);

@@ -1,4 +1,4 @@
-import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 import { filterByStatus, type RequestFilter } from '#core/gateway/records/filter.ts';
 import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
 
@@ -68,7 +68,7 @@ export function readQuery(
 }
 
 function isRequestId(value: string): boolean {
-  return timeOfRequestId(value) !== undefined;
+  return parseRequestTime(value) !== undefined;
 }
 
 function isStatus(value: string): boolean {

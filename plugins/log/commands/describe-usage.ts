@@ -2,7 +2,7 @@ import { formatEntries } from '#core/extension/commands/field-text.ts';
 import { formatTime } from '#core/extension/commands/table-text.ts';
 import { defineView, type ShownField, type TextReader } from '#core/web/resources/field.ts';
 import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
-import { sharesOfCache, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { calculateCacheShares, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
 import type { FiguredUsage, UsageFigures } from '#core/extension/commands/usage-figures.ts';
 
 /** Grouping of usage: a stored grouping, or the plan under which the gateway was used. */
@@ -39,7 +39,7 @@ const createCacheShare = (name: 'read' | 'written') =>
   ({
     type: 'count',
     print(line: UsageLine, { format }: TextReader) {
-      const shares = sharesOfCache(line);
+      const shares = calculateCacheShares(line);
       return shares && format.percent(shares[name]);
     },
   }) as const;

@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
 import {
-  countsOf,
+  toCounts,
   type CountsRow,
   countUsage,
   readUsage,
@@ -13,7 +13,7 @@ import {
   type UsageCounts,
   type UsageFilter,
   usageReach,
-  writeShares,
+  cacheSharesToJson,
 } from '#core/gateway/records/usage.ts';
 import { readUnauthenticatedJson } from './unauthenticated-reading.ts';
 import { describeUnauthenticated, includesUnauthenticated } from './describe-unauthenticated.ts';
@@ -115,7 +115,7 @@ function addFigures(lines: readonly UsageLine[], groups: readonly FiguredUsage[]
 
 /** Counts of a route whose attempts served no request. */
 const emptyCounts: Omit<UsageLine, 'key'> = {
-  ...countsOf(Object.fromEntries(storedCounts.map((name) => [name, 0])) as CountsRow),
+  ...toCounts(Object.fromEntries(storedCounts.map((name) => [name, 0])) as CountsRow),
   firstContent: { median: undefined, p95: undefined },
 };
 
@@ -152,7 +152,7 @@ function toUsageJson({ by, lines, since, completeSince }: UsageTable): object {
       ...(by === 'account' && { name: account }),
       ...counts,
       ...figures?.json,
-      ...writeShares(counts),
+      ...cacheSharesToJson(counts),
       ...(timedGroupings.includes(by) && {
         firstTokenMs: { p50: roundOrNull(firstContent.median), p95: roundOrNull(firstContent.p95) },
       }),

@@ -5,7 +5,7 @@ import { exampleText } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { outcomes } from '#core/gateway/records/filter.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
-import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 
 /** Length of the selected period without `since`. */
 const defaultPeriodMs = 86_400_000;
@@ -60,7 +60,7 @@ async function findPublicName(host: Host, name: string): Promise<string> {
 }
 
 export function parseRequestId(id: string): string {
-  if (timeOfRequestId(id) !== undefined) return id;
+  if (parseRequestTime(id) !== undefined) return id;
   throw new InvalidArgumentError('It must be a request id: req_ and 32 hexadecimal digits.');
 }
 

@@ -1,6 +1,6 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import { readUnauthenticated, unauthenticatedToJson } from '#core/gateway/records/unauthenticated.ts';
 
 const periodMs = 86_400_000;
 const maxBlocks = 100;
@@ -11,7 +11,7 @@ const maxBlocks = 100;
  * @param since epoch ms
  */
 export async function readUnauthenticatedJson({ database }: Pick<Host, 'database'>, since: number) {
-  return writeUnauthenticated(await readUnauthenticated(database, since, maxBlocks));
+  return unauthenticatedToJson(await readUnauthenticated(database, since, maxBlocks));
 }
 
 /** Defines `GET /operator/api/unauthenticated`. */

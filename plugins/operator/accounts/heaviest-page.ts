@@ -1,5 +1,5 @@
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
-import { type AccountLoad, type Measure, measures } from '#core/gateway/records/heaviest-accounts.ts';
+import { type AccountLoad, type LoadMeasure, loadMeasures } from '#core/gateway/records/heaviest-accounts.ts';
 import type { KeyUse } from '#core/gateway/records/key-use.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import type { Page } from '#core/web/pages/page.ts';
@@ -20,7 +20,7 @@ export const heaviestPage: Page = tablesPage({
   async read(request) {
     const { host, t, format, language, query } = request;
     const span = spanOf(request);
-    const measure = measures.find((one) => one === query['by']) ?? 'requests';
+    const measure = loadMeasures.find((one) => one === query['by']) ?? 'requests';
     const { loads, first, use } = await loadReadings(host)[span].get();
     const ids = loads[measure].map(({ accountId }) => accountId);
     const accounts = await readAccounts(host.database, 'id', ids);
@@ -32,7 +32,7 @@ export const heaviestPage: Page = tablesPage({
       segments: [
         {
           label: t('operator.heaviest_measure'),
-          links: measures.map((one) => ({
+          links: loadMeasures.map((one) => ({
             path: pathOf(span, one),
             label: t(`operator.heaviest_by.${one}`),
             isCurrent: one === measure,
@@ -46,7 +46,7 @@ export const heaviestPage: Page = tablesPage({
   },
 });
 
-function pathOf(span: Span, by: Measure): string {
+function pathOf(span: Span, by: LoadMeasure): string {
   return `${path}?${new URLSearchParams({ span, by }).toString()}`;
 }
 

@@ -3,7 +3,7 @@ import type { RecordedAction } from '#core/business/operator-actions/operator-ac
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { Order, OrderFlag, OrderRefund, Payment } from '#core/business/payments/order.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
-import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
+import { type UsageCounts, hourMs, type UsageKeys } from '#core/gateway/records/usage.ts';
 import type { StoryEntry } from '#core/web/pages/account-story.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { AccountDetails } from '#core/web/resources/account-details.ts';
@@ -180,7 +180,7 @@ function tellErrors({ record, hours }: StorySources, { t, format }: Words): Stor
     .toSorted((one, other) => other.hour - one.hour)
     .slice(0, shown.hours)
     .map(({ hour, requests, refused, failed }) => {
-      const query = { account: record.id, show: 'errors', time: '30d', before: createRequestId(hour + usageHour) };
+      const query = { account: record.id, show: 'errors', time: '30d', before: createRequestId(hour + hourMs) };
       return {
         topic: 'requests',
         at: new Date(hour),
@@ -192,7 +192,7 @@ function tellErrors({ record, hours }: StorySources, { t, format }: Words): Stor
         text: t('operator.story.hour', {
           all: format.number(requests),
           from: format.shortTime(new Date(hour)).text,
-          until: format.shortTime(new Date(hour + usageHour)).text,
+          until: format.shortTime(new Date(hour + hourMs)).text,
         }),
         link: { path: `/operator/requests?${new URLSearchParams(query)}`, label: t('operator.story.show') },
       };

@@ -2,7 +2,7 @@ import type { Rollback } from '#core/config/history/history.ts';
 import { readUnauthenticated, type UnauthenticatedBlock } from '#core/gateway/records/unauthenticated.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { queueState } from '#core/gateway/health/job-gauges.ts';
+import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
 import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
@@ -43,7 +43,7 @@ export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChec
       describeChecks(gateway, request),
       describeJobs(request),
       describeVersions(request),
-      queueState(host).catch(() => undefined),
+      readQueueState(host).catch(() => undefined),
       listActions(host.database, { limit: listed }),
       readUnauthenticated(host.database.records, host.now() - strangersSpan, listedBlocks),
     ]);

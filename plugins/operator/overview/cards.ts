@@ -1,5 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { queueState } from '#core/gateway/health/job-gauges.ts';
+import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -68,7 +68,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const { host } = request;
   const [checks, queue] = await Promise.all([
     overviewReadings(host).checks.get(),
-    queueState(host).catch(() => undefined),
+    readQueueState(host).catch(() => undefined),
   ]);
   const { attempts, refunds, notifications } = checks;
   const late = queue !== undefined && queue.longestWait > lateJob ? queue.waiting : 0;

@@ -3,7 +3,7 @@ import type { PassCounts } from '#core/business/accounts/pass-counts.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import type { DailyRevenue } from '#core/business/payments/revenue.ts';
 import type { DailyUsage } from '#core/gateway/records/daily-usage.ts';
-import { type UsageCounts, type UsageKeys, usageHour, startOfHours } from '#core/gateway/records/usage.ts';
+import { type UsageCounts, type UsageKeys, hourMs, startOfHours } from '#core/gateway/records/usage.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
@@ -139,7 +139,7 @@ function hoursOf(usage: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[], now:
   const byHour = new Map(usage.map((one) => [one.hour, one]));
   const first = startOfHours(now, chartHours);
   return Array.from({ length: chartHours }, (_, index) => {
-    const { requests = 0, failed = 0 } = byHour.get(first + index * usageHour) ?? {};
+    const { requests = 0, failed = 0 } = byHour.get(first + index * hourMs) ?? {};
     return { requests, failed };
   });
 }

@@ -2,7 +2,7 @@ import { commandOperator, runAction } from '#core/business/operator-actions/acti
 import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { printEntries } from '#core/extension/commands/list-command.ts';
-import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
+import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { listRouteIds } from '#core/gateway/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
@@ -60,7 +60,7 @@ async function storeResetFor(host: Host, route: string): Promise<void> {
 }
 
 async function requestRoutes(host: Host, url: string | undefined) {
-  const { routes } = await askOperator(host, { url }).catch((error: unknown) => {
+  const { routes } = await queryOperator(host, { url }).catch((error: unknown) => {
     throw error instanceof OperatorUnavailable ? new CommandFailed(error.message) : error;
   });
   if (Array.isArray(routes)) return (routes as unknown as RouteStatus[]).map(describeRoute);

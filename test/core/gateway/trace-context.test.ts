@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { attemptSpanId, outgoingTrace, traceOf } from '#core/gateway/trace-context.ts';
+import { attemptSpanId, outgoingTrace, deriveTrace } from '#core/gateway/trace-context.ts';
 
 const id = 'req_019abcdef0127abc8ef0123456789abc';
 const client = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
-const withHeader = (traceparent: string) => traceOf({ id, headers: { traceparent } }, 1);
+const withHeader = (traceparent: string) => deriveTrace({ id, headers: { traceparent } }, 1);
 
 it('a request without a trace begins one whose id is its own', () => {
-  expect(traceOf({ id, headers: {} }, 1)).toEqual({
+  expect(deriveTrace({ id, headers: {} }, 1)).toEqual({
     traceId: '019abcdef0127abc8ef0123456789abc',
     spanId: '8ef0123456789abc',
     parentSpanId: undefined,
@@ -37,10 +37,12 @@ it('the operator decides what is sampled, by the trace alone', () => {
     { length: 1_000 },
     (_, index) => `req_${'0'.repeat(18)}${(index * 72_057_594_037_927).toString(16).padStart(14, '0')}`,
   );
-  const sampled = ids.filter((each) => traceOf({ id: each, headers: {} }, 0.1).isSampled);
+  const sampled = ids.filter((each) => deriveTrace({ id: each, headers: {} }, 0.1).isSampled);
   expect(sampled.length).toBeGreaterThan(95);
   expect(sampled.length).toBeLessThan(105);
-  expect(traceOf({ id, headers: { traceparent: `00-${client.trace}-${client.span}-01` } }, 0).isSampled).toBe(false);
+  expect(deriveTrace({ id, headers: { traceparent: `00-${client.trace}-${client.span}-01` } }, 0).isSampled).toBe(
+    false,
+  );
 });
 
 it('an upstream gets the span of its attempt, and the state of the client that sent a trace', () => {

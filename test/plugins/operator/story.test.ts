@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
@@ -157,7 +157,7 @@ describe('the story of an account', () => {
     ]);
     const path = new URL(tell({ hours }).entries[0]?.link?.path ?? '', 'http://localhost');
     expect(path.searchParams.get('account')).toBe('account');
-    expect(timeOfRequestId(path.searchParams.get('before') ?? '')).toBe(now - 4 * hour);
+    expect(parseRequestTime(path.searchParams.get('before') ?? '')).toBe(now - 4 * hour);
   });
 
   it('can be narrowed to money, and to everything by an unknown word', () => {

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { statfsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { describeFull, diskCheck } from '#core/gateway/health/disk-check.ts';
+import { explainFullDisk, diskCheck } from '#core/gateway/health/disk-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
 test('a full disk passes again only with a tenth more than the minimum', async () => {
@@ -36,7 +36,7 @@ test('a full disk passes again only with a tenth more than the minimum', async (
 
 test('a disk without inodes is full, however many bytes are free on it', () => {
   const room = { free: 9e12, inodes: 999 };
-  expect(describeFull(room, '/data', 5e8, 5e8)).toMatch(/^The disk of \/data has 999 inodes left/);
-  expect(describeFull({ ...room, inodes: 1_000 }, '/data', 5e8, 5e8)).toBeUndefined();
-  expect(describeFull({ ...room, inodes: Infinity }, '/data', 5e8, 5e8)).toBeUndefined();
+  expect(explainFullDisk(room, '/data', 5e8, 5e8)).toMatch(/^The disk of \/data has 999 inodes left/);
+  expect(explainFullDisk({ ...room, inodes: 1_000 }, '/data', 5e8, 5e8)).toBeUndefined();
+  expect(explainFullDisk({ ...room, inodes: Infinity }, '/data', 5e8, 5e8)).toBeUndefined();
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { refuseAccess } from '#core/gateway/operator-listener/access.ts';
+import { checkAccess } from '#core/gateway/operator-listener/access.ts';
 
 const token = 'a-token-of-some-length';
 const statusOf = (
   headers: Record<string, string>,
-  access: Partial<Parameters<typeof refuseAccess>[1]> = {},
+  access: Partial<Parameters<typeof checkAccess>[1]> = {},
   localAddress: string | undefined = '127.0.0.1',
-) => refuseAccess({ headers, localAddress }, { names: [], ...access })?.status ?? 200;
+) => checkAccess({ headers, localAddress }, { names: [], ...access })?.status ?? 200;
 
 describe('the Host header of a request for the operator', () => {
   it.each(['localhost', 'LOCALHOST:9080', 'localhost.', '127.0.0.1:9080', '127.8.8.8', '[::1]:9080', '[::1]'])(
@@ -50,7 +50,7 @@ describe('the Host header of a request for the operator', () => {
   });
 
   it('does not matter on a Unix socket, which no browser reaches', () => {
-    expect(refuseAccess({ headers: {}, localAddress: undefined }, { names: [] })).toBeUndefined();
+    expect(checkAccess({ headers: {}, localAddress: undefined }, { names: [] })).toBeUndefined();
   });
 });
 

@@ -92,7 +92,7 @@ describe('the listener of the operator', () => {
     const server = serve({ host: '127.0.0.1', port: 0 });
     token = 'a-token-of-some-length';
     const ask = (name: string, authorization: string) =>
-      server.answer({ url: '/state', headers: { host: name, authorization }, localAddress: '127.0.0.1' });
+      server.respond({ url: '/state', headers: { host: name, authorization }, localAddress: '127.0.0.1' });
     expect(await ask('localhost', `Bearer ${token}`)).toMatchObject({ status: 200, body: 'open' });
     expect(await ask('localhost', 'Bearer another')).toMatchObject({
       status: 401,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { columns, type RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
-import { findRequest, listRequests, exportPage, readRequests } from '#core/gateway/records/read-requests.ts';
+import { findRequest, listRequests, exportPageSize, readRequests } from '#core/gateway/records/read-requests.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, explain, hour, partitionsOf, RecordBook, today } from './record-fixture.ts';
@@ -170,7 +170,7 @@ describe('all requests', () => {
   it('come page by page, each once, newest first', async () => {
     const book = new RecordBook(database);
     const written = await book.write(
-      ...Array.from({ length: exportPage + 3 }, (_, index) => ({ started_at: today + index })),
+      ...Array.from({ length: exportPageSize + 3 }, (_, index) => ({ started_at: today + index })),
     );
     const read = await Array.fromAsync(readRequests(database, { accountId: book.accountId }));
     expect(idsOf(read)).toEqual(written.toReversed());

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestId, timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import { createRequestId, parseRequestTime } from '#core/gateway/records/request-id.ts';
 
 describe('a request id', () => {
   it('contains its time to the millisecond', () => {
     for (const time of [0, 1, 1_795_306_495_794, Date.now(), 253_402_300_799_999]) {
-      expect(timeOfRequestId(createRequestId(time))).toBe(time);
+      expect(parseRequestTime(createRequestId(time))).toBe(time);
     }
   });
 
@@ -30,6 +30,6 @@ describe('a request id', () => {
     ['a time after the year 9999', `req_${'f'.repeat(12)}7${'0'.repeat(19)}`],
     ['SQL', "req_' OR true --"],
   ])('is not %s', (_, text) => {
-    expect(timeOfRequestId(text)).toBeUndefined();
+    expect(parseRequestTime(text)).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import type { Database } from '#core/platform/database/database.ts';
-import { exportPage } from '#core/gateway/records/read-requests.ts';
+import { exportPageSize } from '#core/gateway/records/read-requests.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
 import { failover } from './fixture.ts';
 import { serveRequests } from './serve-fixture.ts';
@@ -53,7 +53,7 @@ async function accountWith(count: number) {
 
 describe('an export', () => {
   it('has every request once, over several pages', async () => {
-    const { browser, ids } = await accountWith(exportPage + 1);
+    const { browser, ids } = await accountWith(exportPageSize + 1);
     const { payload } = await browser.get(`${path}.jsonl`);
     const lines = payload.trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(ids);
@@ -102,7 +102,7 @@ describe('an export', () => {
   });
 
   it('runs alone, and reads no further when its client has left', async () => {
-    const { open } = await accountWith(3 * exportPage);
+    const { open } = await accountWith(3 * exportPageSize);
     const { promise, resolve } = Promise.withResolvers<void>();
     gate = promise;
     reads = 0;
@@ -126,7 +126,7 @@ describe('an export', () => {
   });
 
   it('breaks off when the database fails, so that nobody takes a part for the whole', async () => {
-    const { open } = await accountWith(2 * exportPage);
+    const { open } = await accountWith(2 * exportPageSize);
     gate = Promise.reject(new Error('the database is gone'));
     gate.catch(() => undefined);
     const { body, statusCode } = await open('jsonl');

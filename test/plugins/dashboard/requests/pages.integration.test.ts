@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { createRequestId, timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import { createRequestId, parseRequestTime } from '#core/gateway/records/request-id.ts';
 import { PostgresRecordStore } from '../../../../plugins/log/record-store.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { failover } from './fixture.ts';
@@ -137,7 +137,7 @@ describe('prompts and replies', () => {
   it('that the operator keeps are not shown, but said to be kept', async () => {
     const { browser, ids } = await accountWith({}, {});
     const [kept = '', other = ''] = ids;
-    const line = { id: kept, started_at: timeOfRequestId(kept), part: 'request', is_cut: false };
+    const line = { id: kept, started_at: parseRequestTime(kept), part: 'request', is_cut: false };
     const body = Buffer.from('my secret prompt').toString('base64');
     await new PostgresRecordStore(database).insertContent([JSON.stringify({ ...line, body })]);
     const { payload } = await browser.get(`${path}/${kept}`);

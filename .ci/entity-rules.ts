@@ -1,6 +1,6 @@
 import { type EntityProperty, MikroORM } from '@mikro-orm/postgresql';
 import type { SqlSchemaGenerator } from '@mikro-orm/sql';
-import { personalTables } from '#core/business/accounts/personal-tables.ts';
+import { describePersonalTables } from '#core/business/accounts/personal-tables.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PersonalOption } from '#core/platform/database/personal.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
@@ -51,7 +51,7 @@ const removedBy = { delete: 'the row', update: 'the values', none: 'nothing: kep
 
 /** Rows of the table of personal columns in docs/security.md that are missing from the text, or that no entity bears out. */
 export function findUndocumentedColumns(orm: MikroORM, documentation: string): string[] {
-  const expected = personalTables({ fork: () => orm.em.fork() }).map(
+  const expected = describePersonalTables({ fork: () => orm.em.fork() }).map(
     ({ name, columns, removal }) =>
       `| \`${name}\` | ${columns.map((column) => `\`${column.name}\``).join(', ')} | ${removedBy[removal]} |`,
   );

@@ -14,7 +14,7 @@ import { EventBus } from '#core/gateway/events/event-bus.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { ensureUniqueAddresses } from '#core/business/accounts/duplicate-addresses.ts';
-import { rememberPersonalTables } from '#core/business/accounts/personal-tables.ts';
+import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { keepActions } from '#core/business/operator-actions/actions.ts';
 import { redisAddress } from '#core/platform/shared/redis-url.ts';
@@ -105,7 +105,7 @@ export class OpenServices implements AsyncDisposable {
       if (mode === 'serve') await reportMissing(shared, log);
       // Awaited: in the background, its connection would block a stop right after the start.
       if (mode === 'serve') {
-        await rememberPersonalTables(database).catch((error: unknown) =>
+        await recordPersonalTables(database).catch((error: unknown) =>
           log.error('tables with personal data could not be noted', error),
         );
         await ensureUniqueAddresses(database, log).catch((error: unknown) =>

@@ -1,4 +1,4 @@
-import { receiptsOf } from '#core/business/payments/receipts.ts';
+import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 
 /** Years, the default of `seller.keep_years`; applies if no receipts are stored. */
@@ -17,7 +17,7 @@ export const retention: JobDefinition = {
   schedule: { pattern: '33 3 * * *' },
   async run(_data, host) {
     const { database, log } = host;
-    const years = (await receiptsOf(database))?.keepYears(host) ?? defaultYears;
+    const years = (await loadReceiptSteps(database))?.readRetentionYears(host) ?? defaultYears;
     const removed = await database.query(
       `delete from acceptance a where accepted_at < clock_timestamp() - make_interval(days => ?) and not exists (
          select from payment p where p.order_id = a.order_id and date_trunc('year', greatest(p.paid_at,

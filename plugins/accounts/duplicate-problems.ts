@@ -1,11 +1,11 @@
-import { findDuplicateAddresses, isUniqueIndexMissing } from '#core/business/accounts/duplicate-addresses.ts';
+import { findDuplicateAddresses, indexMissingCondition } from '#core/business/accounts/duplicate-addresses.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 
 /** Accounts that share an address, which only an operator can resolve. */
 export const duplicateAddresses: ProblemKind = {
   name: 'doubled_address',
   order: 100,
-  precondition: isUniqueIndexMissing,
+  precondition: indexMissingCondition,
   async find({ host, t }) {
     const duplicates = await findDuplicateAddresses(host.database);
     return duplicates.map(({ ids }) => ({

@@ -24,7 +24,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.job(planEndSweep);
     server.gateway.job(cleanDeletedJob);
     server.gateway.onConfigured(async (_server, host) => {
-      const { eventRelay } = await import('#core/business/accounts/event-relay.ts');
+      const { getEventRelay: eventRelay } = await import('#core/business/accounts/event-relay.ts');
       await eventRelay(host).ready();
     });
   },

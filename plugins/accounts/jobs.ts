@@ -1,7 +1,7 @@
-import { removeFormerKeys } from '#core/business/accounts/former-keys.ts';
+import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import { publishEvents, removeOldEvents } from '#core/business/accounts/account-events.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
-import { cleanRecords, recentlyDeleted } from '#core/business/accounts/deletion.ts';
+import { cleanRecords, listRecentlyDeleted } from '#core/business/accounts/deletion.ts';
 import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
 import { object, string } from '#core/platform/schema.ts';
 
@@ -22,7 +22,7 @@ export const retentionJob: JobDefinition = {
   schedule: { pattern: '23 3 * * *' },
   async run(_data, host) {
     await removeOldEvents(host.database);
-    await removeFormerKeys(host.database);
+    await removeReplacedKeys(host.database);
   },
 };
 
@@ -34,7 +34,7 @@ export const cleanDeletedJob: JobDefinition = {
   description: 'Removes content and addresses of requests that were recorded after their account was deleted.',
   schedule: { pattern: '41 * * * *' },
   async run(_data, { database }) {
-    for (const accountId of await recentlyDeleted(database, days)) await cleanRecords(database, accountId);
+    for (const accountId of await listRecentlyDeleted(database, days)) await cleanRecords(database, accountId);
   },
 };
 

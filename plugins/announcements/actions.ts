@@ -7,7 +7,15 @@ import {
   text,
   time,
 } from '#core/business/operator-actions/action-kind.ts';
-import { choice, itself, quoted, since, type Teller, until, whether } from '#core/business/operator-actions/telling.ts';
+import {
+  describeChoice,
+  describeAsIs,
+  describeQuoted,
+  describeSince,
+  type MemberDescriber,
+  describeUntil,
+  describeFlag,
+} from '#core/business/operator-actions/member-describers.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 
 /*
@@ -52,15 +60,15 @@ const one: SubjectKind = {
 };
 
 const inLanguage =
-  (own: string): Teller<string> =>
+  (own: string): MemberDescriber<string> =>
   (said, telling) =>
-    telling.language === own ? quoted(said, telling) : '';
+    telling.language === own ? describeQuoted(said, telling) : '';
 const tells = {
-  kind: choice('operator.announcement_kind'),
-  audience: choice('operator.audience'),
-  model: itself,
-  since,
-  until,
+  kind: describeChoice('operator.announcement_kind'),
+  audience: describeChoice('operator.audience'),
+  model: describeAsIs,
+  since: describeSince,
+  until: describeUntil,
   text_en: inLanguage('en'),
   text_id: inLanguage('id'),
 };
@@ -73,7 +81,7 @@ export const createAction = defineAction({
     ...members,
     mail: boolean('Whether accounts with paid time get a mail; about a model, those that used it in 30 days.'),
   }),
-  tells: { ...tells, mail: whether('operator.told.mail') },
+  tells: { ...tells, mail: describeFlag('operator.told.mail') },
   async perform(host, _id, { mail: isMailed = false, ...words }, operator) {
     const { createAnnouncement } = await announcements();
     const { id, mailCount } = await createAnnouncement(host, inputOf(words), { createdBy: operator.name, isMailed });

@@ -2,7 +2,7 @@ import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { AccountRecord, KeyRecord } from '#core/business/accounts/account-record.ts';
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import { getAccountDirectory } from '#core/business/accounts/directory.ts';
-import { FormerKeys } from '#core/business/accounts/former-keys.ts';
+import { ReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import { dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { principal, unauthenticated } from '#core/gateway/facts.ts';
@@ -71,7 +71,7 @@ export const auth = defineStage({
     await directory.ready();
     const { prefix } = host.service;
     const failures = failedAuthentications(host);
-    const former = host.keep('former-keys', () => new FormerKeys(host.database));
+    const former = host.keep('former-keys', () => new ReplacedKeys(host.database));
     const holderOf = createTokenHolder(host, directory, maxAge);
 
     const admitOrRefuse = (

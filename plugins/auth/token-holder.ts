@@ -1,5 +1,5 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import { accessTokens } from '#core/business/accounts/access-token.ts';
+import { getAccessTokens } from '#core/business/accounts/access-token.ts';
 import type { AccountDirectory } from '#core/business/accounts/directory.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -22,7 +22,7 @@ export function createTokenHolder(
   directory: Pick<AccountDirectory, 'findById'>,
   maxAge: number,
 ): TokenHolder {
-  const tokens = accessTokens(host);
+  const tokens = getAccessTokens(host);
   const sessions = sessionsOf(host);
   const find: TokenHolder = async (token) => {
     const claims = await tokens.read(host.service.prefix, token);

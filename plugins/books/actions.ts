@@ -1,6 +1,6 @@
 import { ActionRefused, defineAction, type SubjectKind, text } from '#core/business/operator-actions/action-kind.ts';
-import { longestAction } from '#core/business/operator-actions/operator-actions.ts';
-import { itself } from '#core/business/operator-actions/telling.ts';
+import { maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
+import { describeAsIs } from '#core/business/operator-actions/member-describers.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -18,7 +18,7 @@ export const reconcileAction = defineAction({
     provider: text('Only this one; default: all that had charges.', 60),
     time_zone: text('Of the day; default: service.time_zone.', 60),
   }),
-  tells: { day: itself, time_zone: itself, provider: itself },
+  tells: { day: describeAsIs, time_zone: describeAsIs, provider: describeAsIs },
   perform: async (host, _id, { day, provider, time_zone: timeZone = host.section(service).time_zone }) => ({
     compared: await reconcileBooks(host, day, timeZone, provider),
   }),
@@ -37,7 +37,7 @@ async function reconcileBooks(host: Host, day: string, timeZone: string, provide
   if (provider !== undefined && !paymentProviders(host).has(provider))
     throw new ActionRefused(`Payment provider "${provider}" not found.`, 'not_found');
   try {
-    return await reconcileDay(host, { day, timeZone, provider }, AbortSignal.timeout(longestAction));
+    return await reconcileDay(host, { day, timeZone, provider }, AbortSignal.timeout(maxActionMs));
   } catch (error) {
     throw error instanceof PaymentError ? new CheckoutError('no_answer', error.message) : error;
   }

@@ -1,5 +1,5 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { listActions, longestAction } from '#core/business/operator-actions/operator-actions.ts';
+import { listActions, maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
 import { type FlaggedDifference, listDifferences } from '#core/business/payments/flags.ts';
 import { type ProviderSums, readLastMovement, sumMovements } from '#core/business/payments/movements.ts';
 import { inBackground } from '#core/platform/background.ts';
@@ -68,7 +68,7 @@ export const booksPage: Page = {
       listActions(database, { subject: 'books', limit: listed.actions }),
     ]);
     const isRunning = actions.some(
-      ({ outcome, createdAt }) => outcome === 'unknown' && host.now() - createdAt.getTime() < longestAction,
+      ({ outcome, createdAt }) => outcome === 'unknown' && host.now() - createdAt.getTime() < maxActionMs,
     );
     return {
       path: booksPath,

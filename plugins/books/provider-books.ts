@@ -1,14 +1,14 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { askProvider } from '#core/business/payments/ask-provider.ts';
-import { paymentConnection } from '#core/business/payments/connections.ts';
+import { getPaymentConnection } from '#core/business/payments/connections.ts';
 import {
   PaymentError,
   type PaymentEvidence,
   type StatedMovement,
   type TimeSpan,
 } from '#core/business/payments/payment-provider.ts';
-import { type KnownCharge, readCharge } from '#core/business/payments/read-charge.ts';
-import { namesAtProvider } from '#core/business/payments/settle.ts';
+import { type RecordedCharge, readCharge } from '#core/business/payments/read-charge.ts';
+import { providerIdColumns } from '#core/business/payments/settle.ts';
 
 /** A provider's books for a time range. */
 interface ProviderBooks {
@@ -37,7 +37,7 @@ export async function readProviderBooks(
   span: TimeSpan,
   signal?: AbortSignal,
 ): Promise<ProviderBooks> {
-  const isList = paymentConnection(host, provider).listMovements !== undefined;
+  const isList = getPaymentConnection(host, provider).listMovements !== undefined;
   return isList ? readList(host, provider, span, signal) : readCharges(host, provider, span, signal);
 }
 
@@ -77,9 +77,9 @@ async function readCharges(
   { since, until }: TimeSpan,
   signal: AbortSignal | undefined,
 ): Promise<ProviderBooks> {
-  const charges = await host.database.query<KnownCharge>(
+  const charges = await host.database.query<RecordedCharge>(
     `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
-     select distinct a.reference, ${namesAtProvider}
+     select distinct a.reference, ${providerIdColumns}
      from span, payment_attempt a left join payment p on p.reference = a.reference
      where a.provider = ? and a.charge in ('created', 'unknown') and (
        a.created_at between span.since - interval '1 day' and span.until or p.paid_at between span.since and span.until

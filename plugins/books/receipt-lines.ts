@@ -1,5 +1,5 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
-import { type ReceiptLine, receiptsOf } from '#core/business/payments/receipts.ts';
+import { type ReceiptLine, loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { csvLine } from '#core/platform/csv.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
@@ -19,10 +19,10 @@ export async function readMonthReceipts(
   days: readonly BookDay[],
   { timeZone, currency }: { readonly timeZone: string; readonly currency: string },
 ): Promise<MonthReceipts | undefined> {
-  const steps = await receiptsOf(database);
+  const steps = await loadReceiptSteps(database);
   const { since, until } = await dayRangeToTimes(database, timeZone, days[0]?.day, days.at(-1)?.day);
   if (steps === undefined || since === undefined || until === undefined) return undefined;
-  const stored = await steps.listLines(database, { since, until, currency });
+  const stored = await steps.listReceiptLines(database, { since, until, currency });
   if (stored === undefined) return undefined;
   const lines = stored.map((line) => (line.kind === 'refund' ? negative(line) : line));
   const sum = (of: (day: BookDay) => number) => days.reduce((total, day) => total + of(day), 0);

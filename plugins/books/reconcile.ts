@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { configuredProvider, paymentConnection, paymentProviders } from '#core/business/payments/connections.ts';
+import { configuredProvider, getPaymentConnection, paymentProviders } from '#core/business/payments/connections.ts';
 import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import { type BookTotals, type Entry, feesOf, matchBooks, type Pair, totalsOf } from './match-books.ts';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
@@ -134,7 +134,7 @@ export async function providersOf(host: Host, { since, until }: TimeSpan): Promi
   );
   const names = new Set(rows.map(({ provider }) => provider));
   const configured = configuredProvider(host)?.name;
-  if (configured !== undefined && paymentConnection(host, configured).listMovements !== undefined)
+  if (configured !== undefined && getPaymentConnection(host, configured).listMovements !== undefined)
     names.add(configured);
   return [...names].filter((name) => paymentProviders(host).get(name)?.isSandbox !== true).toSorted();
 }

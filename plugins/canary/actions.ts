@@ -1,6 +1,6 @@
 import { ActionRefused, defineAction, note, text } from '#core/business/operator-actions/action-kind.ts';
 import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
-import { itself, within } from '#core/business/operator-actions/telling.ts';
+import { describeAsIs, describeInText } from '#core/business/operator-actions/member-describers.ts';
 import { canaryReasonBy } from './record/canary-reason.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
@@ -17,7 +17,7 @@ import { integer, object } from '#core/platform/schema.ts';
 const usualMinutes = 10;
 
 const number = integer({ minimum: 1 }, 'Number of the canary, so that no other one is meant.');
-const tells = { number: within('operator.told.canary', 'number') };
+const tells = { number: describeInText('operator.told.canary', 'number') };
 const canaries = () => import('./record/canaries.ts');
 
 export const beginAction = (registry: Registry) =>
@@ -41,9 +41,9 @@ export const beginAction = (registry: Registry) =>
       note,
     }),
     tells: {
-      file: itself,
-      share: within('operator.told.share', 'share'),
-      minutes: within('operator.credit_minutes', 'count'),
+      file: describeAsIs,
+      share: describeInText('operator.told.share', 'share'),
+      minutes: describeInText('operator.credit_minutes', 'count'),
     },
     perform: (host, _subject, { file: name, share, minutes = usualMinutes, note: why }, { name: operator }) =>
       changeConfig(host, async ({ documents, read, follow }) => {

@@ -1,5 +1,5 @@
 import { text } from '#core/business/operator-actions/action-kind.ts';
-import { InvalidQuery, sentenceOf } from '#core/business/operator-actions/query.ts';
+import { InvalidQuery, formatMistake } from '#core/business/operator-actions/query.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
@@ -37,5 +37,5 @@ function choose(declared: readonly Consent[], name: string | undefined): readonl
   if (name === undefined || chosen.length > 0) return chosen;
   const names = declared.map((one) => one.name).join(', ');
   const right = names === '' ? 'gateway.yaml declares no consents' : `use one of: ${names}`;
-  throw new InvalidQuery(sentenceOf('name', `is ${JSON.stringify(name)}`, right));
+  throw new InvalidQuery(formatMistake('name', `is ${JSON.stringify(name)}`, right));
 }

@@ -7,7 +7,7 @@ import {
   text,
   time,
 } from '#core/business/operator-actions/action-kind.ts';
-import { choice, receiver, since } from '#core/business/operator-actions/telling.ts';
+import { describeChoice, describeRecipient, describeSince } from '#core/business/operator-actions/member-describers.ts';
 import { object } from '#core/platform/schema.ts';
 
 /*
@@ -25,7 +25,7 @@ const one: SubjectKind = {
     const { id, accountId, kind } = request;
     return { id, recordedAt: accountId ?? all.name, detail: { request: kind } };
   },
-  tells: { request: choice('data_requests.kind') },
+  tells: { request: describeChoice('data_requests.kind') },
 };
 
 export const recordAction = defineAction({
@@ -42,10 +42,10 @@ export const recordAction = defineAction({
   }),
   unrecorded: ['person', 'text'],
   tells: {
-    kind: choice('data_requests.kind'),
-    channel: choice('data_requests.channel'),
-    received: since,
-    account: receiver,
+    kind: describeChoice('data_requests.kind'),
+    channel: describeChoice('data_requests.channel'),
+    received: describeSince,
+    account: describeRecipient,
   },
   async resolve(host, input) {
     if (input.account === undefined) return input;
@@ -71,7 +71,7 @@ export const answerAction = defineAction({
     note,
   }),
   unrecorded: ['answer'],
-  tells: { outcome: choice('data_requests.outcome') },
+  tells: { outcome: describeChoice('data_requests.outcome') },
   async perform(host, id, { outcome, answer }) {
     await (await requests()).answerRequest(host, id, { outcome, answer });
   },

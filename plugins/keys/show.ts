@@ -1,4 +1,4 @@
-import { fullName } from '#core/business/accounts/shown-names.ts';
+import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { printable } from '#core/platform/logger.ts';
@@ -80,7 +80,7 @@ export function renderFields({ record, key }: ShownAccount): string[] {
   const fields: [string, string | undefined][] = [
     ['key', key === undefined ? (record.key?.hint ?? 'none') : `${key}   (shown only once)`],
     ['account', id],
-    ['name', fullName(name, email)],
+    ['name', nameWithAddress(name, email)],
     ['created', createdAt.toISOString()],
     ['rotated', record.key?.rotatedAt?.toISOString()],
     ['plan', describePlan(record)],

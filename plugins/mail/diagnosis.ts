@@ -1,7 +1,7 @@
 import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { type Finding, ok, skipped } from '#core/gateway/diagnosis/finding.ts';
 import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
-import { mailSection, mailServer } from '#core/business/mail/section.ts';
+import { mailSection, findMailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { ProbeFailure } from './smtp-probe.ts';
@@ -41,7 +41,7 @@ export const mailDiagnosis: Diagnosis = {
 
 async function checkServer({ section }: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
   const { from = '' } = section(mailSection);
-  const server = mailServer(section);
+  const server = findMailServer(section);
   if (server === undefined) return skipped('off: mail.smtp is not set, so customers get no receipts');
   const recipient = section(alertsSection).mail || undefined;
   const { probeServer } = await import('./smtp-probe.ts');

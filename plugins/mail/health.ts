@@ -27,7 +27,7 @@ export async function readMailTrouble(
   database: Pick<Database, 'query'>,
   gateway: MessageSources,
 ): Promise<MailTrouble> {
-  const { isKnown, knownEvents } = await import('#core/business/mail/outbox.ts');
+  const { supportedCondition, listSupportedEvents } = await import('#core/business/mail/outbox.ts');
   const [row] = await database.query<{
     waiting: number | null;
     error: string | null;
@@ -38,9 +38,9 @@ export async function readMailTrouble(
        (array_agg(m.error order by m.created_at) filter (where m.state = 'waiting' and m.error is not null))[1] as error,
        count(*) filter (where ${lost})::float8 as lost, ${epoch(`min(m.finished_at) filter (where ${lost})`)} as since
      from mail_message m join account_event e on e.id = m.event_id
-     where m.channel <> 'webhook' and (m.state in ('waiting', 'sending') and ${isKnown}
+     where m.channel <> 'webhook' and (m.state in ('waiting', 'sending') and ${supportedCondition}
        or m.state in ('failed', 'uncertain') and m.finished_at > clock_timestamp() - interval '1 day')`,
-    [moneyEvents, moneyEvents, knownEvents(gateway)],
+    [moneyEvents, moneyEvents, listSupportedEvents(gateway)],
   );
   return {
     waitingSince: row?.waiting ?? undefined,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import { domainOf } from '#core/business/mail/ascii-address.ts';
-import { mailSection, mailServer } from '#core/business/mail/section.ts';
+import { readDomain } from '#core/business/mail/ascii-address.ts';
+import { mailSection, findMailServer } from '#core/business/mail/section.ts';
 import type { SectionValue } from '#core/config/section.ts';
 import type { DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
@@ -12,13 +12,13 @@ import { smtpTimeouts } from './smtp-session.ts';
 /** Sends one mail in the same way as mails to customers. */
 export async function sendTestMail(host: DiagnosisHost, to: string, signal: AbortSignal): Promise<Finding> {
   const { service, section } = host;
-  const server = mailServer(section);
+  const server = findMailServer(section);
   const { from } = section(mailSection);
   if (server === undefined || from === undefined)
     return failed('mail.smtp is not set', 'Set `mail: { smtp, from }` in gateway.yaml.');
   const subject = `${service.name}: test mail`;
   const text = `This is a test of the mail server of ${service.name}. Nothing needs to be done.`;
-  const messageId = `${service.slug}-test-${randomUUID()}@${domainOf(from)}`;
+  const messageId = `${service.slug}-test-${randomUUID()}@${readDomain(from)}`;
   const html = `<!doctype html><p>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`;
   const replyTo = replyAddress(host);
   const mail = { from: { name: service.name, address: from }, replyTo, to, subject, text, html, messageId };
@@ -43,7 +43,7 @@ export async function checkSender(
   reader: TxtReader = readTxtRecords,
 ): Promise<Finding> {
   if (from === undefined) return skipped('mail.from is not set');
-  const domain = domainOf(from);
+  const domain = readDomain(from);
   const readTxt = (name: string) => {
     signal.throwIfAborted();
     return reader(name, signal);

@@ -8,14 +8,14 @@ import {
   type Channel,
   claimMessage,
   type ClaimedMessage,
-  closeAbandoned,
+  closeAbandonedTries,
   collectMessages,
   finishMessage,
   type MailState,
 } from '#core/business/mail/outbox.ts';
-import { domainOf } from '#core/business/mail/ascii-address.ts';
+import { readDomain } from '#core/business/mail/ascii-address.ts';
 import { mailReason } from './mail-reason.ts';
-import { mailSection, mailServer } from '#core/business/mail/section.ts';
+import { mailSection, findMailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { Refusals } from './refusals.ts';
 import { replyAddress } from './reply-address.ts';
@@ -36,7 +36,7 @@ export async function sendDueMails(
   gateway: MailSources,
   timeouts: SmtpTimeouts = smtpTimeouts,
 ): Promise<void> {
-  const server = mailServer(host.section);
+  const server = findMailServer(host.section);
   if (server === undefined) return;
   const runs = host.keep('mail.runs', () => ({ count: 0 }));
   if (runs.count >= maxRuns) return;
@@ -57,7 +57,10 @@ interface Run {
 async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void> {
   const channels: Channel[] = (host.section(alertsSection).mail ?? '') === '' ? ['customer'] : ['operator', 'customer'];
   await collectMessages(host.database, channels, gateway);
-  for (const { eventId, isRepeated } of await closeAbandoned(host.database, mailReason('mail.reason.gateway_stopped')))
+  for (const { eventId, isRepeated } of await closeAbandonedTries(
+    host.database,
+    mailReason('mail.reason.gateway_stopped'),
+  ))
     host.log.warn(
       `the mail about event ${eventId} may not have been sent${isRepeated ? ' and is sent again' : ''}: the gateway stopped while sending it`,
     );
@@ -92,7 +95,7 @@ async function sendClaimed(
   // A refused mail is decided at the end of the run, because other mails show whether the server or the recipient is the cause.
   if (outcome.kind !== 'refused')
     await finish(host, mail, states[outcome.kind], 'error' in outcome ? outcome.error : undefined);
-  return refusals.note(mail, domainOf(composed.to), outcome);
+  return refusals.note(mail, readDomain(composed.to), outcome);
 }
 
 function compose(host: Host, gateway: MailSources, mail: ClaimedMessage): Promise<ComposedMail | string> {
@@ -135,7 +138,7 @@ async function deliver(
       subject: oneLine(content.subject),
       text: renderText(content),
       html: renderHtml(content),
-      messageId: `${id}@${domainOf(from)}`,
+      messageId: `${id}@${readDomain(from)}`,
       unsubscribeUrl,
     },
     timeouts,

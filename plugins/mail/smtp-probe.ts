@@ -1,4 +1,4 @@
-import { asciiAddress } from '#core/business/mail/ascii-address.ts';
+import { toAsciiAddress } from '#core/business/mail/ascii-address.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { causeOf, describeFailure, type RefusalCause, type SmtpFailure } from './smtp-failure.ts';
 import { SmtpSession, smtpTimeouts, step } from './smtp-session.ts';
@@ -33,10 +33,10 @@ export async function probeServer(
   // nodemailer can send single commands only from a sign-in handler, so a second "sign-in" sends the envelope.
   const envelope: AuthHandler = async ({ sendCommand }) => {
     at = 'sender';
-    accept(await sendCommand(`MAIL FROM:<${asciiAddress(sender)}>`));
+    accept(await sendCommand(`MAIL FROM:<${toAsciiAddress(sender)}>`));
     if (recipient === undefined) return;
     at = 'recipient';
-    accept(await sendCommand(`RCPT TO:<${asciiAddress(recipient)}>`));
+    accept(await sendCommand(`RCPT TO:<${toAsciiAddress(recipient)}>`));
   };
   using session = new SmtpSession(server, smtpTimeouts, { ENVELOPE: envelope });
   const leave = () => session.fail(new Error('no reply in time'));

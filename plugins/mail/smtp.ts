@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { asciiAddress } from '#core/business/mail/ascii-address.ts';
+import { toAsciiAddress } from '#core/business/mail/ascii-address.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { causeOf, describeFailure, type RefusalCause, sameness, type SmtpFailure } from './smtp-failure.ts';
 import { type SmtpProgress, SmtpSession, type SmtpTimeouts, smtpTimeouts, step } from './smtp-session.ts';
@@ -55,7 +55,7 @@ export async function sendMail(
   } catch (error) {
     const failure = error as SmtpFailure;
     if (failure.responseCode !== undefined) await session.quit();
-    return classify(failure, session.progress, asciiAddress(mail.to));
+    return classify(failure, session.progress, toAsciiAddress(mail.to));
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', leave);
@@ -66,7 +66,7 @@ async function transfer(session: SmtpSession, mail: OutgoingMail): Promise<void>
   const message = await compile(mail);
   await session.open();
   const body = Readable.from(read(message, session.progress));
-  const envelope = { from: asciiAddress(mail.from.address), to: [asciiAddress(mail.to)] };
+  const envelope = { from: toAsciiAddress(mail.from.address), to: [toAsciiAddress(mail.to)] };
   await step((done) => session.connection.send(envelope, body, (error) => done(error)));
 }
 

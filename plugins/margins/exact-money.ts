@@ -1,4 +1,4 @@
-import { smallestUnits } from '#core/business/accounts/money.ts';
+import { smallestUnitsPerUnit } from '#core/business/accounts/money.ts';
 
 /**
  * Money as a whole number of 10^-28 units of the plans' currency: the precision of one token's cost, with a price of six decimals per
@@ -11,12 +11,12 @@ const unit = 10n ** BigInt(decimals);
 
 /** @param amount in the currency's smallest payable unit */
 export function fromSmallest(amount: number, currency: string): ExactMoney {
-  return (BigInt(amount) * unit) / BigInt(smallestUnits(currency));
+  return (BigInt(amount) * unit) / BigInt(smallestUnitsPerUnit(currency));
 }
 
 /** Converts to the currency's smallest payable unit, rounded, for `format.money`. */
 export function toSmallest(money: ExactMoney, currency: string): number {
-  const size = unit / BigInt(smallestUnits(currency));
+  const size = unit / BigInt(smallestUnitsPerUnit(currency));
   const half = money < 0n ? -size / 2n : size / 2n;
   return Number((money + half) / size);
 }

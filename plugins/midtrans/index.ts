@@ -1,4 +1,4 @@
-import { qrisAmounts } from '#core/business/payments/qris.ts';
+import { qrisAmountLimits } from '#core/business/payments/qris.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { connectMidtrans } from './connection.ts';
 import { checkMidtrans, midtransSection } from './section.ts';
@@ -12,7 +12,7 @@ export const plugin: GatewayPlugin = {
       name: 'midtrans',
       title: 'Midtrans',
       currencies: ['IDR'],
-      amounts: qrisAmounts,
+      amounts: qrisAmountLimits,
       check: checkMidtrans,
       connect: connectMidtrans,
     });

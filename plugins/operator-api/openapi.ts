@@ -1,5 +1,5 @@
-import { type ActionKind, partsOf } from '#core/business/operator-actions/action-kind.ts';
-import { actionsOf } from '#core/business/operator-actions/actions.ts';
+import { type ActionKind, splitActionName } from '#core/business/operator-actions/action-kind.ts';
+import { getActions } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
@@ -8,7 +8,7 @@ export const root = '/operator/api';
 /** `/accounts/{handle}/block`; `/books/reconcile` for an action on all of a kind. */
 export function pathOf({ subject, name }: ActionKind): string {
   const subjects = subject.find === undefined ? subject.name : `${subject.name}s/{handle}`;
-  return `/${subjects}/${partsOf(name).verb}`;
+  return `/${subjects}/${splitActionName(name).verb}`;
 }
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
@@ -37,7 +37,7 @@ export function describeApi(host: Pick<Host, 'service' | 'keep'>, readings: Iter
     const responses = { 200: { description: 'Read.', ...json(object) }, default: failure };
     return [path, { get: { summary, parameters: [...handleOf(path), ...parameters], responses } }];
   });
-  const acts = [...actionsOf(host).values()].map((action) => {
+  const acts = [...getActions(host).values()].map((action) => {
     const path = pathOf(action);
     const post = {
       operationId: action.name,

@@ -1,6 +1,6 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import { type ActionError, actionsOf, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
+import { type ActionError, getActions, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
@@ -109,7 +109,7 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   // Joined again, because the id of a route contains a slash.
   const handle = call.segments.slice(1, -1).join('/');
   const path = `/${[call.segments[0], ...(handle === '' ? [] : ['{handle}']), call.segments.at(-1)].join('/')}`;
-  const kind = [...actionsOf(host).values()].find((one) => pathOf(one) === path);
+  const kind = [...getActions(host).values()].find((one) => pathOf(one) === path);
   if (kind === undefined) return unknownPath;
   if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
   const given = call.body === '' ? {} : parseObject(call.body);

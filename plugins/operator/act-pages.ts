@@ -1,6 +1,6 @@
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
-import { signInName } from '#core/business/operator-actions/telling.ts';
+import { getCoreAction } from '#core/business/operator-actions/actions.ts';
+import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
@@ -48,20 +48,20 @@ async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
 
 /** Pages of actions whose form is on no other page. */
 export const actPages: readonly Page[] = [
-  plainPage(coreAction('account.add_days'), account, {
+  plainPage(getCoreAction('account.add_days'), account, {
     errors: { too_many_days: 'days' },
     check({ days }) {
       if (days === 0) throw new FieldErrors({ days: 'operator.days_zero' });
     },
   }),
-  plainPage(coreAction('account.note'), account),
-  plainPage(coreAction('account.change_email'), account),
-  plainPage(coreAction('account.move_sign_in'), signIn),
-  plainPage(coreAction('account.remove_sign_in'), signIn),
-  plainPage(coreAction('account.block'), account),
-  plainPage(coreAction('account.unblock'), account),
-  plainPage(coreAction('account.delete'), account, { errors: { not_confirmed: 'confirm' } }),
-  plainPage(coreAction('order.check'), order),
-  plainPage(coreAction('order.cancel'), order),
-  plainPage(coreAction('refund.close'), refund),
+  plainPage(getCoreAction('account.note'), account),
+  plainPage(getCoreAction('account.change_email'), account),
+  plainPage(getCoreAction('account.move_sign_in'), signIn),
+  plainPage(getCoreAction('account.remove_sign_in'), signIn),
+  plainPage(getCoreAction('account.block'), account),
+  plainPage(getCoreAction('account.unblock'), account),
+  plainPage(getCoreAction('account.delete'), account, { errors: { not_confirmed: 'confirm' } }),
+  plainPage(getCoreAction('order.check'), order),
+  plainPage(getCoreAction('order.cancel'), order),
+  plainPage(getCoreAction('refund.close'), refund),
 ];

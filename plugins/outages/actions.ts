@@ -8,7 +8,14 @@ import {
   time,
 } from '#core/business/operator-actions/action-kind.ts';
 import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
-import { days as tellDays, itself, quoted, since, until, hidden } from '#core/business/operator-actions/telling.ts';
+import {
+  describeDayCount,
+  describeAsIs,
+  describeQuoted,
+  describeSince,
+  describeUntil,
+  omitMember,
+} from '#core/business/operator-actions/member-describers.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
@@ -31,7 +38,7 @@ async function nameOutage<Input extends { readonly outage: string }>({ database 
   }
 }
 
-const tellOutage = { outage: hidden, model: itself, since, until };
+const tellOutage = { outage: omitMember, model: describeAsIs, since: describeSince, until: describeUntil };
 
 const grantInput = object(['since', 'until', 'days', 'label', 'note'], {
   since: time,
@@ -49,7 +56,13 @@ export const grantAction = defineAction({
   subject: outages,
   summary: 'grant days to all accounts that had paid time in a span, or used a model in it; once for a note',
   input: grantInput,
-  tells: { days: tellDays, model: itself, since, until, label: quoted },
+  tells: {
+    days: describeDayCount,
+    model: describeAsIs,
+    since: describeSince,
+    until: describeUntil,
+    label: describeQuoted,
+  },
   async perform(host, _id, { since: start, until: end, model, days, label, note: why }, operator) {
     const { findAffectedAccounts, grantForOutage, hasGrant, parseOutage } = await import('./grant.ts');
     const failed: { account: string; message: string }[] = [];
@@ -57,7 +70,7 @@ export const grantAction = defineAction({
     const grant = { days, label, note: why };
     const outage = await parseOutage(host, { since: start, until: end, model });
     for (const { id } of await findAffectedAccounts(host.database, outage)) {
-      const action = { operator, action: 'account.add_days', subject: id, words: grant } as const;
+      const action = { operator, action: 'account.add_days', subject: id, details: grant } as const;
       try {
         const isNew =
           !(await hasGrant(host, id, why)) &&

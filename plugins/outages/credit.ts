@@ -5,7 +5,7 @@ import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
-import { lockAccount, prolongPeriod } from '#core/business/accounts/ledger.ts';
+import { lockAccount, extendPeriod } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { creditedTime, type CreditSpan } from './credited-time.ts';
 import type { OutageRow } from './entities.ts';
@@ -205,7 +205,7 @@ async function creditAccount(
   const execute: Execute = (sql, parameters) => transaction.execute(sql, [...parameters]);
   const seconds = (await secondsOwed(execute, host, outage, [accountId])).get(accountId) ?? 0;
   const note = `${model} was down from ${from.toISOString()}, incident ${outage.incidentId}`;
-  const periodId = seconds === 0 ? null : await prolongPeriod(transaction, accountId, seconds, note);
+  const periodId = seconds === 0 ? null : await extendPeriod(transaction, accountId, seconds, note);
   await transaction.execute(
     'insert into outage_credit (outage_id, account_id, seconds, period_id) values (?, ?, ?, ?)',
     [id, accountId, seconds, periodId],

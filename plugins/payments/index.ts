@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { providerName } from '#core/business/payments/connections.ts';
+import { configuredProviderName } from '#core/business/payments/connections.ts';
 import { paymentGauges } from '#core/business/payments/payment-figures.ts';
-import { findWithoutEffect, paymentsSection } from '#core/business/payments/section.ts';
+import { findIneffectiveOptions, paymentsSection } from '#core/business/payments/section.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
 import { openFlags, orders } from '#core/web/resources/orders.ts';
 import { orderReading, ordersCommand } from './orders/command.ts';
@@ -24,14 +24,14 @@ export const plugin: GatewayPlugin = {
     gateway.configReview({
       name: 'payments',
       describe: (host) => {
-        const name = providerName(host);
+        const name = configuredProviderName(host);
         // An explicit `none` is intended, so it causes no notice.
         if (name === undefined && host.section(paymentsSection).provider === 'none') return { value: 'none' };
         if (name === undefined) return { value: 'none', notice: nobodyBuys };
         const isSandbox = gateway.paymentProviders.get(name)?.isSandbox === true;
         return {
           value: isSandbox ? `${name}, which moves no money` : name,
-          notice: findWithoutEffect(host, gateway.databaseTables),
+          notice: findIneffectiveOptions(host, gateway.databaseTables),
         };
       },
     });

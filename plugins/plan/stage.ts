@@ -1,5 +1,5 @@
 import { activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
-import { type AccountDirectory, getAccountDirectory, type KnownAccount } from '#core/business/accounts/directory.ts';
+import { type AccountDirectory, getAccountDirectory, type CachedAccount } from '#core/business/accounts/directory.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Entitlement, entitlement, principal } from '#core/gateway/facts.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -32,7 +32,7 @@ export const plan = defineStage({
   async create({ grace }, host) {
     const directory = getAccountDirectory(host);
     await directory.ready();
-    const read = (account: KnownAccount | undefined) => entitlementOf(account, directory, grace, host.service.baseUrl);
+    const read = (account: CachedAccount | undefined) => entitlementOf(account, directory, grace, host.service.baseUrl);
 
     return {
       enter(exchange) {
@@ -63,7 +63,7 @@ function needsPlan({ format, method, isMetered }: Endpoint): boolean {
 }
 
 function entitlementOf(
-  account: KnownAccount | undefined,
+  account: CachedAccount | undefined,
   directory: AccountDirectory,
   grace: number,
   baseUrl: string,

@@ -144,7 +144,7 @@ export async function findReceipts(
 }
 
 /** Lists the receipts for the books by number, within a time range. */
-export async function listLines(
+export async function listReceiptLines(
   database: Queries,
   { since, until, currency }: { readonly since: Date; readonly until: Date; readonly currency: string },
 ): Promise<ReceiptLine[] | undefined> {

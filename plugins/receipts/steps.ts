@@ -9,16 +9,16 @@ import { sellerSection } from './section.ts';
  * Functions that core calls within its transactions, and that pages and mails of orders use.
  */
 
-export { listLines, listReceipts, readCompany } from './read.ts';
+export { listReceiptLines, listReceipts, readCompany } from './read.ts';
 export { storePayment, storeRefund } from './store.ts';
 
-export function keepYears({ section }: Pick<Host, 'section'>): number | undefined {
+export function readRetentionYears({ section }: Pick<Host, 'section'>): number | undefined {
   const { name, keep_years: years } = section(sellerSection);
   return name === undefined ? undefined : years;
 }
 
 /** Assigns numbers to waiting receipts itself, so that the mail need not wait for the job. */
-export async function readMailed(
+export async function readMailedReceipt(
   host: Host,
   paymentId: string,
   refundKey?: string,

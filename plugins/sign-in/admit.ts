@@ -3,7 +3,7 @@ import {
   type IdentityKey,
   type SignInProfile,
   type SignInRefusal,
-  signInWith,
+  signInWithProfile,
 } from '#core/business/accounts/identities.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
@@ -35,7 +35,7 @@ export async function admit(
   startSession: (accountId: string, identity: IdentityKey) => Promise<void>,
   next: string,
 ): Promise<AdmissionOutcome> {
-  const outcome = await signInWith(host, profile);
+  const outcome = await signInWithProfile(host, profile);
   if (outcome.refused !== undefined) return outcome;
   try {
     await startSession(outcome.accountId, profile);

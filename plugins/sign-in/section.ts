@@ -3,7 +3,7 @@ import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, object, string, type Infer } from '#core/platform/schema.ts';
-import { providerTitles } from '#core/business/accounts/shown-names.ts';
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { providerConfig, unusableProviders } from './provider-config.ts';
 
 const url = string({ pattern: '^https?://[^\\s/]\\S*$' }, 'URL.');

@@ -1,5 +1,5 @@
 import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
-import { answeredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
+import { computeAnsweredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
 import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState, sinceText } from '#core/web/pages/model-state.ts';
@@ -61,7 +61,7 @@ function describeCurrent(incident: Incident, { health: all, at }: ServiceStatus,
     return { id, kind: 'info', title, text };
   }
   const health = all.find(({ id: name }) => name === model);
-  const share = answeredShare(health?.traffic);
+  const share = computeAnsweredShare(health?.traffic);
   const answered = share === undefined ? undefined : format.percent(share, precision);
   const key = health === undefined || !isOnBackup(health.routes) ? 'share' : 'backup';
   const effect =

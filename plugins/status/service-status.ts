@@ -3,10 +3,10 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { entriesOn, type ListPage, pageNear } from '#core/web/pages/pagination.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { historyDays, healthReadings, type ModelCheckup } from '#core/business/model-health/readings.ts';
+import { historyDays, getHealthReadings, type ModelCheckup } from '#core/business/model-health/readings.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
-import { type DayStatus, describeDays, lastDays } from '#core/business/model-health/days.ts';
+import { type DayStatus, describeDays, listLastDays } from '#core/business/model-health/days.ts';
 
 /** State of the service, independent of the language. */
 export interface ServiceStatus {
@@ -42,7 +42,7 @@ export async function readServiceStatus(
   host: Host,
   wanted?: unknown,
 ): Promise<ServiceStatus> {
-  const readings = healthReadings(host);
+  const readings = getHealthReadings(host);
   const [health, answers, incidents, credited = new Map<string, number>(), checkups] = await Promise.all([
     readModelHealth(gateway, host),
     readings.days.get().catch(() => undefined),
@@ -52,7 +52,7 @@ export async function readServiceStatus(
   ]);
   const at = new Date(host.now());
   const timeZone = host.section(service).time_zone;
-  const days = lastDays(localTime(at, timeZone).day, historyDays);
+  const days = listLastDays(localTime(at, timeZone).day, historyDays);
   const ofModels = Map.groupBy(incidents ?? [], ({ model }) => model);
   const page = pageFor(wanted, health.length);
   const all =

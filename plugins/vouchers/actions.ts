@@ -6,7 +6,12 @@ import {
   type SubjectKind,
   text,
 } from '#core/business/operator-actions/action-kind.ts';
-import { choice, days, quoted, within } from '#core/business/operator-actions/telling.ts';
+import {
+  describeChoice,
+  describeDayCount,
+  describeQuoted,
+  describeInText,
+} from '#core/business/operator-actions/member-describers.ts';
 import { integer, object } from '#core/platform/schema.ts';
 import type { NewBatch } from './vouchers.ts';
 
@@ -47,11 +52,11 @@ export const createAction = defineAction({
   unrecorded: ['valid'],
   secrets: ['codes'],
   tells: {
-    count: within('operator.told.vouchers', 'count'),
-    days,
-    source: choice('operator.told.source'),
-    for: choice('operator.told.for'),
-    label: quoted,
+    count: describeInText('operator.told.vouchers', 'count'),
+    days: describeDayCount,
+    source: describeChoice('operator.told.source'),
+    for: describeChoice('operator.told.for'),
+    label: describeQuoted,
   },
   // Records defaults too, as they may change, and the batch, so that it can be revoked even if the response was lost.
   async resolve(_host, { count, days: each, source = 'sold', for: accounts = 'all', ...rest }) {

@@ -1,4 +1,4 @@
-import { qrisAmounts } from '#core/business/payments/qris.ts';
+import { qrisAmountLimits } from '#core/business/payments/qris.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { connectXendit } from './connection.ts';
 import { checkXendit, xenditSection } from './section.ts';
@@ -12,7 +12,7 @@ export const plugin: GatewayPlugin = {
       name: 'xendit',
       title: 'Xendit',
       currencies: ['IDR'],
-      amounts: qrisAmounts,
+      amounts: qrisAmountLimits,
       check: checkXendit,
       connect: connectXendit,
     });

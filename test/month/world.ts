@@ -7,7 +7,7 @@ import { insertAccounts } from '../payments/gateways.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
-import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
+import type { ActionDetails } from '#core/business/operator-actions/operator-actions.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
 import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { assemble } from '#core/extension/assembly.ts';
@@ -331,7 +331,7 @@ export class World implements AsyncDisposable {
   }
 
   /** What an operator does. */
-  async act(name: string, input: ActionWords): Promise<void> {
+  async act(name: string, input: ActionDetails): Promise<void> {
     const action = this.#registry.actions.get(name);
     if (action === undefined) throw new Error(`there is no action ${name}`);
     await runAction(this.host, commandOperator(), action, '', input);

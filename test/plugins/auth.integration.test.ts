@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { changeLimits, rotateKey } from '#core/business/accounts/account-key.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
-import { removeFormerKeys } from '#core/business/accounts/former-keys.ts';
+import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
@@ -416,7 +416,7 @@ describe('a changed key', () => {
       `This Daypass API key was replaced on ${today}. Use the new one, or create another at https://gateway.example/account/key, then run: curl -fsSL https://gateway.example/setup.sh | sh`,
     ]);
     await database.query("update api_key set rotated_at = rotated_at - interval '91 days' where account_id = ?", [id]);
-    await removeFormerKeys(database);
+    await removeReplacedKeys(database);
     const [row] = await database.query('select former_sha256 from api_key where account_id = ?', [id]);
     expect(row).toEqual({ former_sha256: null });
     stage = await auth.create({ cache_seconds: 60, failures }, createStageHost(createGauge(database).gauged));

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { readOrder } from '#core/business/payments/order.ts';
-import { receiptsOf } from '#core/business/payments/receipts.ts';
+import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -33,8 +33,8 @@ export async function writeReceipts(
   if (order === undefined) throw new Error('no order');
   for (const amount of [100_000, 50_000])
     await refundOrder(host, order.id, { reason: 'sorry', isManual: true, amount, days: 'none' });
-  const steps = await receiptsOf(database);
-  const mailed = await steps?.readMailed(host, order.payments[0]?.id ?? '');
+  const steps = await loadReceiptSteps(database);
+  const mailed = await steps?.readMailedReceipt(host, order.payments[0]?.id ?? '');
   const [stored] = (await steps?.listReceipts(database, order.id)) ?? [];
   return {
     own: stored?.path ?? '',

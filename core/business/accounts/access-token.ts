@@ -4,23 +4,22 @@ import { readSecret } from '#core/platform/database/secret.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
 /**
- * A token that replaces an account's key for ten minutes, or until its session ends, for pages that call the API, since
- * the key itself is not stored. It is `<prefix>-at-` followed by the hexadecimal ids of account and session, the expiry, and an
+ * Content of an access token. Pages that call the API use such a token instead of the account's key, which is not stored. It is valid for
+ * ten minutes, or until its session ends, and consists of `<prefix>-at-`, the hexadecimal ids of account and session, the expiry, and an
  * HMAC-SHA-256 of these. Tokens are not stored, so any instance on the database accepts them.
  *
- * Only digits follow the prefix, in the form that `redactKeys` truncates.
+ * `redactKeys` truncates tokens, because only hexadecimal digits follow the prefix.
  */
 interface AccessClaims {
   readonly accountId: string;
   readonly sessionId: string;
 }
 
-/** Token lifetime, ms. */
-export const accessTokenLifetime = 10 * 60 * 1_000;
+export const accessTokenLifetimeMs = 10 * 60 * 1_000;
 
 const clockToleranceMs = 60_000; // between two instances
 
-/** Then every instance rejects tokens signed with a deleted secret. */
+/** Maximum age of the cached secret. Afterwards, every instance rejects tokens signed with a deleted secret. */
 const secretMaxAgeMs = 60_000;
 
 const idBytes = 16;
@@ -31,38 +30,38 @@ const signatureBytes = 32;
 /**
  * Signs a token.
  *
- * @param secret of this service
+ * @param secret the service's secret for access tokens
  * @param now epoch ms
  */
 export function signAccessToken(secret: string, prefix: string, claims: AccessClaims, now: number): string {
   const body = Buffer.alloc(claimBytes);
   body.write(toHex(claims.accountId), 0, 'hex');
   body.write(toHex(claims.sessionId), idBytes, 'hex');
-  body.writeUIntBE(now + accessTokenLifetime, 2 * idBytes, timeBytes);
-  return start(prefix) + Buffer.concat([body, signatureOf(secret, body)]).toString('hex');
+  body.writeUIntBE(now + accessTokenLifetimeMs, 2 * idBytes, timeBytes);
+  return buildTokenStart(prefix) + Buffer.concat([body, computeSignature(secret, body)]).toString('hex');
 }
 
 /**
- * Reads the claims of a token; undefined if it was not signed with this secret, has expired, or lasts longer than a token may, as after a
- * clock was set back. The caller checks whether the session is still active.
+ * Reads the claims of a token. Returns undefined if it was not signed with this secret, has expired, or is valid for longer than a token
+ * may be, for example after the clock was set back. The caller checks whether the session is still active.
  *
  * @param now epoch ms
  */
 export function readAccessToken(secret: string, prefix: string, token: string, now: number): AccessClaims | undefined {
   if (!isAccessToken(token, prefix)) return undefined;
-  const bytes = Buffer.from(token.slice(start(prefix).length), 'hex');
+  const bytes = Buffer.from(token.slice(buildTokenStart(prefix).length), 'hex');
   const body = bytes.subarray(0, claimBytes);
-  if (!timingSafeEqual(bytes.subarray(claimBytes), signatureOf(secret, body))) return undefined;
-  const left = body.readUIntBE(2 * idBytes, timeBytes) - now;
-  if (left <= 0 || left > accessTokenLifetime + clockToleranceMs) return undefined;
+  if (!timingSafeEqual(bytes.subarray(claimBytes), computeSignature(secret, body))) return undefined;
+  const remainingMs = body.readUIntBE(2 * idBytes, timeBytes) - now;
+  if (remainingMs <= 0 || remainingMs > accessTokenLifetimeMs + clockToleranceMs) return undefined;
   return { accountId: toId(body.subarray(0, idBytes)), sessionId: toId(body.subarray(idBytes, 2 * idBytes)) };
 }
 
 /** Returns true if the text has the form of a token. Needs no secret. */
 export function isAccessToken(text: string, prefix: string): boolean {
-  const before = start(prefix);
-  const length = before.length + 2 * (claimBytes + signatureBytes);
-  return text.length === length && text.startsWith(before) && /^[\da-f]+$/.test(text.slice(before.length));
+  const start = buildTokenStart(prefix);
+  const length = start.length + 2 * (claimBytes + signatureBytes);
+  return text.length === length && text.startsWith(start) && /^[\da-f]+$/.test(text.slice(start.length));
 }
 
 /** Signs and reads the tokens of this service with the secret in its database. */
@@ -97,15 +96,15 @@ export class AccessTokens {
   }
 }
 
-export function accessTokens(host: Host): AccessTokens {
+export function getAccessTokens(host: Host): AccessTokens {
   return host.keep('access-tokens', () => new AccessTokens(host.database, () => host.now()));
 }
 
-function start(prefix: string): string {
+function buildTokenStart(prefix: string): string {
   return `${prefix}-at-`;
 }
 
-function signatureOf(secret: string, body: Buffer): Buffer {
+function computeSignature(secret: string, body: Buffer): Buffer {
   return createHmac('sha256', secret).update('access token').update(body).digest();
 }
 

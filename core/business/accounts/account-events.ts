@@ -10,13 +10,13 @@ import type { AccountEventRow } from './entities.ts';
 export const eventChannel = 'account_event';
 const maxPayloadLength = 8_000; // characters as JSON; the bus takes 16 KB
 const batchSize = 100;
-const keptDays = 90;
+const retentionDays = 90;
 
 /** A recorded event of any type. */
 export type AccountEvent = { [Name in EventName]: StoredEvent<Name> }[EventName];
 
 interface StoredEvent<Name extends EventName> {
-  /** Ascending; a string, as PostgreSQL's bigint exceeds JavaScript's safe integers. */
+  /** Ascending. A string, because PostgreSQL's bigint exceeds JavaScript's safe integers. */
   readonly id: string;
   readonly name: Name;
   readonly payload: EventTypes[Name];
@@ -81,29 +81,29 @@ async function publishBatch(transaction: EntityManager, { events }: Pick<Service
     `select id::text, name, payload::text from account_event where published_at is null
      order by account_event.id limit ${batchSize} for update skip locked`,
   );
-  const published: string[] = [];
-  const close = async (): Promise<void> => {
-    if (published.length === 0) return;
+  const publishedIds: string[] = [];
+  const markPublished = async (): Promise<void> => {
+    if (publishedIds.length === 0) return;
     await transaction.execute('update account_event set published_at = clock_timestamp() where id = any(?::bigint[])', [
-      `{${published.join(',')}}`,
+      `{${publishedIds.join(',')}}`,
     ]);
   };
   for (const { id, name, payload } of rows) {
     try {
       await events.publish(name, JSON.parse(payload));
     } catch (failure) {
-      await close();
-      return { count: published.length, failure };
+      await markPublished();
+      return { count: publishedIds.length, failure };
     }
-    published.push(id);
+    publishedIds.push(id);
   }
-  await close();
-  return { count: published.length };
+  await markPublished();
+  return { count: publishedIds.length };
 }
 
 /**
  * Reads recorded events in the order of their ids. An id can become visible after a larger one if its transaction took
- * longer: a consumer that must not miss events reads recent ones again, and skips ids that it has seen.
+ * longer, so a consumer that must not miss events reads recent ones again and skips the ids that it has seen.
  *
  * @param after id of the last event already read; `0` to start
  * @param limit at most 1,000
@@ -127,6 +127,6 @@ export async function readEvents(
 /** Removes events that were published more than 90 days ago. */
 export async function removeOldEvents(database: Pick<Database, 'query'>): Promise<void> {
   await database.query(
-    `delete from account_event where published_at < clock_timestamp() - make_interval(days => ${keptDays})`,
+    `delete from account_event where published_at < clock_timestamp() - make_interval(days => ${retentionDays})`,
   );
 }

@@ -1,15 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
-import type * as entities from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type * as entities from './entities.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { digestApiKey, generateApiKey, maskApiKey } from './api-key.ts';
 import { lockAccount } from './ledger.ts';
-import type { Row } from '#core/platform/database/rows.ts';
 
-/** A new key, shown once: only its digest is stored. */
+/** A new key. It is shown once, because only its digest is stored. */
 export interface IssuedKey {
   readonly accountId: string;
   readonly key: string;
@@ -35,15 +35,15 @@ export async function rotateKey(
        where id = ?`,
       [digestApiKey(key), hint, current.id],
     );
-    const rotated = { accountId, keyId: current.id };
-    await recordEvent(transaction, 'key.rotated', rotated, `key.rotated:${randomUUIDv7()}`);
+    const payload = { accountId, keyId: current.id };
+    await recordEvent(transaction, 'key.rotated', payload, `key.rotated:${randomUUIDv7()}`);
   });
   return { accountId, key, hint };
 }
 
 /**
  * Replaces a key that was never shown with a new one, and returns it to show to the owner. Only the first call returns a key, so no
- * key is stored in a form that could be shown later. An owner whose browser missed the response rotates the key.
+ * key is stored in a form that could be shown later. An owner whose browser did not receive the response rotates the key.
  *
  * @returns undefined if the key was already shown
  * @throws AccountError `not_found`
@@ -69,7 +69,7 @@ export async function revealKey(
 /**
  * Changes the limits that replace the configured ones for this key. Omitted limits do not change.
  *
- * @param change null removes all of them
+ * @param change limits to change; null removes all limits of the key
  * @returns the limits of the key after the change
  * @throws AccountError `not_found`
  */

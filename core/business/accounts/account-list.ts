@@ -1,12 +1,12 @@
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import type { Service } from '#core/gateway/host/host.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from './account-error.ts';
 import type { AccountRecord } from './account-record.ts';
 import { findAccount } from './accounts.ts';
 import { isApiKey } from './api-key.ts';
-import { accountOfEndUser, isEndUserId } from './end-user-id.ts';
+import { findAccountByEndUserId, isEndUserId } from './end-user-id.ts';
 import { periodsInForce } from './periods-in-force.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
 
 /** A row of a list of accounts. */
@@ -22,26 +22,27 @@ export interface AccountSummary {
   readonly createdAt: Date;
 }
 
-/** `active`: has paid time now or later. `inactive`: has none. `paused`: by its owner. `blocked`: by an operator. */
+/** `active`: has paid time now or later. `inactive`: has no paid time. `paused`: by its owner. `blocked`: by an operator. */
 export type AccountState = (typeof accountStates)[number];
 
 export const accountStates = ['active', 'inactive', 'paused', 'blocked', 'deleted'] as const;
 
 interface AccountQuery {
-  /** Part of the name or e-mail address in any case, an id, a key hint, or the account's pseudonym at vendors. */
+  /** Part of the name or email address in any case, an id, a key hint, or the account's pseudonym at vendors. */
   readonly words?: string | undefined;
   readonly state?: AccountState | undefined;
-  readonly after?: string | undefined;
+  readonly after?: string | undefined; // id of the last account on the previous page
   readonly limit: number;
 }
 
-/** Lists accounts, the newest first. */
+/** Lists accounts, newest first. */
 export async function listAccounts(
   database: Pick<Database, 'query'>,
-  { words: query, state, after, limit }: AccountQuery,
+  { words, state, after, limit }: AccountQuery,
 ): Promise<AccountSummary[]> {
-  const words =
-    query !== undefined && isEndUserId(query) ? ((await accountOfEndUser(database, query)) ?? query) : query;
+  const accountId =
+    words !== undefined && isEndUserId(words) ? await findAccountByEndUserId(database, words) : undefined;
+  const text = accountId ?? words;
   const rows = await database.query<SummaryRow>(
     `with found as (
        select a.id, a.name, a.email, k.hint, a.request_count::float8 as request_count, a.created_at, p.ends_at,
@@ -59,7 +60,7 @@ export async function listAccounts(
        and (?::text is null or position(lower(?) in lower(name)) > 0 or position(lower(?) in lower(email)) > 0
          or id::text = lower(?) or hint = replace(?, '...', '…'))
      order by id desc limit ?`,
-    [state, state, after, after, words, words, words, words, words, limit].map((value) => value ?? null),
+    [state, state, after, after, text, text, text, text, text, limit].map((value) => value ?? null),
   );
   return rows.map(toRecord);
 }
@@ -71,7 +72,7 @@ type SummaryRow = Row<typeof Account, 'id' | 'name' | 'email' | 'request_count' 
 };
 
 /**
- * Finds an account by its id, e-mail address, key, key hint, full name or pseudonym at vendors, in any case.
+ * Finds an account by its id, email address, key, key hint, full name or pseudonym at vendors, in any case.
  *
  * @throws AccountError `not_found`, `ambiguous`
  */
@@ -79,7 +80,7 @@ export async function findAccountByHandle(
   { database, service }: { readonly database: Pick<Database, 'query'>; readonly service: Pick<Service, 'prefix'> },
   handle: string,
 ): Promise<AccountRecord> {
-  const accountId = isEndUserId(handle) ? await accountOfEndUser(database, handle) : undefined;
+  const accountId = isEndUserId(handle) ? await findAccountByEndUserId(database, handle) : undefined;
   if (accountId !== undefined) return findAccount(database, accountId);
   const isName = !uuid.test(handle) && !isApiKey(handle, service.prefix) && !/[@…]|\.{3}/.test(handle);
   if (!isName) return findAccount(database, handle);
@@ -87,13 +88,13 @@ export async function findAccountByHandle(
     'select id from account where lower(name) = lower(?) limit 20',
     [handle],
   );
-  const [only, ...others] = rows.map(({ id }) => id);
-  if (only === undefined)
+  const [id, ...otherIds] = rows.map((row) => row.id);
+  if (id === undefined)
     throw new AccountError(
       'not_found',
       `No account has the name ${handle}. Search with: daypass account find ${handle}`,
     );
-  if (others.length === 0) return findAccount(database, only);
-  const ids = [only, ...others].join(', ');
+  if (otherIds.length === 0) return findAccount(database, id);
+  const ids = [id, ...otherIds].join(', ');
   throw new AccountError('ambiguous', `Several accounts have the name ${handle}. Pass one of these ids: ${ids}`);
 }

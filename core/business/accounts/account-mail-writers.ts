@@ -10,7 +10,7 @@ import { readRefundedEnd } from './plan-end.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 const firstSignInMs = 60_000; // after the account was created
-const recentPurchaseMs = 3_600_000; // the buyer still knows when the plan ends
+const recentPurchaseMs = 3_600_000; // the buyer remembers when the plan ends
 
 const mailReason = defineSentences(en);
 
@@ -20,8 +20,8 @@ export const planEnding: MailWriter<'plan.ending'> = {
     const end = account.periods.at(-1)?.endsAt;
     if (end === undefined || end.toISOString() !== payload.endsAt) return mailReason('mail.reason.other_end');
     if (end.getTime() <= account.readAt) return mailReason('mail.reason.plan_ended');
-    if (await isRecent(context)) return mailReason('mail.reason.just_bought');
-    if (await wasAnnounced(context, 24)) return mailReason('mail.reason.given_back');
+    if (await wasRecentlyBought(context)) return mailReason('mail.reason.just_bought');
+    if (await wasMovedAfterNotice(context, 24)) return mailReason('mail.reason.given_back');
     const time = format.time(end).text;
     return {
       subject: t('mail.ending.subject', { time }),
@@ -32,7 +32,7 @@ export const planEnding: MailWriter<'plan.ending'> = {
   },
 };
 
-async function isRecent({ host, account, createdAt }: MailContext): Promise<boolean> {
+async function wasRecentlyBought({ host, account, createdAt }: MailContext): Promise<boolean> {
   const [row] = await host.database.query<Row<typeof PlanPeriodSchema, 'created_at'>>(
     `select ${epoch('max(created_at)')} as created_at from plan_period where account_id = ?`,
     [account.id],
@@ -41,11 +41,12 @@ async function isRecent({ host, account, createdAt }: MailContext): Promise<bool
 }
 
 /**
- * Whether the account's last end was moved by less than a day to compensate an outage, after the mail about the previous end was due.
+ * Returns true if the end of the account's last period was moved by less than a day to compensate an outage, after the email about the
+ * previous end was due.
  *
- * @param notice hours before an end at which its mail is due
+ * @param noticeHours hours before an end at which the email about it is due
  */
-async function wasAnnounced({ host, account }: MailContext, notice: number): Promise<boolean> {
+async function wasMovedAfterNotice({ host, account }: MailContext, noticeHours: number): Promise<boolean> {
   const rows = await host.database.query(
     `select 1 from (select * from ${periodsInForce} p where account_id = ? order by ends_at desc limit 1) l, lateral (
        select coalesce((select ends_at from plan_period r where r.id = l.replaces), (
@@ -53,7 +54,7 @@ async function wasAnnounced({ host, account }: MailContext, notice: number): Pro
      ) earlier
      where l.reason = 'outage' and l.created_at >= earlier.ends_at - make_interval(hours => ?)
        and l.ends_at - greatest(l.starts_at, earlier.ends_at) < interval '24 hours'`,
-    [account.id, notice],
+    [account.id, noticeHours],
   );
   return rows.length > 0;
 }
@@ -62,9 +63,9 @@ export const planEnded: MailWriter<'plan.ended'> = {
   async write(context) {
     const { payload, account, t, format, buttons } = context;
     if (activePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
-    if (await wasAnnounced(context, 0)) return mailReason('mail.reason.given_back');
+    if (await wasMovedAfterNotice(context, 0)) return mailReason('mail.reason.given_back');
     const refunded = await readRefundedEnd(context.host.database, account.id);
-    // The mail about the refund says so.
+    // The email about the refund already reports the end.
     if (refunded === 'order') return mailReason('mail.reason.refunded');
     const isGift = refunded === 'gift';
     return {
@@ -76,7 +77,7 @@ export const planEnded: MailWriter<'plan.ended'> = {
   },
 };
 
-export const signIn: MailWriter<'session.created'> = {
+export const sessionCreated: MailWriter<'session.created'> = {
   async write({ host, payload, createdAt, account, t, format, buttons }) {
     if (createdAt.getTime() - account.createdAt.getTime() < firstSignInMs)
       return mailReason('mail.reason.first_sign_in');
@@ -108,7 +109,7 @@ export const keyRotated: MailWriter<'key.rotated'> = {
   },
 };
 
-/** Is sent to the previous address, because its owner may not have asked for the change. */
+/** Sent to the previous address, because its owner may not have requested the change. */
 export const emailChanged: MailWriter<'account.email_changed'> = {
   async recipient({ database }: Host, accountId) {
     const [row] = await database.query<Row<typeof Account, 'former_email'>>(

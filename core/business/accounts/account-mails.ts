@@ -9,7 +9,7 @@ const loadWriters = () => import('./account-mail-writers.ts');
 export const accountMails: readonly MailKind[] = [
   { event: 'plan.ending', delivery: 'reminder', texts, load: async () => (await loadWriters()).planEnding },
   { event: 'plan.ended', delivery: 'optional', texts, load: async () => (await loadWriters()).planEnded },
-  { event: 'session.created', delivery: 'urgent', texts, load: async () => (await loadWriters()).signIn },
+  { event: 'session.created', delivery: 'urgent', texts, load: async () => (await loadWriters()).sessionCreated },
   { event: 'key.rotated', delivery: 'urgent', texts, load: async () => (await loadWriters()).keyRotated },
   { event: 'account.email_changed', delivery: 'urgent', texts, load: async () => (await loadWriters()).emailChanged },
 ];

@@ -1,7 +1,7 @@
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
-import { periodsInForce } from './periods-in-force.ts';
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { periodsInForce } from './periods-in-force.ts';
 import type { Account, ApiKey } from './entities.ts';
 
 /** A snapshot of an account with its key and paid time. */
@@ -12,11 +12,11 @@ export interface AccountRecord {
   readonly createdAt: Date;
   /** Start of the block; undefined while the account is served. */
   readonly blockedAt: Date | undefined;
-  /** Set if its owner requested the block. */
+  /** Set if the account's owner requested the block. */
   readonly pausedAt: Date | undefined;
-  /** When personal data was removed. */
+  /** Time at which personal data was removed. */
   readonly deletedAt: Date | undefined;
-  /** Recorded requests; lags until records reach the database. */
+  /** Number of recorded requests; lags until records reach the database. */
   readonly requestCount: number;
   readonly key: KeyRecord | undefined;
   /** Periods in force that have not ended, earliest first; if all have ended, the last one. */
@@ -33,7 +33,7 @@ export interface KeyRecord {
   readonly limits: RateLimits | undefined;
   readonly createdAt: Date;
   readonly rotatedAt: Date | undefined;
-  /** False: the key was never shown; `revealKey` creates one to show to the owner. */
+  /** False if the key was never shown; `revealKey` creates one to show to the owner. */
   readonly isShown: boolean;
 }
 
@@ -41,34 +41,34 @@ export interface KeyRecord {
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** Its days, as sold. */
+  /** Number of days, as sold. */
   readonly days?: number;
-  /** English label, or the days if it has none. */
+  /** English label, or the days for a period without a label. */
   readonly label: string;
-  /** Set if it has no label, for texts in other languages. */
+  /** Days of a period without a label, for texts in other languages. */
   readonly unnamedDays?: number;
   /** Rate limits of the plan as sold; undefined if the configured ones apply. */
   readonly limits: RateLimits | undefined;
-  /** When an operator added it under a name that its owner sees. */
+  /** Time at which an operator added the period under a name that its owner sees. */
   readonly grantedAt?: Date;
 }
 
 /** Fields for looking up accounts. */
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';
 
-/** SQL conditions that take a JSON array of strings. All have an index but the hint's, which only operators use. */
-const conditions: Record<AccountField, string> = {
+/** SQL conditions that take a JSON array of strings. All use an index, except for the hint, which only operators search. */
+const fieldConditions: Record<AccountField, string> = {
   id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
   digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",
   hint: 'k.hint in (select value from json_array_elements_text(?::json))',
-  // Case-insensitive with two indexes: the database's collation may not fold ASCII letters as addresses do.
+  // Uses two indexes, because the database's collation may not fold the case of ASCII letters as addresses do.
   email: `a.id in (
     with sought as (select value from json_array_elements_text(?::json))
     select o.id from sought join account o on lower(o.email) = lower(value)
     union select o.id from sought join account o on lower(o.email collate "C") = lower(value collate "C"))`,
 };
 
-const select = `
+const selectAccounts = `
   select a.id, a.name, a.email, ${epochs('a.created_at', 'a.blocked_at', 'a.paused_at', 'a.deleted_at')}, a.request_count::float8 as request_count,
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
@@ -104,14 +104,14 @@ export async function readAccounts(
   field: AccountField,
   values: readonly string[],
 ): Promise<AccountRecord[]> {
-  // PostgreSQL rejects a text that is not a UUID; no account has such an id.
-  const sought = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
-  if (sought.length === 0) return [];
-  const rows = await database.query<AccountRow>(select + conditions[field], [JSON.stringify(sought)]);
-  return rows.map(readAccount);
+  // PostgreSQL rejects a text that is not a UUID, and no account has such an id.
+  const validValues = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
+  if (validValues.length === 0) return [];
+  const rows = await database.query<AccountRow>(selectAccounts + fieldConditions[field], [JSON.stringify(validValues)]);
+  return rows.map(toAccount);
 }
 
-function readAccount({ key_id: keyId, digest, hint, limits, is_shown: isShown, ...row }: AccountRow): AccountRecord {
+function toAccount({ key_id: keyId, digest, hint, limits, is_shown: isShown, ...row }: AccountRow): AccountRecord {
   const { keyCreatedAt: createdAt, keyRotatedAt: rotatedAt, periods, ...account } = toRecord(row);
   const key = { digest, hint, limits: limits ?? undefined, createdAt, rotatedAt, isShown };
   return {
@@ -137,8 +137,8 @@ function toPeriod([startsAt, endsAt, days, label, limits, grantedAt]: StoredPeri
 }
 
 /**
- * Returns the active period: from the start of the period that contains `now`, with its label and limits, to the end of the last
- * adjacent one.
+ * Returns the active period: it has the start, label and limits of the period that contains `now`, and the end of the last adjacent
+ * period.
  *
  * @param now epoch ms of the database's clock
  */
@@ -147,12 +147,12 @@ export function activePeriod<Period extends Pick<PeriodRecord, 'startsAt' | 'end
   now: number,
 ): Period | undefined {
   const index = periods.findIndex(({ startsAt, endsAt }) => startsAt.getTime() <= now && now < endsAt.getTime());
-  const running = periods[index];
-  if (running === undefined) return undefined;
-  let { endsAt } = running;
+  const current = periods[index];
+  if (current === undefined) return undefined;
+  let { endsAt } = current;
   for (const next of periods.slice(index + 1)) {
     if (next.startsAt > endsAt) break;
     if (next.endsAt > endsAt) endsAt = next.endsAt;
   }
-  return { ...running, endsAt };
+  return { ...current, endsAt };
 }

@@ -15,7 +15,7 @@ interface NewAccount {
   readonly limits?: RateLimits | undefined;
   readonly period?: NewPeriod | undefined;
   readonly key?: string | undefined; // default: a new key
-  /** False: the key is never shown; `revealKey` replaces it with one for the owner. */
+  /** False if the key is never shown; `revealKey` replaces it with one for the owner. */
   readonly isKeyShown?: boolean;
 }
 
@@ -71,24 +71,27 @@ export async function insertAccount(
   return { accountId, key, hint };
 }
 
-/** Returns true if the database rejected an e-mail address that another account has. The transaction cannot continue. */
+/** Returns true if the database rejected an email address that another account has. The transaction cannot continue. */
 export function isEmailTaken(error: unknown): boolean {
   const indexes: unknown[] = ['account_email', 'account_email_ascii'];
   return error instanceof Error && 'constraint' in error && indexes.includes(error.constraint);
 }
 
 /**
- * Finds an account by its id, e-mail address (in any case), key, or key hint (with `...` or `…`).
+ * Finds an account by its id, email address (in any case), key, or key hint (with `...` or `…`).
  *
  * @throws AccountError `not_found`, `ambiguous`
  */
 export async function findAccount(database: Pick<Database, 'query'>, handle: string): Promise<AccountRecord> {
   const [field, value] = readHandle(handle);
-  const [found, ...more] = await readAccounts(database, field, [value]);
-  if (found === undefined) throw new AccountError('not_found', `No account has ${describe(field, value)}.`);
-  if (more.length === 0) return found;
-  const ids = [found, ...more].map(({ id }) => id).join(', ');
-  throw new AccountError('ambiguous', `Several accounts have ${describe(field, value)}. Pass one of these ids: ${ids}`);
+  const [account, ...otherAccounts] = await readAccounts(database, field, [value]);
+  if (account === undefined) throw new AccountError('not_found', `No account has ${describeHandle(field, value)}.`);
+  if (otherAccounts.length === 0) return account;
+  const ids = [account, ...otherAccounts].map(({ id }) => id).join(', ');
+  throw new AccountError(
+    'ambiguous',
+    `Several accounts have ${describeHandle(field, value)}. Pass one of these ids: ${ids}`,
+  );
 }
 
 function readHandle(handle: string): [AccountField, string] {
@@ -98,7 +101,7 @@ function readHandle(handle: string): [AccountField, string] {
   return ['digest', digestApiKey(handle)];
 }
 
-function describe(field: AccountField, value: string): string {
+function describeHandle(field: AccountField, value: string): string {
   if (field === 'digest') return 'this key. Pass an id, an e-mail address, a key or its hint, such as dp-AbCd…wxyz';
   return { id: 'the id', email: 'the e-mail address', hint: 'the key hint' }[field] + ` ${value}`;
 }

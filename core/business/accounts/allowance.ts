@@ -8,7 +8,7 @@ export interface AccountAllowance extends Omit<RateLimitState, 'other'> {
 }
 
 /**
- * Reads an account's allowance without using it. Undefined for an account without a key, and if nothing is limited.
+ * Reads an account's allowance without using it. Resolves to undefined for an account without a key, and if no limit applies.
  *
  * @param now epoch ms of the database's clock, to find the active plan
  */

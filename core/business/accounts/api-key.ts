@@ -19,7 +19,7 @@ export function generateApiKey(prefix: string): string {
   return body + checksum(body);
 }
 
-/** Returns true if the text is a well-formed key with this prefix and a valid checksum. Needs no lookup. */
+/** Returns true if the text is a well-formed key with this prefix and a valid checksum. */
 export function isApiKey(text: string, prefix: string): boolean {
   if (text.length !== prefix.length + 1 + secretLength + checksumLength) return false;
   if (!text.startsWith(`${prefix}-`) && !text.startsWith(`${prefix}_`)) return false;
@@ -41,8 +41,8 @@ function checksum(body: string): string {
   let value = crc32(body);
   let text = '';
   for (let index = 0; index < checksumLength; index++) {
-    text = digits.charAt(value % 62) + text;
-    value = Math.floor(value / 62);
+    text = digits.charAt(value % digits.length) + text;
+    value = Math.floor(value / digits.length);
   }
   return text;
 }

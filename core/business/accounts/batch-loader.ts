@@ -1,24 +1,25 @@
 import { setTimeout } from 'node:timers/promises';
 import { bounds } from '#core/platform/bounds.ts';
 
+const maxBatchSize = 200;
+
 /**
- * Combines lookups into batches. One batch is in flight at a time; lookups that arrive meanwhile wait for the next one,
- * each key once. A cold start or a flood of unknown keys thus takes at most one connection, and a result is never older than
- * its lookup.
+ * Combines lookups into batches. One batch is in flight at a time, and lookups that arrive meanwhile wait for the next batch, each key
+ * once. A cold start or a flood of unknown keys therefore takes at most one connection, and a result is never older than its lookup.
  */
 export class BatchLoader<Value> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
-  readonly #pause: number | undefined;
+  readonly #delayMs: number | undefined;
   readonly #waiting = new Map<string, PromiseWithResolvers<Value | undefined>>();
   #isRunning = false;
 
   /**
-   * @param read reads a batch; keys missing from the map have no value
-   * @param pause ms before each batch, which then takes all waiting keys: few queries instead of fast ones
+   * @param read reads a batch; keys that are missing from the map have no value
+   * @param delayMs delay before each batch, which then takes all waiting keys, for fewer queries
    */
-  constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>, pause?: number) {
+  constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>, delayMs?: number) {
     this.#read = read;
-    this.#pause = pause;
+    this.#delayMs = delayMs;
   }
 
   /**
@@ -41,8 +42,9 @@ export class BatchLoader<Value> {
     try {
       await Promise.resolve(); // collects the lookups of this turn
       while (this.#waiting.size > 0) {
-        if (this.#pause !== undefined) await setTimeout(this.#pause);
-        await this.#runBatch([...this.#waiting].slice(0, this.#pause === undefined ? maxBatch : bounds.waitingLookups));
+        if (this.#delayMs !== undefined) await setTimeout(this.#delayMs);
+        const batchSize = this.#delayMs === undefined ? maxBatchSize : bounds.waitingLookups;
+        await this.#runBatch([...this.#waiting].slice(0, batchSize));
       }
     } finally {
       this.#isRunning = false;
@@ -60,7 +62,7 @@ export class BatchLoader<Value> {
     }
   }
 
-  /** Rejects all waiting lookups, which would get the same failure later. */
+  /** Rejects all waiting lookups, which would fail in the same way. */
   #fail(error: unknown): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -68,8 +70,7 @@ export class BatchLoader<Value> {
   }
 }
 
-const maxBatch = 200;
-
+/** Error of a lookup while too many keys are waiting. */
 export class BatchFull extends Error {
   override readonly name = 'BatchFull';
 

@@ -7,7 +7,7 @@ import { insertAccount } from './accounts.ts';
 import { digestApiKey, generateApiKey, isApiKey, maskApiKey } from './api-key.ts';
 import { grantDays, type NewPeriod } from './ledger.ts';
 
-/** Key for pg_advisory_xact_lock, so that two instances cannot both find an empty database. */
+/** Key for pg_advisory_xact_lock, which prevents two instances from both finding an empty database. */
 const demoLock = 4_071_001;
 
 const keyFile = 'demo-key';
@@ -27,7 +27,7 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
  * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The key is written
  * to a draft file, which is renamed after the commit: after a crash in between, the next start uses the draft.
  *
- * @returns undefined in production, while the account is blocked, and if the database has accounts but none with the key of the file
+ * @returns undefined in production, while the account is blocked, and if none of the accounts in the database has the key of the file
  */
 export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
   if (host.isProduction) return undefined;
@@ -38,9 +38,9 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
   const account =
     storedKey === undefined ? undefined : (await readAccounts(database, 'digest', [digestApiKey(storedKey)]))[0];
   if (storedKey === undefined || account === undefined) {
-    const issued = await createDemoAccount(host, draftPath, storedKey);
-    if (issued !== undefined) await finalizeKeyFile(draftPath, path);
-    return issued;
+    const issuedKey = await createDemoAccount(host, draftPath, storedKey);
+    if (issuedKey !== undefined) await finalizeKeyFile(draftPath, path);
+    return issuedKey;
   }
   await finalizeKeyFile(draftPath, path);
   if (account.blockedAt !== undefined) return undefined;

@@ -12,7 +12,7 @@ import { BatchLoader } from './batch-loader.ts';
 type Awaitable<T> = T | Promise<T>;
 
 /** A cached account. A change notification removes it; another lookup replaces it. */
-export interface KnownAccount extends AccountRecord {
+export interface CachedAccount extends AccountRecord {
   readonly queriedAt: number; // ms, local clock, when the query was sent
 }
 
@@ -26,9 +26,9 @@ const defaultMaxAgeSeconds = 60;
 const unwatchedMaxAgeMs = 1_000; // while notifications cannot arrive
 /** An unknown key or id is rejected for this long without another lookup. */
 const unknownMaxAgeMs = 10_000;
-/** Cached accounts are served for this long while the database is down or reports no change. */
+/** Maximum age of a served entry, even if the database is down or reports no change. */
 const maxStaleAgeMs = 24 * 60 * 60 * 1_000;
-/** Delay that batches lookups of suspects (callers that have sent unknown keys) and background lookups. */
+/** Delay that batches background lookups, and lookups of suspects: callers that have sent unknown keys. */
 const batchDelayMs = 250;
 const deadlineMs = 2_000;
 /** Tolerated difference between the database times of two lookups beyond their duration, because the event loop may be busy. */
@@ -46,25 +46,25 @@ const probeIntervalMs = 1_000;
  * Entries that are only too old are served and refreshed in the background (stale-while-revalidate), so that the first call after a pause
  * is as fast as the next one. The maximum age only bounds how long a missed notification can go unnoticed.
  *
- * While the database does not respond, 2 and 3 do not apply: cached accounts are served for a day, whatever the caller's maximum age, so
- * that paying callers do not notice a database restart, and unknown callers get `unavailable`. One lookup per second retries.
+ * While the database does not respond, 2 and 3 do not apply. Cached accounts are then served for up to a day, regardless of the caller's
+ * maximum age, so that paying callers do not notice a database restart. Unknown callers get `unavailable`. One lookup per second retries.
  */
 export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
   readonly #log: Logger;
   readonly #clock: () => number;
-  readonly #accounts = new LRUCache<string, KnownAccount>({ max: bounds.knownKeys });
+  readonly #accounts = new LRUCache<string, CachedAccount>({ max: bounds.knownKeys });
   /** Account id by digest. Valid only while the account still has that digest. */
   readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.knownKeys });
-  readonly #unknown = new LRUCache<string, number>({ max: bounds.unknownKeys });
-  readonly #byId: BatchLoader<KnownAccount>;
-  readonly #byDigest: BatchLoader<KnownAccount>;
-  readonly #bySuspectDigest: BatchLoader<KnownAccount>;
-  readonly #refreshById: BatchLoader<KnownAccount>;
+  readonly #unknownUntil = new LRUCache<string, number>({ max: bounds.unknownKeys });
+  readonly #byId: BatchLoader<CachedAccount>;
+  readonly #byDigest: BatchLoader<CachedAccount>;
+  readonly #bySuspectDigest: BatchLoader<CachedAccount>;
+  readonly #refreshById: BatchLoader<CachedAccount>;
   readonly #listening: Promise<() => void>;
   #isListening = false;
   #notificationGapAt = -Infinity; // ms, local clock
-  /** A query during which this changed may have read the state before the change. */
+  /** If this changes during a query, the query may have read the state before the change. */
   #notificationCount = 0;
   /** Set while the database does not respond; `nextProbeAt` is in ms, local clock. */
   #outage: { readonly nextProbeAt: number } | undefined;
@@ -74,11 +74,13 @@ export class AccountDirectory implements AsyncDisposable {
     this.#database = database;
     this.#log = log;
     this.#clock = clock;
-    this.#byId = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id));
-    const readDigests = (digests: readonly string[]) => this.#read('digest', digests, ({ key }) => key?.digest ?? '');
+    const readIds = (ids: readonly string[]) => this.#readBatch('id', ids, ({ id }) => id);
+    const readDigests = (digests: readonly string[]) =>
+      this.#readBatch('digest', digests, ({ key }) => key?.digest ?? '');
+    this.#byId = new BatchLoader(readIds);
     this.#byDigest = new BatchLoader(readDigests);
     this.#bySuspectDigest = new BatchLoader(readDigests, batchDelayMs);
-    this.#refreshById = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id), batchDelayMs);
+    this.#refreshById = new BatchLoader(readIds, batchDelayMs);
     this.#listening = this.#listen();
     this.#listening.catch(() => {}); // `ready` reports it
   }
@@ -91,19 +93,21 @@ export class AccountDirectory implements AsyncDisposable {
   /**
    * Finds the account whose key has this digest. A digest that was unknown is not looked up again for ten seconds.
    *
-   * @param maxAge seconds for which a cached entry is fresh; 0 reads it again before it is used, unless the database does not respond
-   * @param isSuspect true if the caller has sent unknown keys, so that its lookups are delayed and batched. Called only on a cache miss
+   * @param maxAgeSeconds time for which a cached entry is fresh. 0 reads it again before it is used, unless the database does not respond
+   * or too many lookups are waiting
+   * @param isSuspect returns true if the caller has sent unknown keys, so that its lookups are delayed and batched. Called only on a cache
+   * miss
    * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
   findByDigest(
     digest: string,
-    maxAge: number = defaultMaxAgeSeconds,
+    maxAgeSeconds: number = defaultMaxAgeSeconds,
     isSuspect: () => boolean = () => false,
-  ): Awaitable<KnownAccount | undefined> {
+  ): Awaitable<CachedAccount | undefined> {
     const id = this.#idOfDigest.get(digest);
     const cached = id === undefined ? undefined : this.#accounts.get(id);
     if (cached !== undefined && cached.key?.digest === digest)
-      return this.#serveStale(cached, maxAge, this.#byDigest, digest);
+      return this.#serveStale(cached, maxAgeSeconds, this.#byDigest, digest);
     if (this.#isUnknown(digest)) return undefined;
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
@@ -114,8 +118,8 @@ export class AccountDirectory implements AsyncDisposable {
     return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
   }
 
-  /** Finds an account like `findById`, but returns an entry that is only too old, and refreshes it in the background. */
-  findCachedById(id: string): Awaitable<KnownAccount | undefined> {
+  /** Finds an account like `findById`, but returns an entry that is too old at once, and refreshes it in the background. */
+  findCachedById(id: string): Awaitable<CachedAccount | undefined> {
     const cached = this.#accounts.get(id);
     if (cached === undefined) return this.findById(id);
     return this.#serveStale(cached, defaultMaxAgeSeconds, this.#byId, id);
@@ -124,18 +128,18 @@ export class AccountDirectory implements AsyncDisposable {
   /**
    * Finds the account with this id. An id that was unknown is not looked up again for ten seconds.
    *
-   * @param maxAge maximum age of the entry in seconds. An older entry is returned only while the database does not respond
+   * @param maxAgeSeconds maximum age of the entry. An older entry is returned only while the database does not respond
    * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
-  findById(id: string, maxAge: number = defaultMaxAgeSeconds): Awaitable<KnownAccount | undefined> {
+  findById(id: string, maxAgeSeconds: number = defaultMaxAgeSeconds): Awaitable<CachedAccount | undefined> {
     const cached = this.#accounts.get(id);
-    if (cached !== undefined && this.#isFresh(cached, maxAge)) return cached;
+    if (cached !== undefined && this.#isFresh(cached, maxAgeSeconds)) return cached;
     if (cached === undefined && this.#isUnknown(id)) return undefined;
     return this.#lookUp(this.#byId, id, cached);
   }
 
-  /** Database time in epoch ms: when the account was read, plus the time since. */
-  databaseTime(account: KnownAccount): number {
+  /** Returns the database's time in epoch ms: the time at which the account was read, plus the time since. */
+  databaseTime(account: CachedAccount): number {
     return account.readAt + this.#clock() - account.queriedAt;
   }
 
@@ -145,24 +149,24 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   #serveStale(
-    cached: KnownAccount,
-    maxAge: number,
-    loader: BatchLoader<KnownAccount>,
+    cached: CachedAccount,
+    maxAgeSeconds: number,
+    loader: BatchLoader<CachedAccount>,
     key: string,
-  ): Awaitable<KnownAccount | undefined> {
-    if (this.#isFresh(cached, maxAge)) return cached;
-    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(cached, maxStaleAgeMs / 1_000))
+  ): Awaitable<CachedAccount | undefined> {
+    if (this.#isFresh(cached, maxAgeSeconds)) return cached;
+    if (maxAgeSeconds === 0 || !this.#isWatched || !this.#isFresh(cached, maxStaleAgeMs / 1_000))
       return this.#lookUp(loader, key, cached);
-    if (this.#outage === undefined || this.#takeProbe()) this.#refresh(cached.id);
+    if (this.#outage === undefined || this.#takeProbe()) this.#refreshInBackground(cached.id);
     return cached;
   }
 
-  #refresh(id: string): void {
+  #refreshInBackground(id: string): void {
     this.#refreshById.load(id).then(
-      (found) => {
-        if (found === undefined) this.#accounts.delete(id);
+      (account) => {
+        if (account === undefined) this.#accounts.delete(id);
       },
-      // Logged where it is read; another call tries again.
+      // `#readBatch` has logged the error, and the next call retries.
       () => undefined,
     );
   }
@@ -171,40 +175,45 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#isListening && this.#database.notifications.isConnected;
   }
 
-  #isFresh({ queriedAt }: KnownAccount, maxAge: number): boolean {
-    const limit = this.#isWatched ? maxAge * 1_000 : Math.min(maxAge * 1_000, unwatchedMaxAgeMs);
+  #isFresh({ queriedAt }: CachedAccount, maxAgeSeconds: number): boolean {
+    const limit = this.#isWatched ? maxAgeSeconds * 1_000 : Math.min(maxAgeSeconds * 1_000, unwatchedMaxAgeMs);
     return queriedAt > this.#notificationGapAt && this.#clock() - queriedAt < limit;
   }
 
   #isUnknown(digestOrId: string): boolean {
-    const until = this.#unknown.get(digestOrId);
-    return until !== undefined && this.#clock() < until;
+    const expiresAt = this.#unknownUntil.get(digestOrId);
+    return expiresAt !== undefined && this.#clock() < expiresAt;
   }
 
   #lookUp(
-    loader: BatchLoader<KnownAccount>,
+    loader: BatchLoader<CachedAccount>,
     key: string,
-    cached: KnownAccount | undefined,
-  ): Awaitable<KnownAccount | undefined> {
+    cached: CachedAccount | undefined,
+  ): Awaitable<CachedAccount | undefined> {
     const isOutage = this.#outage !== undefined;
-    if (isOutage && !this.#takeProbe()) return this.#fromMemory(cached);
-    const changes = this.#notificationCount;
+    if (isOutage && !this.#takeProbe()) return this.#getCachedOrThrow(cached);
+    const notificationsBefore = this.#notificationCount;
     const lookup = loader.load(key).then(
-      (found) => found ?? this.#recordMiss(key, cached, changes),
-      (error: unknown) => this.#fromMemory(cached, error),
+      (account) => account ?? this.#recordMiss(key, cached, notificationsBefore),
+      (error: unknown) => this.#getCachedOrThrow(cached, error),
     );
     if (!isOutage || cached === undefined) return lookup;
     lookup.catch(() => {});
-    return this.#fromMemory(cached);
+    return this.#getCachedOrThrow(cached);
   }
 
-  /** @param changes number of notifications before the look-up: the account may have been created during it */
-  #recordMiss(key: string, cached: KnownAccount | undefined, changes: number): undefined {
+  /**
+   * Records that a lookup found no account.
+   *
+   * @param notificationsBefore number of notifications before the lookup. If more have arrived, the account may have been created meanwhile
+   */
+  #recordMiss(key: string, cached: CachedAccount | undefined, notificationsBefore: number): undefined {
     if (cached !== undefined) this.#accounts.delete(cached.id);
-    else if (changes === this.#notificationCount) this.#unknown.set(key, this.#clock() + unknownMaxAgeMs);
+    else if (notificationsBefore === this.#notificationCount)
+      this.#unknownUntil.set(key, this.#clock() + unknownMaxAgeMs);
   }
 
-  #fromMemory(cached: KnownAccount | undefined, cause?: unknown): KnownAccount {
+  #getCachedOrThrow(cached: CachedAccount | undefined, cause?: unknown): CachedAccount {
     if (cached !== undefined && this.#clock() - cached.queriedAt < maxStaleAgeMs) return cached;
     throw new GatewayError('unavailable', 'API keys cannot be verified at the moment. Try again in a few seconds.', {
       retryAfter: 2,
@@ -212,13 +221,13 @@ export class AccountDirectory implements AsyncDisposable {
     });
   }
 
-  async #read(
+  async #readBatch(
     field: AccountField,
     values: readonly string[],
-    valueOf: (account: KnownAccount) => string,
-  ): Promise<Map<string, KnownAccount>> {
+    keyOf: (account: CachedAccount) => string,
+  ): Promise<Map<string, CachedAccount>> {
     const queriedAt = this.#clock();
-    const changes = this.#notificationCount;
+    const notificationsBefore = this.#notificationCount;
     try {
       const records = await withDeadline(
         readAccounts(this.#database, field, values),
@@ -227,9 +236,9 @@ export class AccountDirectory implements AsyncDisposable {
       );
       this.#endOutage();
       this.#compareClocks(records[0]?.readAt, queriedAt);
-      const found = records.map((record) => ({ ...record, queriedAt }));
-      if (changes === this.#notificationCount) for (const account of found) this.#store(account);
-      return new Map(found.map((account) => [valueOf(account), account]));
+      const accounts = records.map((record) => ({ ...record, queriedAt }));
+      if (notificationsBefore === this.#notificationCount) for (const account of accounts) this.#store(account);
+      return new Map(accounts.map((account) => [keyOf(account), account]));
     } catch (error) {
       this.#beginOutage(error);
       throw error;
@@ -239,7 +248,7 @@ export class AccountDirectory implements AsyncDisposable {
   /**
    * Clears the cache when the database's clock has jumped, because `databaseTime` would be wrong.
    *
-   * @param readAt epoch ms, some time between sending the query and now
+   * @param readAt database time in epoch ms, between sending the query and now
    */
   #compareClocks(readAt: number | undefined, sentAt: number): void {
     if (readAt === undefined) return;
@@ -254,12 +263,12 @@ export class AccountDirectory implements AsyncDisposable {
     this.#clockOffset = offset;
   }
 
-  #store(account: KnownAccount): void {
+  #store(account: CachedAccount): void {
     this.#accounts.set(account.id, account);
     if (account.key !== undefined) this.#idOfDigest.set(account.key.digest, account.id);
   }
 
-  /** Returns true once per interval during an outage, and schedules the next probe. */
+  /** Takes the probe that is due during an outage, and schedules the next one. Returns false if no probe is due. */
   #takeProbe(): boolean {
     if (this.#outage === undefined || this.#clock() < this.#outage.nextProbeAt) return false;
     this.#scheduleProbe();
@@ -289,7 +298,7 @@ export class AccountDirectory implements AsyncDisposable {
       (id) => {
         this.#notificationCount++;
         this.#accounts.delete(id);
-        this.#unknown.delete(id);
+        this.#unknownUntil.delete(id);
       },
       () => {
         this.#notificationCount++;

@@ -1,22 +1,24 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** Accounts whose addresses differ only in the case of ASCII letters, which a Turkish collation allowed. */
+/**
+ * Accounts whose addresses differ only in the case of ASCII letters, which the index on `lower(email)` allows under a Turkish collation.
+ */
 export interface DuplicateAddress {
   /** Ids of the accounts, oldest first. */
   readonly ids: readonly string[];
 }
 
-const maxListed = 10;
+const maxDuplicates = 10;
 
 /** SQL condition: the unique index is missing, which happens only if there were duplicates. */
-export const isUniqueIndexMissing = `to_regclass('account_email_ascii') IS NULL`;
+export const indexMissingCondition = `to_regclass('account_email_ascii') IS NULL`;
 
-/** Skips the table scan if the unique index exists. */
+/** SQL query for the duplicates. Skips the table scan if the unique index exists. */
 export const selectDuplicates = `
   SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
-  WHERE ${isUniqueIndexMissing} AND email IS NOT NULL
-  GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxListed}`;
+  WHERE ${indexMissingCondition} AND email IS NOT NULL
+  GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxDuplicates}`;
 
 export function findDuplicateAddresses(database: Pick<Database, 'query'>): Promise<DuplicateAddress[]> {
   return database.query<DuplicateAddress>(selectDuplicates);
@@ -29,17 +31,17 @@ export async function ensureUniqueAddresses(database: Pick<Database, 'query'>, l
     log.warn(
       `accounts ${ids.join(' and ')} have e-mail addresses that differ only in case: change the address of one, or delete it`,
     );
-  // Checked before creating it, because the statement locks the table even if the index exists.
+  // Checks first, because CREATE INDEX IF NOT EXISTS locks the table even if the index exists.
   if (duplicates.length > 0 || !(await isIndexMissing(database))) return;
   try {
     await database.query('CREATE UNIQUE INDEX IF NOT EXISTS account_email_ascii ON account (lower(email COLLATE "C"))');
   } catch (error) {
-    // IF NOT EXISTS does not see an index that another instance is creating: the later one fails with a unique violation.
+    // IF NOT EXISTS does not see an index that another instance is creating, so the slower instance fails with a unique violation.
     if (await isIndexMissing(database)) throw error;
   }
 }
 
 async function isIndexMissing(database: Pick<Database, 'query'>): Promise<boolean> {
-  const [row] = await database.query<{ is_missing: boolean }>(`SELECT ${isUniqueIndexMissing} AS is_missing`);
+  const [row] = await database.query<{ is_missing: boolean }>(`SELECT ${indexMissingCondition} AS is_missing`);
   return row?.is_missing === true;
 }

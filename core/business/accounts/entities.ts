@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
-import { deletedName } from './shown-names.ts';
+import { deletedName } from './account-names.ts';
 
 /** A customer, who buys days and calls models. */
 export const Account = defineEntity({
@@ -9,16 +9,16 @@ export const Account = defineEntity({
   properties: {
     id: p.uuid().primary(),
     email: personal(p.text().nullable()),
-    /** Gets the mail about a changed address. */
+    /** Previous address, which is notified of the change. */
     formerEmail: personal(p.text().nullable()),
     name: personal(p.text(), { replacement: deletedName }),
     avatarUrl: personal(p.text().nullable()),
-    /** Recorded metered requests; updated with the records, so it lags as they do. */
+    /** Number of metered requests. Updated when records are stored, so it lags like the records. */
     requestCount: p.bigint('number').defaultRaw('0'),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** Language of mails. */
+    /** Language of emails. */
     language: personal(p.text().nullable()),
-    /** Null: gets all mails. Otherwise only mails about orders, sign-ins and keys. */
+    /** Null if the account gets all emails. Otherwise, it gets only emails about orders, sign-ins and keys. */
     unsubscribedAt: p.datetime().nullable(),
     blockedAt: p.datetime().nullable(),
     blockedReason: personal(p.text().nullable(), { isHidden: true }),
@@ -46,23 +46,27 @@ export const ApiKey = defineEntity({
     limits: impersonal(p.json<RateLimits>().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
     rotatedAt: p.datetime().nullable(),
-    /** SHA-256 of the replaced key, kept for 90 days to tell its holder of the rotation. */
+    /** SHA-256 of the replaced key, kept for 90 days to report the rotation to callers that still use it. */
     formerSha256: personal(p.blob().nullable().unique(), { isHidden: true }),
-    /** Null: the key was never shown. */
+    /** Null if the key was never shown. */
     shownAt: p.datetime().nullable().defaultRaw('now()'),
   },
 });
 
 /**
- * Why an entry was made. Added days: `grant` by hand, `order` bought, `voucher` by a voucher, `gift` by a gift from another account.
- * Replaced periods: `refund` because of a refund, `revoke` by hand, `shift` moved because of those. `outage` extends a period because of an
- * outage, or adds one after a period that has ended.
+ * Reason of a ledger entry.
+ *
+ * - `grant`, `order`, `voucher`, `gift`: days that an operator granted, that the account bought, or that came from a voucher or from a gift
+ *   of another account.
+ * - `refund`, `revoke`: replaces a period because of a refund, or because an operator took days back.
+ * - `shift`: replaces a period that moved because an earlier one changed.
+ * - `outage`: extends a period to compensate an outage, or adds one after a period that has ended.
  */
 const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage', 'gift'] as const;
 
 /**
- * An entry of the ledger of paid time, never changed and never removed. Entries that no other entry replaces are in force: an account is
- * active if now lies in one of them.
+ * An entry of the ledger of paid time, which is never changed or removed. Entries that no other entry replaces are in force. An account is
+ * active during its entries in force.
  */
 export const PlanPeriodSchema = defineEntity({
   name: 'PlanPeriod',
@@ -76,9 +80,9 @@ export const PlanPeriodSchema = defineEntity({
     reason: p.enum(planPeriodReasons),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** The order that bought it; for a gift, another account's. Kept by replacements, and by time given back after its end. */
+    /** The order that bought it; for a gift, the giver's order. Kept by replacements, and by time that is credited after its end. */
     orderId: p.uuid().nullable(),
-    /** The voucher that added it; replacements do not keep it. */
+    /** The voucher that added it. Not kept by replacements. */
     voucherId: p.uuid().nullable(),
     /** The entry that this one replaces. */
     replaces: () => p.oneToOne(PlanPeriod).owner().mapToPk().fieldName('replaces').nullable().deleteRule('no action'),
@@ -108,13 +112,13 @@ export const PlanPeriodSchema = defineEntity({
   ],
 });
 
-/** A way to sign in. */
+/** A way to sign in to an account. */
 export const LinkedIdentity = defineEntity({
   name: 'LinkedIdentity',
   tableName: 'identity',
   properties: {
     provider: impersonal(p.text().primary()),
-    /** The provider's id of the person; never the e-mail address, which changes hands. */
+    /** The provider's id of the person. Never the email address, which may get a different owner. */
     subject: personal(p.text().primary()),
     account: () => p.manyToOne(Account).deleteRule('cascade').index('identity_account'),
     email: personal(p.text().nullable()),
@@ -138,7 +142,7 @@ export const Session = defineEntity({
   },
 });
 
-/** An event of an account, kept until it is published and for some time after. */
+/** An event of an account, kept until some time after it is published. */
 export const AccountEventRow = defineEntity({
   name: 'AccountEventRow',
   tableName: 'account_event',

@@ -6,11 +6,11 @@ const warnIntervalMs = 60_000;
 
 type RelayServices = Pick<Services, 'database' | 'events' | 'log'>;
 
-/** Publishes recorded events when PostgreSQL notifies of them. The sweep of `plugins/accounts` finds missed ones. */
+/** Publishes recorded events as soon as PostgreSQL notifies this process. The sweep of `plugins/accounts` publishes missed events. */
 export class EventRelay implements AsyncDisposable {
   readonly #services: RelayServices;
   readonly #listening: Promise<() => void>;
-  readonly #warning = new Throttle(warnIntervalMs);
+  readonly #warningThrottle = new Throttle(warnIntervalMs);
   #running: Promise<void> | undefined;
   #hasNewEvents = false;
   #isClosed = false;
@@ -22,7 +22,7 @@ export class EventRelay implements AsyncDisposable {
     this.#listening.catch(() => undefined); // `ready` reports it
   }
 
-  /** Resolves once it listens. */
+  /** Resolves once the relay listens for notifications. */
   async ready(): Promise<void> {
     await this.#listening;
   }
@@ -53,13 +53,13 @@ export class EventRelay implements AsyncDisposable {
   }
 
   #report(error: unknown): void {
-    if (!this.#warning.pass()) return;
+    if (!this.#warningThrottle.pass()) return;
     const reason = error instanceof Error ? error.message : String(error);
     this.#services.log.warn(`account events are published late: ${reason}`);
   }
 }
 
 /** Returns the relay of this process. It starts to listen on first use. */
-export function eventRelay(host: Host): EventRelay {
+export function getEventRelay(host: Host): EventRelay {
   return host.keep('event-relay', () => new EventRelay(host));
 }

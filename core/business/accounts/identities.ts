@@ -2,11 +2,11 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import { oneLine } from '#core/platform/one-line.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { insertAccount, isEmailTaken } from './accounts.ts';
-import type { Row } from '#core/platform/database/rows.ts';
-import { oneLine } from '#core/platform/one-line.ts';
 import type { Account, LinkedIdentity } from './entities.ts';
 
 /** A person's profile from a sign-in provider. */
@@ -16,8 +16,8 @@ export interface SignInProfile {
   /** The provider's id of the person. */
   readonly subject: string;
   /**
-   * Undefined unless the provider has verified it, because an unverified address would let its claimant take an account over. Only
-   * `local` passes an address without verifying it: users of this machine are trusted not to claim another person's.
+   * Undefined unless the provider has verified it, because anyone could take over an account with an unverified address. Only `local`
+   * passes unverified addresses: users of this machine are trusted not to claim a different person's address.
    */
   readonly email: string | undefined;
   readonly name: string;
@@ -41,16 +41,16 @@ const unverifiedProvider = 'local';
 
 /**
  * Signs in with an identity and returns its account. For an unknown identity, creates an account with a key that was never shown (see
- * `revealKey`). Accounts are found by provider and subject, never by e-mail address: an address of another account is refused, and only
- * that account's owner can link the identity, while signed in. The exception is an account without a sign-in that the operator created:
- * it belongs to the first verified owner of its address.
+ * `revealKey`). Accounts are found by provider and subject, never by email address. A new identity with the address of an existing account
+ * is refused; only that account's owner can link it, while signed in. The exception is an account without identities, which the operator
+ * created. It belongs to the first verified owner of its address.
  */
-export async function signInWith(host: AccountHost, profile: SignInProfile): Promise<SignInOutcome> {
+export async function signInWithProfile(host: AccountHost, profile: SignInProfile): Promise<SignInOutcome> {
   try {
     return await changeIdentity(host, cleanProfile(profile), async (transaction, person, owner) => {
       if (owner !== undefined) return await signInWithIdentity(host, transaction, owner, person);
-      const claimed = await claimAccount(transaction, person);
-      if (claimed !== undefined) return claimed;
+      const claimOutcome = await claimAccount(transaction, person);
+      if (claimOutcome !== undefined) return claimOutcome;
       const { name, email, avatarUrl } = person;
       const account = { name, email, avatarUrl, isKeyShown: false };
       const { accountId } = await insertAccount(transaction, host.service.prefix, account);
@@ -65,8 +65,8 @@ export async function signInWith(host: AccountHost, profile: SignInProfile): Pro
 }
 
 /**
- * Runs a change of an identity in a transaction that locks it. If another account takes the identity's address at the same time, the
- * change runs again: it then sees the address as taken and leaves it alone.
+ * Changes an identity in a transaction that locks it. If another account takes the identity's address at the same time, the change runs
+ * again, and then leaves the address alone.
  */
 export async function changeIdentity<Outcome>(
   { database }: Pick<Host, 'database'>,
@@ -90,8 +90,7 @@ interface IdentityOwner {
 }
 
 /**
- * Serializes changes of an identity: two concurrent first sign-ins would otherwise create two accounts. Locked before the rows of
- * accounts.
+ * Locks an identity, because two concurrent first sign-ins would otherwise create two accounts. Identities are locked before accounts.
  */
 export async function lockIdentity(transaction: EntityManager, { provider, subject }: IdentityKey): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
@@ -103,6 +102,7 @@ interface BlockedColumn {
   readonly is_blocked: boolean;
 }
 
+/** Reads the account of an identity. A paused account does not count as blocked. */
 export async function readOwner(
   transaction: EntityManager,
   { provider, subject }: IdentityKey,
@@ -154,8 +154,8 @@ async function claimAccount(transaction: EntityManager, person: SignInProfile): 
 }
 
 /**
- * Sets a missing e-mail address from the identity, unless another account has it. Never sets an operator's address, because operator rights
- * follow addresses. An unverified address is set as well, since it takes nothing from another account.
+ * Sets a missing email address from the identity, unless another account has the address. Never sets an operator's address, because
+ * operator rights follow addresses. May set an unverified address, which takes nothing from another account.
  */
 export async function adoptEmail(
   host: Pick<Host, 'section'>,
@@ -172,8 +172,8 @@ export async function adoptEmail(
 }
 
 /**
- * Updates the account's address when the identity it came from has a new verified address that no other account has. Notifies the previous
- * address.
+ * Updates the account's address if the identity that it came from has a new verified address, which no other account has. Notifies the
+ * previous address.
  */
 async function followEmail(
   host: Pick<Host, 'section'>,
@@ -182,21 +182,22 @@ async function followEmail(
   { provider, subject, email }: SignInProfile,
 ): Promise<void> {
   if (email === undefined || provider === unverifiedProvider || isOperatorAddress(host, email)) return;
-  const changed = await transaction.execute<unknown[]>(
+  const changedRows = await transaction.execute<unknown[]>(
     `update account a set former_email = a.email, email = ?
      from identity i where a.id = ? and i.account_id = a.id and i.provider = ? and i.subject = ?
        and lower(i.email) = lower(a.email) and lower(a.email) <> lower(?)
        and not exists (${selectAddressConflicts}) returning 1`,
     [email, accountId, provider, subject, email, email, email],
   );
-  if (changed.length > 0) await recordEmailChange(transaction, accountId);
+  if (changedRows.length > 0) await recordEmailChange(transaction, accountId);
 }
 
-/** Records a change of address in its transaction; the account has both addresses. */
+/** Records a change of address in its transaction. The event has no addresses, because the account has both. */
 export async function recordEmailChange(transaction: EntityManager, accountId: string): Promise<void> {
   await recordEvent(transaction, 'account.email_changed', { accountId }, `account.email_changed:${randomUUIDv7()}`);
 }
 
+/** Signs in with a known identity, and updates its data and the account's address. */
 async function signInWithIdentity(
   host: Pick<Host, 'section'>,
   transaction: EntityManager,
@@ -218,7 +219,7 @@ const maxNameLength = 100; // characters
 const maxEmailLength = 320;
 const maxUrlLength = 2_000;
 
-/** Removes control characters and line breaks and bounds the length, because providers send user input. */
+/** Removes control characters and line breaks and limits lengths, because providers send user input. */
 export function cleanProfile(profile: SignInProfile): SignInProfile {
   const email = oneLine(profile.email ?? '');
   const avatarUrl = profile.avatarUrl ?? '';

@@ -1,5 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { lockAccount } from './ledger.ts';
 import {
   adoptEmail,
@@ -10,7 +11,6 @@ import {
   lockIdentity,
   type SignInProfile,
 } from './identities.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { LinkedIdentity } from './entities.ts';
 
 /** A way to sign in to an account. */
@@ -34,7 +34,7 @@ export async function listIdentities(database: Pick<Database, 'query'>, accountI
 }
 
 /**
- * Adds an identity to an account. The caller has made sure that the account's owner, signed in, requested it.
+ * Adds an identity to an account. The caller has verified that the signed-in owner of the account requested it.
  *
  * @returns `of_other_account` if another account has the identity, which keeps it; `linked` even if this account already had it
  * @throws AccountError `not_found`

@@ -11,7 +11,7 @@ export interface LedgerEntry {
   readonly label: string | undefined;
   readonly reason: EntryRow['reason'];
   readonly note: string | undefined;
-  /** The outage that it compensates: the model's public name, and when it was down. */
+  /** The outage that it compensates: public name of the model, and times at which the model was down. */
   readonly outageModel: string | undefined;
   readonly outageFromAt: Date | undefined;
   readonly outageUntilAt: Date | undefined;
@@ -28,8 +28,8 @@ export function downtimeOf({ outageModel: model, outageFromAt: from, outageUntil
   return model === undefined || from === undefined || until === undefined ? undefined : { model, from, until };
 }
 
-/** Returns true if an entry extended a period; its days count the whole period. */
-export function isProlonged({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
+/** Returns true if an entry extends a period. Its days are the days of the extended period. */
+export function isExtension({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
   return reason === 'outage';
 }
 

@@ -1,13 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
-import type * as entities from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
+import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
+import type * as entities from './entities.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import { maxDaysAhead } from './plans.ts';
-import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 
 /** A new entry of the ledger of paid time. */
 export interface NewPeriod {
@@ -15,7 +15,7 @@ export interface NewPeriod {
   readonly reason: 'grant' | 'order' | 'voucher' | 'gift';
   /** Name of the purchase, for people. */
   readonly label?: string | undefined;
-  /** The reason, for the operator. */
+  /** Reason for the operator. */
   readonly note?: string | undefined;
   /** The order that bought it; required for the reasons `order` and `gift`, and used once. */
   readonly orderId?: string | undefined;
@@ -28,12 +28,12 @@ export interface NewPeriod {
 type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>>;
 
 /**
- * Adds paid days to an account, from the end of its last period in force, or from now if that has passed, by the database's clock. Runs in
- * the caller's transaction and locks the account's row until its end: otherwise two concurrent additions would start at the same time, and
- * days would be lost.
+ * Adds paid days to an account, from the end of its last period in force, or from now if that period has ended, by the database's clock.
+ * Runs in the caller's transaction and locks the account's row until it ends; otherwise, two concurrent additions would start at the same
+ * time, and days would be lost.
  *
- * Days from grants, vouchers and gifts may reach at most a year ahead. Days that an account bought for itself are always added: the
- * limit was checked when the order was placed, and money received always activates.
+ * Days from grants, vouchers and gifts may reach at most a year ahead. Days that an account bought for itself are always added, because the
+ * limit was checked when the order was placed, and received money always buys its days.
  *
  * @throws AccountError `not_found`, `too_many_days`
  */
@@ -41,7 +41,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   await lockAccount(transaction, accountId);
   const { days, reason, label = null, note = null, orderId = null, voucherId = null, limits } = period;
   const id = randomUUIDv7();
-  // Not now(): that is when the transaction began, before it waited for the lock.
+  // Not now(), which is the start of the transaction, before it waited for the lock.
   const [inserted] = await transaction.execute<
     Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>[]
   >(
@@ -70,21 +70,21 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   if (inserted === undefined) {
     throw new AccountError('too_many_days', `an account can have at most ${maxDaysAhead} days ahead; add fewer days`);
   }
-  const added = toRecord(inserted);
-  await recordStart(transaction, accountId, added);
-  return added;
+  const addedPeriod = toRecord(inserted);
+  await recordStart(transaction, accountId, addedPeriod);
+  return addedPeriod;
 }
 
-/** Records `plan.started`, unless another period reaches up to this one. */
+/** Records `plan.started`, unless an earlier period continues until this one. */
 async function recordStart(transaction: EntityManager, accountId: string, { id, endsAt }: AddedPeriod): Promise<void> {
-  const [earlier] = await transaction.execute<unknown[]>(
+  const [adjacentPeriod] = await transaction.execute<unknown[]>(
     `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
      where p.account_id = ? and p.id <> new.id and p.ends_at >= new.starts_at`,
     [id, accountId],
   );
-  if (earlier !== undefined) return;
-  const started = { accountId, endsAt: endsAt.toISOString() };
-  await recordEvent(transaction, 'plan.started', started, `plan.started:${id}`);
+  if (adjacentPeriod !== undefined) return;
+  const payload = { accountId, endsAt: endsAt.toISOString() };
+  await recordEvent(transaction, 'plan.started', payload, `plan.started:${id}`);
 }
 
 /**
@@ -117,16 +117,16 @@ export async function lockAccount(transaction: EntityManager, accountId: string)
 }
 
 /*
- * The ledger is append-only. A correction appends an entry that replaces another; entries that no other entry replaces are in force. A
- * replacement keeps the order, days, label and limits of its predecessor.
+ * The ledger is append-only. A correction appends an entry that replaces a previous one. Entries that no other entry replaces are in force.
+ * A replacement keeps the order, days, label and limits of the replaced entry.
  */
 
 const copiedColumns = 'account_id, days, label, order_id, limits';
 const qualifiedColumns = copiedColumns.replaceAll(/\w+/g, 'p.$&');
 
 /**
- * Ends the remainder of an order's period now, by the database's clock, and moves all later periods earlier by that time, at full length.
- * Used time stays. Does nothing for an order without a period.
+ * Ends an order's period now, by the database's clock, and moves all later periods earlier by the removed time, at full length. Used time
+ * is kept. Does nothing for an order without a period.
  *
  * @throws AccountError `not_found`
  */
@@ -137,7 +137,7 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
        select p.*, greatest(p.starts_at, least(p.ends_at, clock_timestamp())) as new_end
        from ${periodsInForce} p where p.account_id = ? and p.order_id = ?
      ), ended as (
-       select *, ${elapsed('ends_at - new_end')} as removed from found
+       select *, ${toElapsedInterval('ends_at - new_end')} as removed from found
      ), replaced as (
        insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copiedColumns})
        select gen_random_uuid(), id, 'refund', starts_at, new_end, ${copiedColumns} from ended
@@ -151,14 +151,14 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
 }
 
 /**
- * Extends the active period of an account, or its last one if none is active, and moves all later periods by the same time. If that period
- * has ended, adds another one of the same order that starts now: the time in between was not paid.
+ * Extends the active period of an account, or its last period if none is active, and moves all later periods by the same time. If the
+ * extended period has ended, adds a period of the same order that starts now, because the time in between was not paid.
  *
- * @param note the reason, for the operator
+ * @param note reason for the operator
  * @returns the id of the entry; null for an account that never had a period
  * @throws AccountError `not_found`
  */
-export async function prolongPeriod(
+export async function extendPeriod(
   transaction: EntityManager,
   accountId: string,
   seconds: number,
@@ -189,10 +189,10 @@ export async function prolongPeriod(
 }
 
 /**
- * Revokes everything that an order bought: the remainder of its period, and its used part from the end of the account's other paid time,
- * down to nothing. Call it once per order.
+ * Revokes all time that an order bought: the remainder of its period, and its used part from the end of the account's other paid time, as
+ * far as there is any. Call it once per order.
  *
- * @param note the reason, for the operator
+ * @param note reason for the operator
  * @throws AccountError `not_found`
  */
 export async function revokeOrderDays(
@@ -205,16 +205,16 @@ export async function revokeOrderDays(
   await revoke(
     transaction,
     accountId,
-    `(select coalesce(sum(${elapsed('p.ends_at - p.starts_at')}), interval '0') from ${periodsInForce} p where p.order_id = ?)`,
+    `(select coalesce(sum(${toElapsedInterval('p.ends_at - p.starts_at')}), interval '0') from ${periodsInForce} p where p.order_id = ?)`,
     orderId,
     note,
   );
 }
 
 /**
- * Takes back days of 24 hours from the end of the account's paid time, down to nothing, but never time that has passed.
+ * Takes back days of 24 hours from the end of the account's paid time, as far as there is any. Never takes back time that has passed.
  *
- * @param note the reason, for the operator
+ * @param note reason for the operator
  * @returns seconds taken back
  * @throws AccountError `not_found`
  */
@@ -240,10 +240,10 @@ async function revoke(
   parameter: string | number,
   note: string,
 ): Promise<number> {
-  const [taken] = await transaction.execute<{ seconds: number }[]>(
+  const [revoked] = await transaction.execute<{ seconds: number }[]>(
     `with clock as materialized (select clock_timestamp() as now, ${length} as length),
      held as (
-       select p.*, clock.length, ${elapsed('p.ends_at - greatest(p.starts_at, clock.now)')} as available
+       select p.*, clock.length, ${toElapsedInterval('p.ends_at - greatest(p.starts_at, clock.now)')} as available
        from ${periodsInForce} p, clock where p.account_id = ? and p.ends_at > clock.now
      ), shares as (
        select *, least(available, length - (sum(available) over (order by starts_at desc) - available)) as share
@@ -258,10 +258,10 @@ async function revoke(
      from shares where id in (select replaces from replaced)`,
     [parameter, accountId, note],
   );
-  return taken?.seconds ?? 0;
+  return revoked?.seconds ?? 0;
 }
 
-/** SQL interval in hours or smaller units: a day of an interval is a calendar day, which can have 23 hours. */
-function elapsed(difference: string): string {
+/** Returns SQL of an interval without days, because a day of an interval is a calendar day, which can have 23 hours. */
+function toElapsedInterval(difference: string): string {
   return `make_interval(secs => extract(epoch from ${difference})::float8)`;
 }

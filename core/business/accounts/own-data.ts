@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
-import { everyPersonalTable, quoteName } from './personal-tables.ts';
+import { readPersonalTables, quoteName } from './personal-tables.ts';
 
 type Queries = Pick<Database, 'fork' | 'query'>;
 
@@ -15,7 +15,7 @@ interface OwnTable {
 }
 
 /** Non-personal columns included in the owner's export. Excludes routes, providers' messages and the operator's notes. */
-const facts: Readonly<Record<string, readonly string[]>> = {
+const additionalColumns: Readonly<Record<string, readonly string[]>> = {
   account: ['id', 'created_at', 'request_count'],
   identity: ['provider', 'created_at', 'last_used_at'],
   session: ['created_at', 'last_used_at', 'expires_at'],
@@ -23,12 +23,12 @@ const facts: Readonly<Record<string, readonly string[]>> = {
   response_store: ['id', 'created_at', 'expires_at'],
 };
 
-const ofOrders = 'order_id in (select id from plan_order where account_id = ?)';
+const orderCondition = 'order_id in (select id from plan_order where account_id = ?)';
 const codeOfOrder = '(select code from plan_order o where o.id = t.order_id) as code';
 
 const salesTables: readonly OwnTable[] = [
-  sales('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
-  sales('plan_order', [
+  salesTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
+  salesTable('plan_order', [
     'code',
     'days',
     'price',
@@ -41,16 +41,18 @@ const salesTables: readonly OwnTable[] = [
     'expires_at',
     'paid_at',
   ]),
-  sales('payment', [codeOfOrder, 'payment_id', 'amount', 'currency', 'paid_at', 'issuer', 'outcome', 'recorded_at'], {
-    ofAccount: ofOrders,
-  }),
-  sales('refund', [codeOfOrder, 'amount', 'currency', 'state', 'created_at', 'finished_at'], {
-    ofAccount: ofOrders,
+  salesTable(
+    'payment',
+    [codeOfOrder, 'payment_id', 'amount', 'currency', 'paid_at', 'issuer', 'outcome', 'recorded_at'],
+    { ofAccount: orderCondition },
+  ),
+  salesTable('refund', [codeOfOrder, 'amount', 'currency', 'state', 'created_at', 'finished_at'], {
+    ofAccount: orderCondition,
     key: 'key',
   }),
 ];
 
-function sales(
+function salesTable(
   name: string,
   columns: readonly string[],
   { ofAccount = 'account_id = ?', key = 'id::text' }: Partial<Pick<OwnTable, 'ofAccount' | 'key'>> = {},
@@ -58,18 +60,18 @@ function sales(
   return { name, ofAccount, columns, key };
 }
 
-/** `describeRequests` reads `request_log`; `request_content` is for the operator only. */
+/** `exportRequests` reads `request_log`. `request_content` is for the operator only. */
 const excludedTables: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
-/** Tables with personal columns, including those of removed plugins. */
-async function ownTables(database: Queries): Promise<OwnTable[]> {
-  return (await everyPersonalTable(database))
+/** Lists the tables with personal columns that are not hidden, including tables of removed plugins. */
+async function listOwnTables(database: Queries): Promise<OwnTable[]> {
+  return (await readPersonalTables(database))
     .filter(({ name, columns }) => !excludedTables.has(name) && columns.some(({ isHidden }) => !isHidden))
     .map(({ name, ofAccount, key, columns }) => ({
       name,
       ofAccount,
       columns: [
-        ...(facts[name] ?? []),
+        ...(additionalColumns[name] ?? []),
         ...columns.filter(({ isHidden }) => !isHidden).map((column) => quoteName(column.name)),
       ],
       key: key.map((column) => `${quoteName(column)}::text`).join(` || ' ' || `),
@@ -77,18 +79,18 @@ async function ownTables(database: Queries): Promise<OwnTable[]> {
 }
 
 /**
- * Writes the owner's export of an account, as the lines of one JSON object with a member for each table and one for its recorded requests.
- * `exportAccount` exports everything, for the operator.
+ * Exports an account's data for its owner, as the lines of one JSON object with a member for each table and one for the recorded requests.
+ * The operator's export is `exportAccount`.
  */
 export async function* exportOwnData(database: Queries, accountId: string): AsyncGenerator<string> {
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
-  for (const table of [...(await ownTables(database)), ...salesTables]) {
+  for (const table of [...(await listOwnTables(database)), ...salesTables]) {
     yield `,${JSON.stringify(table.name)}: [\n`;
     yield* separated(readRows(database, table, accountId));
     yield ']\n';
   }
   yield ',"request": [\n';
-  yield* separated(describeRequests(database, accountId));
+  yield* separated(exportRequests(database, accountId));
   yield ']}\n';
 }
 
@@ -105,27 +107,34 @@ async function* readRows(
   { name, ofAccount, columns, key }: OwnTable,
   accountId: string,
 ): AsyncGenerator<string> {
-  let last = '';
+  let lastKey = '';
   for (;;) {
     // Not jsonb, which rejects some texts that JSON allows.
     const rows = await database.query<{ key: string; row: string }>(
       `select ${key} as key, (select row_to_json(r) from (select ${columns.join(', ')}) r)::text as row
        from ${quoteName(name)} t where ${ofAccount} and ${key} > ? order by 1 limit ?`,
-      [accountId, last, pageSize],
+      [accountId, lastKey, pageSize],
     );
     for (const { row } of rows) yield row;
-    last = rows.at(-1)?.key ?? '';
-    if (rows.length < pageSize) return;
+    const lastRow = rows.at(-1);
+    if (lastRow === undefined || rows.length < pageSize) return;
+    lastKey = lastRow.key;
   }
 }
 
-async function* describeRequests(database: Queries, accountId: string): AsyncGenerator<string> {
-  for await (const record of readRequests(database, { accountId })) yield JSON.stringify(withoutRoutes(record));
+async function* exportRequests(database: Queries, accountId: string): AsyncGenerator<string> {
+  for await (const record of readRequests(database, { accountId })) yield JSON.stringify(toOwnRequest(record));
 }
 
-/** Leaves out routes: the operator decides whether they are shown. */
-function withoutRoutes(record: RequestRecord): object {
-  const { route: _route, attempts: _attempts, account_id: _account, ...shown } = record;
-  const { answered_model: _answered, is_other_model: _isOther, ...own } = shown;
-  return { ...own, started_at: new Date(record.started_at).toISOString() };
+/** Removes the members of a record that show routes, which are confidential, and the account's id. */
+function toOwnRequest(record: RequestRecord): object {
+  const {
+    route: _route,
+    attempts: _attempts,
+    account_id: _account,
+    answered_model: _answered,
+    is_other_model: _isOther,
+    ...ownMembers
+  } = record;
+  return { ...ownMembers, started_at: new Date(record.started_at).toISOString() };
 }

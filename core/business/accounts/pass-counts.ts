@@ -6,7 +6,7 @@ export interface PassCounts {
   readonly active: number;
   /** Active accounts whose last period ends within 24 hours. */
   readonly ending: number;
-  /** Active accounts at the same time of day on the last days, oldest first, ending now. */
+  /** Active accounts on the last days, at the current time of day. Oldest first; the last one is now. */
   readonly history: readonly number[];
 }
 
@@ -16,7 +16,7 @@ export interface PassCounts {
  * @param days length of the history, including today
  */
 export async function countPasses(database: Pick<Database, 'query'>, days: number): Promise<PassCounts> {
-  const [now, history] = await Promise.all([
+  const [[current], history] = await Promise.all([
     database.query<{ active: number; ending: number }>(
       `select count(*)::float8 as active,
          (count(*) filter (where last_end < clock_timestamp() + interval '24 hours'))::float8 as ending
@@ -36,5 +36,6 @@ export async function countPasses(database: Pick<Database, 'query'>, days: numbe
       [days],
     ),
   ]);
-  return { active: now[0]?.active ?? 0, ending: now[0]?.ending ?? 0, history: history.map(({ active }) => active) };
+  const { active = 0, ending = 0 } = current ?? {};
+  return { active, ending, history: history.map((day) => day.active) };
 }

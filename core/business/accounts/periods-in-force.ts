@@ -1,8 +1,8 @@
-/** SQL subquery of the ledger entries in force: not replaced by another entry, and not empty. */
+/** SQL subquery of the ledger entries in force, which are not empty and not replaced by another entry. */
 export const periodsInForce = `(
   select * from plan_period entry
   where entry.ends_at > entry.starts_at and not exists (select 1 from plan_period other where other.replaces = entry.id)
 )`;
 
-/** SQL list of the reasons of passes: purchases, vouchers and gifts. */
+/** SQL list of the reasons of ledger entries that are passes: purchases, vouchers and gifts. */
 export const passReasons = `('order', 'voucher', 'gift')`;

@@ -7,7 +7,7 @@ export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'is
   readonly name: string;
 }
 
-/** A table with columns about customers, of core or of a plugin. */
+/** A table of core or of a plugin with columns about customers. */
 export interface PersonalTable {
   readonly name: string;
   readonly key: readonly string[];
@@ -16,80 +16,80 @@ export interface PersonalTable {
   /** True if rows are written only while their account exists. */
   readonly isBound: boolean;
   readonly columns: readonly PersonalColumn[];
-  /** `delete`: a column to remove cannot be null. `none`: all columns are retained. */
+  /** `delete`: rows are deleted, because a column to remove cannot be null. `none`: all columns are retained. */
   readonly removal: 'delete' | 'update' | 'none';
 }
 
 type Property = EntityProperty & PersonalOption;
 
 /**
- * Returns the tables with personal columns, as declared by the entities.
+ * Describes the tables with personal columns, as declared by their entities.
  *
- * @throws Error naming the table that does not declare its rows' owner
+ * @throws Error if a table does not declare the owner of its rows
  */
-export function personalTables(database: Pick<Database, 'fork'>): PersonalTable[] {
-  const all = database.fork().getMetadata().getAll();
-  return [...all.values()].flatMap((meta) => {
-    const personal = (meta.props as Property[]).filter(({ isPersonal }) => isPersonal === true);
-    return personal.length === 0 ? [] : [describe(meta, personal)];
+export function describePersonalTables(database: Pick<Database, 'fork'>): PersonalTable[] {
+  const entities = database.fork().getMetadata().getAll();
+  return [...entities.values()].flatMap((meta) => {
+    const personalProperties = (meta.props as Property[]).filter(({ isPersonal }) => isPersonal === true);
+    return personalProperties.length === 0 ? [] : [describeTable(meta, personalProperties)];
   });
 }
 
-/** Records the tables in the database at each start, so that they are cleaned even after their capability is removed. */
-export async function rememberPersonalTables(database: Pick<Database, 'fork' | 'query'>): Promise<void> {
+/** Records the tables in the database at each start, so that they are cleaned even after their plugin is removed. */
+export async function recordPersonalTables(database: Pick<Database, 'fork' | 'query'>): Promise<void> {
   await database.query(
     `insert into personal_table (name, description)
      select entry ->> 'name', entry from jsonb_array_elements(?::jsonb) entry
      on conflict (name) do update set description = excluded.description
      where personal_table.description <> excluded.description`,
-    [JSON.stringify(personalTables(database))],
+    [JSON.stringify(describePersonalTables(database))],
   );
 }
 
-/** Returns personal tables, including recorded ones that no entity declares any more, if they still match their description. */
-export async function everyPersonalTable(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
-  const declared = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
-  const recorded = await database.query<{ description: PersonalTable; present: string[] }>(
+/** Reads all personal tables, including tables that no entity declares any more, if they still match their recorded description. */
+export async function readPersonalTables(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
+  const declaredNames = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
+  const recordedTables = await database.query<{ description: PersonalTable; present: string[] }>(
     `select description, array_agg(attname::text) as present
      from personal_table join pg_attribute on attrelid = to_regclass(format('%I', name)) and attnum > 0 and not attisdropped
      where name not in (select jsonb_array_elements_text(?::jsonb)) group by personal_table.name`,
-    [JSON.stringify(declared)],
+    [JSON.stringify(declaredNames)],
   );
-  const tables = recorded
+  const tables = recordedTables
     .map(({ description, present }) => ({
       ...description,
       columns: description.columns.filter(({ name }) => present.includes(name)),
     }))
     .filter(({ removal, columns }) => removal === 'delete' || columns.length > 0);
-  const usable = await Promise.all(tables.map((table) => isAsDescribed(database, table)));
-  return [...personalTables(database), ...tables.filter((_, index) => usable[index])];
+  const areValid = await Promise.all(tables.map((table) => isAsDescribed(database, table)));
+  return [...describePersonalTables(database), ...tables.filter((_, index) => areValid[index])];
 }
 
-/** False if a migration has renamed the columns that name the rows' owner. */
+/** Returns false if a migration has renamed the columns that identify the owner of a row. */
 async function isAsDescribed(
   database: Pick<Database, 'query'>,
   { name, key, ofAccount }: PersonalTable,
 ): Promise<boolean> {
   const keys = key.map(quoteName).join(', ');
   try {
-    await database.query(`select ${keys} from ${quoteName(name)} where ${ofAccount} limit 0`, [noAccount]);
+    await database.query(`select ${keys} from ${quoteName(name)} where ${ofAccount} limit 0`, [unknownAccountId]);
     return true;
   } catch (error) {
-    if (missingCodes.has((error as { code?: unknown }).code)) return false;
+    if (missingColumnOrTable.has((error as { code?: unknown }).code)) return false;
     throw error;
   }
 }
 
-const noAccount = '00000000-0000-0000-0000-000000000000';
-const missingCodes: ReadonlySet<unknown> = new Set(['42703', '42P01']); // undefined column, undefined table
+const unknownAccountId = '00000000-0000-0000-0000-000000000000';
+const missingColumnOrTable: ReadonlySet<unknown> = new Set(['42703', '42P01']); // error codes of PostgreSQL
 
 /** Quotes an SQL identifier. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function describe(meta: EntityMetadata, personal: readonly Property[]): PersonalTable {
-  const ofAccount = personal.find((column) => column.ofAccount !== undefined)?.ofAccount ?? conditionFor(meta);
+function describeTable(meta: EntityMetadata, properties: readonly Property[]): PersonalTable {
+  const ofAccount = properties.find((column) => column.ofAccount !== undefined)?.ofAccount ?? findOwnerCondition(meta);
   if (ofAccount === undefined)
     throw new Error(
       `the table ${meta.tableName} has personal columns, but neither a column account_id nor a relation to one`,
@@ -100,31 +100,32 @@ function describe(meta: EntityMetadata, personal: readonly Property[]): Personal
     ofAccount,
     isBound:
       meta.tableName === 'account' || meta.relations.some(({ targetMeta }) => targetMeta?.tableName === 'account'),
-    columns: personal.map(({ fieldNames, replacement, isHidden, isRetained }) => ({
+    columns: properties.map(({ fieldNames, replacement, isHidden, isRetained }) => ({
       name: fieldNames[0] as string,
       ...(replacement !== undefined && { replacement }),
       ...(isHidden !== undefined && { isHidden }),
       ...(isRetained !== undefined && { isRetained }),
     })),
-    removal: removalOf(personal.filter(({ isRetained }) => isRetained !== true)),
+    removal: chooseRemoval(properties.filter(({ isRetained }) => isRetained !== true)),
   };
 }
 
-function removalOf(removed: readonly Property[]): PersonalTable['removal'] {
-  if (removed.length === 0) return 'none';
-  return removed.every(({ nullable, replacement }) => nullable || replacement !== undefined) ? 'update' : 'delete';
+function chooseRemoval(removable: readonly Property[]): PersonalTable['removal'] {
+  if (removable.length === 0) return 'none';
+  return removable.every(({ nullable, replacement }) => nullable || replacement !== undefined) ? 'update' : 'delete';
 }
 
-function conditionFor(meta: EntityMetadata): string | undefined {
+/** Finds the SQL condition for an account's rows, through relations to other tables if necessary. */
+function findOwnerCondition(meta: EntityMetadata): string | undefined {
   if (meta.tableName === 'account') return 'id = ?';
   if (meta.props.some(({ fieldNames }) => fieldNames?.includes('account_id'))) return 'account_id = ?';
   for (const { targetMeta, fieldNames, kind } of meta.relations) {
-    // Compared by name: the metadata of a relation to the table itself is another object.
+    // Compared by name, because a relation to the table itself has a different metadata object.
     if (targetMeta === undefined || targetMeta.tableName === meta.tableName || kind !== 'm:1') continue;
-    const nested = conditionFor(targetMeta);
-    if (nested === undefined) continue;
-    const target = columnsOf(targetMeta.getPrimaryProps());
-    return `(${fieldNames.join(', ')}) in (select ${target.join(', ')} from ${targetMeta.tableName} where ${nested})`;
+    const targetCondition = findOwnerCondition(targetMeta);
+    if (targetCondition === undefined) continue;
+    const targetKey = columnsOf(targetMeta.getPrimaryProps()).join(', ');
+    return `(${fieldNames.join(', ')}) in (select ${targetKey} from ${targetMeta.tableName} where ${targetCondition})`;
   }
   return undefined;
 }

@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from './account-events.ts';
 import { lockAccount } from './ledger.ts';
 import { periodsInForce } from './periods-in-force.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
-const endingNotice = `interval '24 hours'`;
-/** An end is reported up to this late, for example after an outage. Shorter than the retention of events. */
-const maxDelay = `interval '7 days'`;
+const noticeSql = `interval '24 hours'`;
+/** Maximum delay of a report, for example after an outage. Shorter than the retention of events. */
+const maxDelaySql = `interval '7 days'`;
 const maxEndsPerSweep = 1_000;
 
 interface DuePlanEnd {
@@ -17,33 +17,33 @@ interface DuePlanEnd {
   readonly dueIn: number; // seconds by the database's clock; negative if overdue
 }
 
-/** SQL of the end in microseconds: an extended plan has another end, so another event. */
-const endKey = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::bigint::text`;
+/** Returns SQL of the end in microseconds, which identifies its event: an extended plan has a new end and gets a new event. */
+const endKeySql = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::bigint::text`;
 
 /**
- * Finds accounts whose last period ends, or comes within 24 hours of its end, within this many seconds, and that have no event about it
- * yet. Earliest first.
+ * Finds accounts whose last period ends within this many seconds, or will then have less than 24 hours left, and that have no event about
+ * it yet. Lists the earliest ends first.
  */
 export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds: number): Promise<DuePlanEnd[]> {
   const rows = await database.query<Row<typeof PlanPeriodSchema, 'account_id'> & { id: string; due_in: number }>(
     `with clock as materialized (select clock_timestamp() as now),
      last as (
        select p.account_id, p.ends_at from ${periodsInForce} p, clock
-       where p.ends_at between clock.now - ${maxDelay} and clock.now + ${endingNotice} + make_interval(secs => ?)
+       where p.ends_at between clock.now - ${maxDelaySql} and clock.now + ${noticeSql} + make_interval(secs => ?)
          and not exists (select 1 from ${periodsInForce} l where l.account_id = p.account_id and l.ends_at > p.ends_at)
      ), due as (
        select account_id, ends_at, 'plan.ended' as name, ends_at as due_at from last
        union all
-       select account_id, ends_at, 'plan.ending', ends_at - ${endingNotice} from last, clock where ends_at > clock.now
+       select account_id, ends_at, 'plan.ending', ends_at - ${noticeSql} from last, clock where ends_at > clock.now
      )
-     select due.account_id, due.name || '-' || due.account_id || '-' || ${endKey('due.ends_at')} as id,
+     select due.account_id, due.name || '-' || due.account_id || '-' || ${endKeySql('due.ends_at')} as id,
       extract(epoch from due.due_at - clock.now)::float8 as due_in
      from due join account a on a.id = due.account_id, clock
      where due.due_at <= clock.now + make_interval(secs => ?)
        and a.deleted_at is null
        and not exists (
          select 1 from account_event e
-         where e.dedupe_key = due.name || ':' || due.account_id || ':' || ${endKey('due.ends_at')}
+         where e.dedupe_key = due.name || ':' || due.account_id || ':' || ${endKeySql('due.ends_at')}
        )
      order by due.due_at limit ${maxEndsPerSweep}`,
     [seconds, seconds],
@@ -52,8 +52,8 @@ export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds
 }
 
 /**
- * Records `plan.ended` once the last period of an account is over, and `plan.ending` once it ends within 24 hours, each once per end.
- * Records nothing if the plan has been extended meanwhile. Access does not depend on it, only on time.
+ * Records `plan.ended` if the last period of an account is over, or `plan.ending` if it ends within 24 hours, each once per end. Records
+ * nothing if the plan has been extended meanwhile. Access depends only on the time, not on these events.
  *
  * @throws AccountError `not_found`
  */
@@ -71,26 +71,25 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
   });
 }
 
-/** How the account got a pass that a refund has ended: by its own order, or as a gift of another account. */
+/** Origin of a pass that a refund has ended: the account's own order, or a gift of another account. */
 export type RefundedPass = 'order' | 'gift';
 
 /**
- * Reads the origin of the pass if a refund ended the account's last period: its own order, or a gift that another account paid. Undefined
- * if the period ended by itself.
+ * Reads the origin of the account's last period if a refund has ended it. Returns undefined if the period ended by itself.
  */
 export async function readRefundedEnd(
   database: Pick<Database, 'query'>,
   accountId: string,
 ): Promise<RefundedPass | undefined> {
-  const [last] = await database.query<{ is_refunded: boolean; is_gift: boolean }>(
+  const [lastPeriod] = await database.query<{ is_refunded: boolean; is_gift: boolean }>(
     `select p.reason = 'refund' or (p.reason = 'revoke' and p.note like 'refund %' and p.ends_at <= p.created_at + interval '1 minute')
          as is_refunded, coalesce(o.account_id <> p.account_id, false) as is_gift
      from ${periodsInForce} p left join plan_order o on o.id = p.order_id
      where p.account_id = ? order by p.ends_at desc limit 1`,
     [accountId],
   );
-  if (last?.is_refunded !== true) return undefined;
-  return last.is_gift ? 'gift' : 'order';
+  if (lastPeriod?.is_refunded !== true) return undefined;
+  return lastPeriod.is_gift ? 'gift' : 'order';
 }
 
 interface PlanEnd extends Row<typeof PlanPeriodSchema, 'ends_at'> {
@@ -101,8 +100,8 @@ interface PlanEnd extends Row<typeof PlanPeriodSchema, 'ends_at'> {
 
 async function readEnd(transaction: EntityManager, accountId: string): Promise<PlanEnd | undefined> {
   const [end] = await transaction.execute<PlanEnd[]>(
-    `select ${epochs('ends_at')}, ${endKey('ends_at')} as key,
-       ends_at <= clock_timestamp() as is_over, ends_at <= clock_timestamp() + ${endingNotice} as is_near
+    `select ${epochs('ends_at')}, ${endKeySql('ends_at')} as key,
+       ends_at <= clock_timestamp() as is_over, ends_at <= clock_timestamp() + ${noticeSql} as is_near
      from ${periodsInForce} p where account_id = ? order by p.ends_at desc limit 1`,
     [accountId],
   );

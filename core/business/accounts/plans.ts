@@ -70,12 +70,12 @@ export const plansSection = defineSection({
       report(['plans', second, 'recommended'], `is also true in plan ${first + 1}`, 'mark one plan');
     const indexByDays = new Map<number, number>();
     for (const [index, { days }] of plans.entries()) {
-      const earlier = indexByDays.get(days);
-      if (earlier === undefined) indexByDays.set(days, index);
+      const firstIndex = indexByDays.get(days);
+      if (firstIndex === undefined) indexByDays.set(days, index);
       else
         report(
           ['plans', index, 'days'],
-          `is ${days}, as in plan ${earlier + 1}`,
+          `is ${days}, as in plan ${firstIndex + 1}`,
           'give each plan a different number of days',
         );
     }
@@ -87,24 +87,26 @@ export function pricePerDay({ days, price }: { readonly days: number; readonly p
   return Math.round(price / days);
 }
 
-/** Formats an amount for a terminal, where a non-breaking space may be shown as something else. */
+/** Formats an amount for a terminal, because some terminals do not show non-breaking spaces correctly. */
 export function formatMoneyForTerminal(amount: number, currency: string): string {
   return formatMoney(amount, currency).replaceAll('\u00a0', ' ');
 }
 
-/** Warns about prices: buyers expect a longer plan to cost less per day. */
+/** Warns about longer plans that cost no less per day than a shorter one, which buyers do not expect. */
 export function warnAboutPrices(values: SectionValues): string[] {
   const currency = values.get(currencySection);
   const plans = values.get(plansSection).toSorted((a, b) => a.days - b.days);
-  const daily = (plan: (typeof plans)[number]) =>
+  const describeDailyPrice = (plan: (typeof plans)[number]) =>
     `${plan.days === 1 ? '1 day is' : `${plan.days} days are`} ${formatMoneyForTerminal(pricePerDay(plan), currency)} a day`;
   return plans.flatMap((plan, index) => {
     // Cross-multiplied to avoid rounding.
-    const shorter = plans.slice(0, index).find((other) => plan.price * other.days >= other.price * plan.days);
-    return shorter === undefined
+    const shorterPlan = plans
+      .slice(0, index)
+      .find((candidate) => plan.price * candidate.days >= candidate.price * plan.days);
+    return shorterPlan === undefined
       ? []
       : [
-          `a longer plan is not cheaper per day: ${daily(plan)}, ${daily(shorter)}; lower the price of ${plan.days} days`,
+          `a longer plan is not cheaper per day: ${describeDailyPrice(plan)}, ${describeDailyPrice(shorterPlan)}; lower the price of ${plan.days} days`,
         ];
   });
 }
@@ -112,7 +114,7 @@ export function warnAboutPrices(values: SectionValues): string[] {
 /** The label of a plan from gateway.yaml. */
 export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;
 
-/** Selects the label for a language. Records, receipts of the provider and the API use the English label. */
+/** Selects the label for a language. Records, the provider's receipts and the API use the English label. */
 export function labelFor(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
   return typeof label === 'object' ? label[language] : label;
 }

@@ -1,19 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 import { AccountError } from './account-error.ts';
 import { isEmailTaken } from './accounts.ts';
 import { lockIdentity, recordEmailChange } from './identities.ts';
 import { lockAccount } from './ledger.ts';
-import type { Row } from '#core/platform/database/rows.ts';
 import type { LinkedIdentity } from './entities.ts';
 
 type RecoveryHost = Pick<Host, 'database' | 'section'>;
 
 /**
- * Changes an account's e-mail address and notifies the previous one.
+ * Changes an account's email address and notifies the previous one.
  *
- * @throws AccountError `operator_address`: operator rights follow addresses; `email_taken`, `not_found`, `deleted`
+ * @throws AccountError `operator_address` if it is an operator's address, because operator rights follow addresses; `email_taken`,
+ * `not_found`, `deleted`
  */
 export async function changeEmail(host: RecoveryHost, accountId: string, email: string): Promise<void> {
   if (isOperatorAddress(host, email))
@@ -24,11 +25,11 @@ export async function changeEmail(host: RecoveryHost, accountId: string, email: 
   try {
     await host.database.fork().transactional(async (transaction) => {
       requireNotDeleted(await lockAccount(transaction, accountId));
-      const changed = await transaction.execute<unknown[]>(
+      const changedRows = await transaction.execute<unknown[]>(
         'update account set former_email = email, email = ? where id = ? and email is distinct from ? returning 1',
         [email, accountId, email],
       );
-      if (changed.length > 0) await recordEmailChange(transaction, accountId);
+      if (changedRows.length > 0) await recordEmailChange(transaction, accountId);
     });
   } catch (error) {
     if (!isEmailTaken(error)) throw error;
@@ -46,19 +47,19 @@ export async function removeSignIn(host: RecoveryHost, accountId: string, provid
   await host.database.fork().transactional(async (transaction) => {
     const subjects = await readAndLockSignIns(transaction, accountId, provider);
     await lockAccount(transaction, accountId);
-    const removed = await transaction.execute<unknown[]>(
-      `delete from identity where account_id = ? and provider = ? and ${subjectIsListed} returning 1`,
+    const removedRows = await transaction.execute<unknown[]>(
+      `delete from identity where account_id = ? and provider = ? and ${subjectCondition} returning 1`,
       [accountId, provider, JSON.stringify(subjects)],
     );
-    if (removed.length === 0) throw signInNotFound(provider);
+    if (removedRows.length === 0) throw signInNotFound(provider);
     await transaction.execute('delete from session where account_id = ?', [accountId]);
   });
 }
 
 /**
- * Moves the sign-ins of one provider to another account. Sessions of both end.
+ * Moves the sign-ins of one provider to another account, and ends the sessions of both accounts.
  *
- * @throws AccountError `same_account`, `operator_address` when the other account is an operator's, `not_found`, `deleted`
+ * @throws AccountError `same_account`; `operator_address` if the other account is an operator's; `not_found`, `deleted`
  */
 export async function moveSignIn(host: RecoveryHost, fromId: string, provider: string, toId: string): Promise<void> {
   await host.database.fork().transactional(async (transaction) => {
@@ -71,31 +72,32 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
         'operator_address',
         "The other account is an operator's, so no sign-in can be moved to it.",
       );
-    const moved = await transaction.execute<unknown[]>(
-      `update identity set account_id = ? where account_id = ? and provider = ? and ${subjectIsListed} returning 1`,
+    const movedRows = await transaction.execute<unknown[]>(
+      `update identity set account_id = ? where account_id = ? and provider = ? and ${subjectCondition} returning 1`,
       [toId, fromId, provider, JSON.stringify(subjects)],
     );
-    if (moved.length === 0) throw signInNotFound(provider);
+    if (movedRows.length === 0) throw signInNotFound(provider);
     await transaction.execute('delete from session where account_id in (?, ?)', [fromId, toId]);
   });
 }
 
-const subjectIsListed = 'subject in (select jsonb_array_elements_text(?::jsonb))';
+/** Condition whose parameter is a JSON array of subjects. */
+const subjectCondition = 'subject in (select jsonb_array_elements_text(?::jsonb))';
 
 /**
  * Reads the identities of one provider and locks them (see `lockIdentity`). An identity that is linked concurrently is not included, as if
  * it had been linked afterwards.
  */
 async function readAndLockSignIns(transaction: EntityManager, accountId: string, provider: string): Promise<string[]> {
-  const found = await transaction.execute<Row<typeof LinkedIdentity, 'subject'>[]>(
+  const rows = await transaction.execute<Row<typeof LinkedIdentity, 'subject'>[]>(
     'select subject from identity where account_id = ? and provider = ? order by subject',
     [accountId, provider],
   );
-  for (const { subject } of found) await lockIdentity(transaction, { provider, subject });
-  return found.map(({ subject }) => subject);
+  for (const { subject } of rows) await lockIdentity(transaction, { provider, subject });
+  return rows.map(({ subject }) => subject);
 }
 
-/** Locks in a fixed order, so that opposite moves cannot deadlock. Compares ids case-insensitively. */
+/** Locks two accounts in a fixed order, so that opposite moves cannot deadlock. Compares ids case-insensitively. */
 async function lockBoth(transaction: EntityManager, fromId: string, toId: string) {
   if (fromId.toLowerCase() <= toId.toLowerCase()) {
     const from = await lockAccount(transaction, fromId);

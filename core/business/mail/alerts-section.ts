@@ -1,12 +1,12 @@
 import { defineSection } from '#core/config/section.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
+import { integer, object, string } from '#core/platform/schema.ts';
 import { isOpenShop } from '../payments/section.ts';
 import { mailSection } from './section.ts';
-import { integer, object, string } from '#core/platform/schema.ts';
 
 const minSecretLength = 24;
 
-/** `alerts` in gateway.yaml: how the operator is notified of pending decisions. */
+/** The section `alerts`: how the operator is notified of pending decisions. */
 export const alertsSection = defineSection({
   name: 'alerts',
   schema: object(
@@ -39,14 +39,14 @@ export const alertsSection = defineSection({
       report(['alerts', 'webhook', 'url'], 'is not HTTPS', 'use https://…, because alerts name orders and amounts');
   },
   notices({ mail = '', webhook }, all) {
-    const coded = webhook?.secret.startsWith('whsec_') === true ? webhook.secret.slice('whsec_'.length) : '';
-    const isCoded = /^[A-Za-z0-9+/]*={0,2}$/.test(coded);
+    const encodedKey = webhook?.secret.startsWith('whsec_') === true ? webhook.secret.slice('whsec_'.length) : '';
+    const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(encodedKey);
     const isAlerted = mail !== '' || webhook !== undefined || !isOpenShop(all.get);
-    return [...(isCoded ? [] : [notBase64]), ...(isAlerted ? [] : [nobodyAlerted])];
+    return [...(isBase64 ? [] : [invalidSecretNotice]), ...(isAlerted ? [] : [noReceiverNotice])];
   },
 });
 
-const notBase64 =
+const invalidSecretNotice =
   'alerts.webhook.secret begins with whsec_ and is not base64: receivers may read another key, and refuse the signature';
-const nobodyAlerted =
+const noReceiverNotice =
   'nobody is alerted when money needs a decision or a model fails: set alerts: { mail: you@example.com }, or a webhook';

@@ -2,13 +2,13 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** Kind of recipient and transport. */
+/** Kinds of recipients, with their transport. */
 export const channels = ['customer', 'operator', 'webhook'] as const;
 
-/** States of a message. `sent`: handed to the mail server. `uncertain`: perhaps handed over. `skipped`: its event is no longer relevant. */
+/** States of a message. `sent`: accepted by the mail server. `uncertain`: perhaps accepted. `skipped`: its event is no longer relevant. */
 export const mailStates = ['waiting', 'sending', 'sent', 'skipped', 'failed', 'uncertain'] as const;
 
-/** One message for one event on one channel. The recipient's address is not stored: it is read when the message is sent. */
+/** One message for one event on one channel. The recipient's address is not stored, but read when the message is sent. */
 export const MailMessage = defineEntity({
   name: 'MailMessage',
   tableName: 'mail_message',
@@ -16,13 +16,13 @@ export const MailMessage = defineEntity({
     /** Id of the event in `account_event`. */
     eventId: p.bigint('string').primary().autoincrement(false),
     channel: p.enum(channels).primary().default('customer'),
-    /** Null: a message for the operator. */
+    /** Null for a message to the operator. */
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
     state: p.enum(mailStates).default('waiting'),
     tries: p.integer().default(0),
     /** Tries that ended without knowing whether the server had accepted the message. */
     uncertainTries: p.integer().default(0),
-    /** Time of the next try; while sending, when its sender counts as dead. */
+    /** Time of the next try; while it is being sent, the time at which its sender counts as dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),
     error: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),

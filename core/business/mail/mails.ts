@@ -3,34 +3,34 @@ import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { MailMessage, mailStates } from './entities.ts';
 
-/** Events whose mails are about money: a customer needs them, and no other message replaces them. */
+/** Events whose emails are about money. A customer needs them, and no other message replaces them. */
 export const moneyEvents = ['order.paid', 'payment.refunded'] as const satisfies readonly EventName[];
 
 export function concernsMoney(event: EventName): boolean {
   return moneyEvents.some((moneyEvent) => moneyEvent === event);
 }
 
-/** How long an undelivered mail is listed as needing an operator, days. */
+/** Days for which an undelivered email is listed as needing an operator. */
 export const undeliveredDays = 7;
 
 type Queries = Pick<Database, 'query'>;
 
-/** A mail to a customer, with its state. */
+/** An email to a customer, with its state. */
 export interface CustomerMail {
-  /** Id of its event. */
+  /** Id of the event that caused it. */
   readonly id: string;
   readonly event: EventName;
   readonly accountId: string;
   readonly orderId: string | undefined;
-  /** Code of its order. */
+  /** Code of the order. */
   readonly order: string | undefined;
-  /** `sent`: handed to the mail server. */
+  /** `sent`: accepted by the mail server. */
   readonly state: (typeof mailStates)[number];
   readonly tries: number;
-  /** The mail server's response, or why the mail was not sent. */
+  /** The mail server's response, or the reason why the email was not sent. */
   readonly error: string | undefined;
   readonly createdAt: Date;
-  /** Time of the next try, while it waits. */
+  /** Time of the next try, for a waiting email. */
   readonly nextAt: Date;
   readonly finishedAt: Date | undefined;
 }
@@ -41,11 +41,11 @@ interface MailFilter {
   readonly isUndelivered?: boolean;
   readonly isAboutMoney?: boolean;
   readonly id?: string;
-  /** Id of the last mail on the previous page. */
+  /** Id of the last email on the previous page. */
   readonly after?: string;
 }
 
-/** Lists the mails to customers, the newest first. */
+/** Lists emails to customers, newest first. */
 export async function listMails(
   database: Queries,
   { accountId, orderId, isUndelivered, isAboutMoney, id, after }: MailFilter,
@@ -55,8 +55,8 @@ export async function listMails(
     ...(accountId === undefined ? [] : [['m.account_id = ?', accountId] as const]),
     ...(orderId === undefined ? [] : [[`e.payload ->> 'orderId' = ?`, orderId] as const]),
     ...(id === undefined ? [] : [['m.event_id = ?::bigint', id] as const]),
-    ...(isUndelivered === true ? [[undelivered] as const] : []),
-    ...(after === undefined ? [] : [[following, after] as const]),
+    ...(isUndelivered === true ? [[undeliveredCondition] as const] : []),
+    ...(after === undefined ? [] : [[afterCursorCondition, after] as const]),
     ...(isAboutMoney === undefined ? [] : [[`(e.name in (?)) = ?::boolean`, moneyEvents, isAboutMoney] as const]),
   ];
   const rows = await database.query<MailRow>(
@@ -70,7 +70,7 @@ export async function listMails(
   return rows.map((row) => toRecord(row) as CustomerMail);
 }
 
-const following = `(m.created_at, m.event_id) < (
+const afterCursorCondition = `(m.created_at, m.event_id) < (
   select created_at, event_id from mail_message where channel = 'customer' and event_id = ?::bigint)`;
 
 type MailRow = Row<typeof MailMessage, 'state' | 'tries' | 'error' | 'created_at' | 'next_at' | 'finished_at'> & {
@@ -81,25 +81,25 @@ type MailRow = Row<typeof MailMessage, 'state' | 'tries' | 'error' | 'created_at
   readonly order: string | null;
 };
 
-const undelivered = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
+const undeliveredCondition = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
 
-/** SQL condition: there are undelivered mails to customers from the last days. */
-export const hasUndelivered = `EXISTS (SELECT FROM mail_message m WHERE m.channel = 'customer' AND ${undelivered})`;
+/** SQL condition: there are undelivered emails to customers from the last `undeliveredDays`. */
+export const hasUndeliveredCondition = `EXISTS (SELECT FROM mail_message m WHERE m.channel = 'customer' AND ${undeliveredCondition})`;
 
-/** Counts undelivered mails to customers in the last days, about money and about anything else. */
+/** Counts undelivered emails to customers from the last `undeliveredDays`, about money and about anything else. */
 export async function countUndelivered(
   database: Queries,
 ): Promise<{ readonly money: number; readonly others: number }> {
   const [row] = await database.query<{ money: number; others: number }>(
     `select count(*) filter (where e.name in (?))::float8 as money, count(*) filter (where e.name not in (?))::float8 as others
-     from mail_message m join account_event e on e.id = m.event_id where m.channel = 'customer' and ${undelivered}`,
+     from mail_message m join account_event e on e.id = m.event_id where m.channel = 'customer' and ${undeliveredCondition}`,
     [moneyEvents, moneyEvents],
   );
   return row ?? { money: 0, others: 0 };
 }
 
 /**
- * Lets a mail be sent again at the next run, with the same Message-ID, so that a mail program with the first copy shows only one.
+ * Schedules an email to be sent again at the next run. It has the same Message-ID, so a mail program shows only one of two copies.
  *
  * @returns false if it is being sent at the moment
  */

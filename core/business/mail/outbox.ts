@@ -10,26 +10,26 @@ type Queries = Pick<Database, 'query'>;
 
 /** Parts of the registry that determine which events become messages. */
 export interface MessageSources {
-  /** Mails to customers, by event. */
+  /** Emails to customers, by event. */
   readonly mailKinds?: ReadonlyMap<EventName, MailKind>;
-  /** Problems that operators are alerted to at once. */
+  /** Kinds of problems; the ones with `alert` are reported to operators at once. */
   readonly problems?: ReadonlyMap<string, { readonly alert?: { readonly event: EventName } }>;
 }
 
 export type Channel = 'customer' | 'operator' | 'webhook';
 
-/** Age after which a message is no longer retried: an alert outlasts a weekend without a receiver. */
-const longestAge = (channel: string) =>
+/** SQL interval: age after which a message is no longer retried. An alert outlasts a weekend without a receiver. */
+const maxAgeSql = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
-/** SQL: when the message was requested, by its event or by an operator who resends it. */
-const askedAt = 'coalesce(m.asked_at, e.created_at)';
-/** Timeout of a sender, seconds. Longer than a run with a mail that takes the maximum time (`smtpTimeouts`). */
+/** SQL time at which the message was requested, by its event or by an operator who resends it. */
+const requestedAtSql = 'coalesce(m.asked_at, e.created_at)';
+/** Time after which a sender counts as dead. Longer than a run with an email that takes the maximum time (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
-const lease = `make_interval(secs => ${leaseSeconds})`;
-/** Tries of a mail about money while its delivery is uncertain; then an operator decides. */
-export const uncertainTries = 3;
-const retryPause = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
-const keptDays = 90; // longer than an event may wait to be sent
+const leaseSql = `make_interval(secs => ${leaseSeconds})`;
+/** Maximum tries of an email about money while its delivery is uncertain; then an operator decides. */
+export const maxUncertainTries = 3;
+const retryDelaySql = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
+const retentionDays = 90; // longer than an event may wait to be sent
 
 interface Claimed<Event extends EventName> {
   readonly eventId: string;
@@ -47,30 +47,30 @@ export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 /** Outcome of a try. `waiting`: it is retried until it is too old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
-/** Events whose messages are sent before all others, even if thousands of those wait. */
-function urgentEvents(sources: MessageSources): EventName[] {
+/** Lists the events whose messages are sent first, even if thousands of other messages wait. */
+function listUrgentEvents(sources: MessageSources): EventName[] {
   const urgent = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
-  return [...Array.from(urgent, ({ event }) => event), ...alertEvents(sources)];
+  return [...Array.from(urgent, ({ event }) => event), ...listAlertEvents(sources)];
 }
 
-function alertEvents({ problems }: MessageSources): EventName[] {
+function listAlertEvents({ problems }: MessageSources): EventName[] {
   const alerts = problems?.values().flatMap(({ alert }) => (alert === undefined ? [] : [alert.event])) ?? [];
   return ['day.reported', ...alerts];
 }
 
 /**
- * SQL condition: this instance knows the event `e` of message `m` on its channel. Takes `knownEvents`. During an update, another instance
- * may know kinds that this one does not, and sends those.
+ * SQL condition: this instance supports the event `e` of message `m` on its channel. Its parameter is `listSupportedEvents`. During an
+ * update, other instances may support events that this one does not, and send their messages.
  */
-export const isKnown = `(case m.channel when 'customer' then 'customer' else 'alert' end || ' ' || e.name in (?))`;
+export const supportedCondition = `(case m.channel when 'customer' then 'customer' else 'alert' end || ' ' || e.name in (?))`;
 
-/** Returns the events that this instance knows, with their channel; never empty. */
-export function knownEvents(sources: MessageSources): string[] {
+/** Lists the events that this instance supports, each with its channel. Never empty. */
+export function listSupportedEvents(sources: MessageSources): string[] {
   const mails = Array.from(sources.mailKinds?.keys() ?? [], (event) => `customer ${event}`);
-  return [...mails, ...alertEvents(sources).map((event) => `alert ${event}`)];
+  return [...mails, ...listAlertEvents(sources).map((event) => `alert ${event}`)];
 }
 
-/** Adds a message on each of these channels for every recent event that has none there. */
+/** Adds the missing messages for recent events on these channels. */
 export async function collectMessages(
   database: Queries,
   channels: readonly Channel[],
@@ -78,27 +78,27 @@ export async function collectMessages(
 ): Promise<void> {
   for (const channel of channels) {
     const isCustomer = channel === 'customer';
-    const events = isCustomer ? [...(sources.mailKinds?.keys() ?? [])] : alertEvents(sources);
+    const events = isCustomer ? [...(sources.mailKinds?.keys() ?? [])] : listAlertEvents(sources);
     if (events.length === 0) continue;
     await database.query(
       `insert into mail_message (event_id, channel, account_id)
        select e.id, c.channel, ${isCustomer ? 'a.id' : 'null'}
        from (select ?::text as channel) c, account_event e
          ${isCustomer ? `join account a on a.id::text = e.payload ->> 'accountId'` : ''}
-       where e.name in (?) and e.created_at > clock_timestamp() - ${longestAge('c.channel')}
+       where e.name in (?) and e.created_at > clock_timestamp() - ${maxAgeSql('c.channel')}
          and not exists (select 1 from mail_message m where m.event_id = e.id and m.channel = c.channel)
        order by e.name in (?) desc, e.id limit 1000
        on conflict do nothing`,
-      [channel, events, urgentEvents(sources)],
+      [channel, events, listUrgentEvents(sources)],
     );
   }
 }
 
 /**
- * Claims the due message that comes first, urgent ones before all others, so that only one of several workers sends it. Messages that this
- * instance does not know are left to instances that do, until they are too old to be sent; then an operator must close them.
+ * Claims the first due message, urgent messages before all others, so that only one of several workers sends it. Messages that this
+ * instance does not support are left to other instances until they are too old to be sent; then an operator must close them.
  *
- * @param isUrgentOnly leaves other messages to another worker
+ * @param isUrgentOnly true to leave other messages to a different worker
  */
 export async function claimMessage(
   database: Queries,
@@ -106,22 +106,22 @@ export async function claimMessage(
   sources: MessageSources,
   isUrgentOnly = false,
 ): Promise<ClaimedMessage | undefined> {
-  const urgent = urgentEvents(sources);
+  const urgent = listUrgentEvents(sources);
   const [row] = await database.query<ClaimRow>(
     `with due as (
        select m.event_id, m.channel from mail_message m join account_event e on e.id = m.event_id
        where m.state = 'waiting' and m.next_at <= clock_timestamp() and m.channel in (?)
          and (e.name in (?) or not ?::boolean)
-         and (${isKnown} or ${askedAt} < clock_timestamp() - ${longestAge('m.channel')})
+         and (${supportedCondition} or ${requestedAtSql} < clock_timestamp() - ${maxAgeSql('m.channel')})
        order by e.name in (?) desc, m.next_at, m.event_id limit 1 for update of m skip locked
      )
-     update mail_message m set state = 'sending', tries = tries + 1, next_at = clock_timestamp() + ${lease}
+     update mail_message m set state = 'sending', tries = tries + 1, next_at = clock_timestamp() + ${leaseSql}
      from due, account_event e where m.event_id = due.event_id and m.channel = due.channel and e.id = m.event_id
      returning m.event_id::text, m.channel, m.account_id, m.uncertain_tries, e.name as event, e.payload,
        ${epochs('e.created_at')}`,
-    [channels, urgent, isUrgentOnly, knownEvents(sources), urgent],
+    [channels, urgent, isUrgentOnly, listSupportedEvents(sources), urgent],
   );
-  // The outbox adds only events of its channel.
+  // `collectMessages` adds a message only on the channel of its event.
   return row && (toRecord(row) as ClaimedMessage);
 }
 
@@ -129,10 +129,10 @@ type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id' | 
   Row<typeof AccountEventRow, 'created_at'> & { readonly event: EventName; readonly payload: ClaimedMail['payload'] };
 
 /**
- * Records how a try ended. A mail about money whose delivery is uncertain is repeated: a second copy is better than none, and mail programs
- * show mails with the same id once. Alerts to the operator are repeated likewise.
+ * Records the outcome of a try. An email about money is retried while its delivery is uncertain, because a second copy is better than none,
+ * and mail programs show emails with the same id once. Alerts to the operator are retried for the same reason.
  *
- * @returns the state of the message; a message that is too old is not retried
+ * @returns the new state of the message; a message that is too old is not retried
  */
 export async function finishMessage(
   database: Queries,
@@ -140,22 +140,22 @@ export async function finishMessage(
     eventId,
     channel,
     event,
-    uncertainTries: before,
+    uncertainTries: previousTries,
   }: Pick<ClaimedMessage, 'eventId' | 'channel' | 'event' | 'uncertainTries'>,
   outcome: MailState,
   error?: string,
 ): Promise<MailState | undefined> {
   const isUncertain = outcome === 'uncertain';
-  const isRepeated = channel !== 'customer' || (concernsMoney(event) && before + 1 < uncertainTries);
-  const state = isUncertain && isRepeated ? 'waiting' : outcome;
+  const canRepeat = channel !== 'customer' || (concernsMoney(event) && previousTries + 1 < maxUncertainTries);
+  const state = isUncertain && canRepeat ? 'waiting' : outcome;
   const [row] = await database.query<{ readonly state: MailState }>(
     `with ended as (
        select m.event_id, m.channel,
-         case when ? = 'waiting' and ${askedAt} < clock_timestamp() - ${longestAge('m.channel')}
+         case when ? = 'waiting' and ${requestedAtSql} < clock_timestamp() - ${maxAgeSql('m.channel')}
            then ? else ? end as state
        from mail_message m join account_event e on e.id = m.event_id where m.event_id = ? and m.channel = ?
      )
-     update mail_message m set state = ended.state, error = ?, next_at = clock_timestamp() + ${retryPause},
+     update mail_message m set state = ended.state, error = ?, next_at = clock_timestamp() + ${retryDelaySql},
        uncertain_tries = uncertain_tries + ?,
        finished_at = case when ended.state = 'waiting' then null else clock_timestamp() end
      from ended where m.event_id = ended.event_id and m.channel = ended.channel and m.state = 'sending' returning m.state`,
@@ -165,16 +165,16 @@ export async function finishMessage(
 }
 
 /**
- * Ends tries whose sender died: whether their messages were sent is uncertain.
+ * Ends tries whose sender died, so that it is uncertain whether their messages were sent.
  *
- * @param reason for the record
- * @returns the customers' mails among them
+ * @param reason error text for the record
+ * @returns the emails to customers among these messages
  */
-export async function closeAbandoned(database: Queries, reason: string): Promise<AbandonedMail[]> {
+export async function closeAbandonedTries(database: Queries, reason: string): Promise<AbandonedMail[]> {
   const rows = await database.query<Row<typeof MailMessage, 'event_id' | 'channel' | 'state'>>(
     `with ended as (
        select m.event_id, m.channel, case when m.channel = 'customer'
-           and not (coalesce(e.name in (?), false) and m.uncertain_tries + 1 < ${uncertainTries}) then 'uncertain' else 'waiting' end as state
+           and not (coalesce(e.name in (?), false) and m.uncertain_tries + 1 < ${maxUncertainTries}) then 'uncertain' else 'waiting' end as state
        from mail_message m left join account_event e on e.id = m.event_id
        where m.state = 'sending' and m.next_at < clock_timestamp()
      )
@@ -202,22 +202,22 @@ interface MessageCounts {
   readonly oldest: number;
 }
 
-/** Reads message counts of each channel with a message that waits, or was finished in the last 24 hours. */
+/** Counts messages by channel. Lists only channels with a message that waits or was finished within the last 24 hours. */
 export function countMessages(database: Queries, sources: MessageSources): Promise<MessageCounts[]> {
   return database.query(
     `select m.channel, count(*) filter (where m.finished_at is null)::float8 as waiting,
        count(*) filter (where m.state in ('failed', 'uncertain'))::float8 as failed,
-       coalesce(extract(epoch from clock_timestamp() - min(m.created_at) filter (where m.finished_at is null and ${isKnown})), 0)::float8
+       coalesce(extract(epoch from clock_timestamp() - min(m.created_at) filter (where m.finished_at is null and ${supportedCondition})), 0)::float8
          as oldest
      from mail_message m left join account_event e on e.id = m.event_id
      where m.finished_at is null or m.finished_at > clock_timestamp() - interval '1 day'
      group by m.channel order by m.channel`,
-    [knownEvents(sources)],
+    [listSupportedEvents(sources)],
   );
 }
 
 export async function removeOldMails(database: Queries): Promise<void> {
   await database.query(
-    `delete from mail_message where finished_at < clock_timestamp() - make_interval(days => ${keptDays})`,
+    `delete from mail_message where finished_at < clock_timestamp() - make_interval(days => ${retentionDays})`,
   );
 }

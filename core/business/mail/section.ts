@@ -1,8 +1,8 @@
 import { defineSection, type SectionValues } from '#core/config/section.ts';
-import { parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
 import { array, boolean, object, string } from '#core/platform/schema.ts';
+import { parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
 
-/** `mail` in gateway.yaml. Without `smtp` nothing is sent. */
+/** The section `mail`: the mail server and its sender. Without `smtp`, nothing is sent. */
 export const mailSection = defineSection({
   name: 'mail',
   schema: object(
@@ -53,16 +53,16 @@ export const mailSection = defineSection({
   },
 });
 
-/** Returns the server that sends mails; undefined if none are sent. */
-export function mailServer(section: SectionValues['get']): SmtpServer | undefined {
-  const { smtp = '', allow_without_tls: names } = section(mailSection);
+/** Returns the server that sends emails; undefined if none are sent. */
+export function findMailServer(section: SectionValues['get']): SmtpServer | undefined {
+  const { smtp = '', allow_without_tls: plainHosts } = section(mailSection);
   const server = parseSmtpUrl(smtp);
   if (server === undefined) return undefined;
   const host = server.host.toLowerCase();
-  return { ...server, canBePlain: names.some((name) => name.toLowerCase() === host) };
+  return { ...server, canBePlain: plainHosts.some((name) => name.toLowerCase() === host) };
 }
 
-/** Returns false if no mail is sent, so that no page promises one. */
+/** Returns true if emails are sent. Otherwise, no page may promise one. */
 export function sendsMail(section: SectionValues['get']): boolean {
   return (section(mailSection).smtp ?? '') !== '';
 }

@@ -4,23 +4,23 @@ import { decodePercent } from '#core/platform/percent-encoding.ts';
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; STARTTLS otherwise. */
+  /** True for TLS from the first byte, false for STARTTLS. */
   readonly isSecure: boolean;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** True: mail may go to it unencrypted, and its certificate is not verified. */
+  /** True if mail may be sent to it unencrypted; its certificate is then not verified. */
   readonly canBePlain?: boolean;
 }
 
-const pattern =
+const urlPattern =
   /^(?<scheme>smtps?):\/\/(?:(?<credentials>.*)@)?(?<host>\[[\da-f:.]+\]|[^\s@/:?#[\]]+)(?::(?<port>\d{1,5}))?\/?$/i;
 
 /**
- * Parses `smtps://user:password@host:465`. Does not use URL, because the password comes from the environment and may contain any character;
- * percent-encoding is decoded.
+ * Parses `smtps://user:password@host:465` and decodes percent-encoding. Does not use `URL`, because the password comes from the environment
+ * and may contain any character.
  */
 export function parseSmtpUrl(text: string): SmtpServer | undefined {
-  const { scheme = '', credentials, host = '', port } = pattern.exec(text)?.groups ?? {};
+  const { scheme = '', credentials, host = '', port } = urlPattern.exec(text)?.groups ?? {};
   if (host === '') return undefined;
   const isSecure = scheme.toLowerCase() === 'smtps';
   const colon = credentials?.indexOf(':') ?? -1;

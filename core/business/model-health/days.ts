@@ -1,8 +1,8 @@
 import { localTime } from '#core/platform/timing/time-zone.ts';
-import type { DailyOutcomes } from './daily-answers.ts';
-import { type Incident, lastSeen } from './incident.ts';
+import type { DailyOutcomes } from './daily-outcomes.ts';
+import { type Incident, lastTroubleAt } from './incident.ts';
 
-/** State of a model on a day. `ok`: nearly all requests were answered. `none`: there were none. */
+/** State of a model on a day. `ok`: nearly all requests were answered. `none`: there were no requests. */
 export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 
 export interface DayStatus {
@@ -14,15 +14,15 @@ export interface DayStatus {
   readonly incidents: readonly Incident[];
 }
 
-/** A day is marked if its share of answered requests is below `share`, with at least `failed` failures. */
+/** A day is marked if its share of answered requests is below `share`, and at least `failed` requests failed. */
 const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
 
 /**
- * Returns the last days up to `today`, oldest first.
+ * Lists the last `count` days, ending with `today`, oldest first.
  *
  * @param today `2026-11-22`
  */
-export function lastDays(today: string, count: number): string[] {
+export function listLastDays(today: string, count: number): string[] {
   const end = Date.parse(`${today}T00:00:00Z`);
   return Array.from({ length: count }, (_, index) =>
     new Date(end - (count - 1 - index) * 86_400_000).toISOString().slice(0, 10),
@@ -37,13 +37,13 @@ export function describeDays(
   timeZone: string,
 ): { readonly days: DayStatus[]; readonly answered: number | undefined } {
   const byDay = new Map(answers.map((entry) => [entry.day, entry]));
-  const spans = incidents.map((incident) => ({ incident, ...spanOf(incident, timeZone) }));
-  const described = days.map((day) => {
-    const own = spans.filter(({ first, last }) => first <= day && day <= last).map(({ incident }) => incident);
+  const spans = incidents.map((incident) => ({ incident, ...daySpanOf(incident, timeZone) }));
+  const statuses = days.map((day) => {
+    const ongoing = spans.filter(({ first, last }) => first <= day && day <= last).map(({ incident }) => incident);
     const counts = byDay.get(day);
-    return { day, state: stateOf(counts, own), answered: shareOf(counts ? [counts] : []), incidents: own };
+    return { day, state: stateOf(counts, ongoing), answered: shareOf(counts ? [counts] : []), incidents: ongoing };
   });
-  return { days: described, answered: shareOf(days.flatMap((day) => byDay.get(day) ?? [])) };
+  return { days: statuses, answered: shareOf(days.flatMap((day) => byDay.get(day) ?? [])) };
 }
 
 function stateOf(counts: DailyOutcomes | undefined, incidents: readonly Incident[]): DayState {
@@ -56,18 +56,22 @@ function stateOf(counts: DailyOutcomes | undefined, incidents: readonly Incident
 }
 
 /** Returns the share of answered requests on these days, 0 to 1; undefined without requests. */
-export function answeredOn(days: readonly string[], answers: readonly DailyOutcomes[]): number | undefined {
+export function computeAnsweredShareOfDays(
+  days: readonly string[],
+  answers: readonly DailyOutcomes[],
+): number | undefined {
   const daySet = new Set(days);
   return shareOf(answers.filter(({ day }) => daySet.has(day)));
 }
 
 function shareOf(counts: readonly DailyOutcomes[]): number | undefined {
   const answered = counts.reduce((sum, entry) => sum + entry.answered, 0);
-  const all = answered + counts.reduce((sum, entry) => sum + entry.failed, 0);
-  return all === 0 ? undefined : answered / all;
+  const total = answered + counts.reduce((sum, entry) => sum + entry.failed, 0);
+  return total === 0 ? undefined : answered / total;
 }
 
-function spanOf(incident: Incident, timeZone: string) {
+/** Returns the first and the last day of an incident. */
+function daySpanOf(incident: Incident, timeZone: string) {
   const dayOf = (time: number) => localTime(new Date(time), timeZone).day;
-  return { first: dayOf(incident.startedAt), last: dayOf(incident.endedAt ?? lastSeen(incident)) };
+  return { first: dayOf(incident.startedAt), last: dayOf(incident.endedAt ?? lastTroubleAt(incident)) };
 }

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { troubleCauses } from './trouble.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
+import { troubleCauses } from './trouble.ts';
 
 /** A period in which a model was in trouble, or was suspected to be. */
 export const IncidentRow = defineEntity({
@@ -22,9 +22,9 @@ export const IncidentRow = defineEntity({
     quietSince: p.datetime().nullable(),
     lowestAnswered: p.float().nullable(), // 0 to 1
     startedAt: p.datetime(),
-    /** Null: only suspected, and not shown. */
+    /** Null while it is only suspected, and not shown. */
     openedAt: p.datetime().nullable(),
-    /** Null: in trouble now, or over. */
+    /** Null while in trouble, and once it is over. */
     calmSince: p.datetime().nullable(),
     checkedAt: p.datetime(),
     endedAt: p.datetime().nullable(),

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
-import type { Incident } from './incident.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { Incident } from './incident.ts';
 import type { IncidentRow } from './entities.ts';
 
 const retention = { days: 400, incidents: 5_000 };
 
-const textColumns = [
+const valueColumns = [
   'id',
   'model',
   'kind',
@@ -28,16 +28,16 @@ const timeColumns = [
   'ended_at',
   'confirmed_at',
 ] as const;
-type Columns = Row<typeof IncidentRow, (typeof textColumns)[number] | (typeof timeColumns)[number]>;
-const selectedColumns = `${textColumns.join(', ')}, ${epochs(...timeColumns)}`;
+type Columns = Row<typeof IncidentRow, (typeof valueColumns)[number] | (typeof timeColumns)[number]>;
+const selectedColumns = `${valueColumns.join(', ')}, ${epochs(...timeColumns)}`;
 
-/** Incidents without an end, including suspected ones. */
+/** Reads incidents that have not ended, including suspected ones. */
 export async function readCurrentIncidents(transaction: Pick<EntityManager, 'execute'>): Promise<Incident[]> {
   const rows = await transaction.execute<Columns[]>(`select ${selectedColumns} from incident where ended_at is null`);
   return rows.map(toIncident);
 }
 
-/** Incidents that had not ended before `since` (epoch ms), newest first; at most 500. */
+/** Lists at most 500 incidents that had not ended before `since` (epoch ms), newest first. */
 export async function listIncidents(
   database: Pick<Database, 'query'>,
   { since, limit }: { readonly since: number; readonly limit: number },
@@ -50,7 +50,7 @@ export async function listIncidents(
   return rows.map(toIncident);
 }
 
-/** Stores an observed incident. Leaves `confirmedAt` to `confirmIncident`: a probe may have confirmed the incident since it was read. */
+/** Stores an observed incident. Does not update `confirmedAt`, because a probe may have confirmed the incident since it was read. */
 export async function writeIncident(transaction: EntityManager, incident: Incident): Promise<void> {
   const { latest, lowestAnswered, isRemoved = false } = incident;
   const row: Columns = {
@@ -72,12 +72,12 @@ export async function writeIncident(transaction: EntityManager, incident: Incide
     ended_at: incident.endedAt ?? null,
     confirmed_at: incident.confirmedAt ?? null,
   };
-  const columns = [...textColumns, ...timeColumns];
-  const values = [...textColumns.map(() => '?'), ...timeColumns.map(() => 'to_timestamp(?::float8 / 1000)')];
-  const updated = columns.filter((column) => column !== 'id' && column !== 'confirmed_at');
+  const columns = [...valueColumns, ...timeColumns];
+  const values = [...valueColumns.map(() => '?'), ...timeColumns.map(() => 'to_timestamp(?::float8 / 1000)')];
+  const updatedColumns = columns.filter((column) => column !== 'id' && column !== 'confirmed_at');
   await transaction.execute(
     `insert into incident (${columns.join(', ')}) values (${values.join(', ')})
-     on conflict (id) do update set ${updated.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+     on conflict (id) do update set ${updatedColumns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
     columns.map((column) => row[column]),
   );
 }

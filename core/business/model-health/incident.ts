@@ -1,6 +1,6 @@
 import { type Assessment, latest, type RememberedFailure, type Trouble } from './trouble.ts';
 
-/** A period in which a model was in trouble, or is only suspected so far. Times are epoch ms. */
+/** A period in which a model was in trouble, or was suspected to be. Times are epoch ms. */
 export interface Incident {
   readonly id: string;
   readonly model: string; // public name
@@ -12,7 +12,7 @@ export interface Incident {
   readonly failedAt: number | undefined;
   /** Last response of a route since the incident began; undefined if there was none. */
   readonly servedAt?: number | undefined;
-  /** Start of a time without requests, in which the model's state is unknown; undefined while it has requests. */
+  /** Start of a time without requests, when the model's state is unknown; undefined while it has requests. */
   readonly quietSince: number | undefined;
   /** Lowest share of answered requests, 0 to 1; undefined if there were too few. */
   readonly lowestAnswered: number | undefined;
@@ -35,20 +35,20 @@ export interface Observation extends Assessment {
   readonly answered: number | undefined; // share, 0 to 1
 }
 
-/** Trouble must last this long, pauses included, to open an incident. */
+/** Duration of trouble, including pauses, that opens an incident. */
 const openAfterMs = { down: 30_000, degraded: 120_000 } as const;
-/** Time without trouble that ends an incident, so that a flapping breaker makes only one. */
+/** Time without trouble that ends an incident. Long enough that a flapping breaker causes only one incident. */
 const closeAfterMs = 5 * 60_000;
-/** After a longer gap between observations, no gateway was running: the incident ended at the last observation. */
+/** A longer gap between observations means that no gateway was running, so the incident ended at the last observation. */
 const maxGapMs = 10 * 60_000;
 
 /**
  * Updates a model's current incident with an observation.
  *
- * @param current the incident without an end, if any
+ * @param current the model's incident that has not ended, if any
  * @returns the updated incident, with `endedAt` if it is over; undefined without an incident
  */
-export function follow(
+export function updateIncident(
   model: string,
   current: Incident | undefined,
   observation: Observation,
@@ -56,42 +56,42 @@ export function follow(
 ): Incident | undefined {
   const { at, trouble, isRemembered, isQuiet } = observation;
   if (current === undefined) return trouble && suspect(model, observation, trouble, createId());
-  if (at < current.checkedAt) return follow(model, movedTo(at, current), observation, createId);
-  if (at - current.checkedAt > maxGapMs && !isRemembered && !isOfBreakers(current, observation))
-    return end(current, lastSeen(current));
+  if (at < current.checkedAt) return updateIncident(model, clampTimes(at, current), observation, createId);
+  if (at - current.checkedAt > maxGapMs && !isRemembered && !isBreakerMemory(current, observation))
+    return end(current, lastTroubleAt(current));
   if (isQuiet) return { ...current, quietSince: current.quietSince ?? at, checkedAt: at };
-  // The model works again: new failures are another incident.
-  if (current.quietSince !== undefined) return end(current, lastSeen(current));
+  // The model has requests again, so new failures are a new incident.
+  if (current.quietSince !== undefined) return end(current, lastTroubleAt(current));
   if (trouble !== undefined) return worsen(current, observation, trouble);
   const calmSince = current.calmSince ?? at;
   if (at - calmSince >= closeAfterMs) return end(current, calmSince);
   return { ...current, calmSince, checkedAt: at };
 }
 
-/** True if only breakers still show trouble, without a failure since: like an incident, they remember it over a pause. */
-function isOfBreakers(current: Incident, { trouble, failedAt }: Observation): boolean {
+/** Returns true if only breakers still show the trouble, without a new failure. Like an incident, they remember it over a pause. */
+function isBreakerMemory(current: Incident, { trouble, failedAt }: Observation): boolean {
   return trouble?.cause === 'routes_out' && failedAt !== undefined && failedAt === current.failedAt;
 }
 
-/** Returns an incident's memory of the model's failures; undefined once the trouble is over, or if the model was only slow. */
-export function rememberedBy(incident: Incident | undefined): RememberedFailure | undefined {
+/** Returns the failure that an incident remembers; undefined once the trouble is over, or if the model was only slow. */
+export function getRememberedFailure(incident: Incident | undefined): RememberedFailure | undefined {
   if (incident?.failedAt === undefined || incident.calmSince !== undefined) return undefined;
   const { latest: trouble, failedAt, servedAt, confirmedAt } = incident;
   return { ...trouble, failedAt, servedAt, confirmedAt };
 }
 
-/** Returns the end of an incident; for a model without traffic since then, its last failure; undefined while the incident lasts. */
+/** Returns the end of an incident: the last failure if there was no traffic since then; undefined while the incident lasts. */
 export function endOf(incident: Incident): number | undefined {
-  return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastSeen(incident));
+  return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastTroubleAt(incident));
 }
 
 /** Returns the last known time of trouble. */
-export function lastSeen({ calmSince, quietSince, failedAt, checkedAt, startedAt }: Incident): number {
+export function lastTroubleAt({ calmSince, quietSince, failedAt, checkedAt, startedAt }: Incident): number {
   return quietSince === undefined ? (calmSince ?? checkedAt) : Math.max(startedAt, failedAt ?? startedAt);
 }
 
-/** If the clock was set back, the incident continues from now: future timestamps would delay its end. */
-function movedTo(
+/** Moves future timestamps back to `at` after the clock was set back, because they would delay the incident's end. */
+function clampTimes(
   at: number,
   { startedAt, calmSince, failedAt, servedAt, quietSince, ...incident }: Incident,
 ): Incident {
@@ -106,13 +106,13 @@ function movedTo(
   };
 }
 
-/** Ends the incident of a model that is no longer offered. The removal is no recovery, unless the model was already without trouble. */
-export function abandon(current: Incident): Incident | undefined {
-  const ended = end(current, lastSeen(current));
+/** Ends the incident of a model that is no longer offered. A removal only counts as a recovery if the trouble was already over. */
+export function endRemoved(current: Incident): Incident | undefined {
+  const ended = end(current, lastTroubleAt(current));
   return ended && { ...ended, isRemoved: current.calmSince === undefined };
 }
 
-/** Returns the end of a past incident; `no_traffic` if no request followed the last failure. */
+/** Returns how an incident ended; `no_traffic` if no request followed the last failure. */
 export function outcomeOf({ isRemoved, quietSince }: Incident): 'recovered' | 'no_traffic' | 'removed' {
   if (isRemoved === true) return 'removed';
   return quietSince === undefined ? 'recovered' : 'no_traffic';
@@ -121,7 +121,7 @@ export function outcomeOf({ isRemoved, quietSince }: Incident): 'recovered' | 'n
 function suspect(model: string, observation: Observation, trouble: Trouble, id: string): Incident {
   const { at, answered, servedAt } = observation;
   const unset = { openedAt: undefined, calmSince: undefined, quietSince: undefined, endedAt: undefined };
-  const failedAt = failureOf(observation, trouble);
+  const failedAt = failureTimeOf(observation, trouble);
   return {
     id,
     model,
@@ -136,8 +136,8 @@ function suspect(model: string, observation: Observation, trouble: Trouble, id: 
   };
 }
 
-/** If no failed request is recorded, a breaker has seen the failure. */
-function failureOf({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
+/** Returns the time of the failure; now if no failed request is recorded, because a breaker has seen it. */
+function failureTimeOf({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
   return cause === 'slow' ? undefined : (failedAt ?? at);
 }
 
@@ -145,9 +145,9 @@ function worsen(current: Incident, observation: Observation, trouble: Trouble): 
   const { at, answered } = observation;
   const isWorse = trouble.kind === 'down' && current.kind === 'degraded';
   const { kind, cause } = isWorse ? trouble : current;
-  // A few failed requests of one account are no incident yet.
+  // A few failed requests of one account are not an incident yet.
   const isOpen = trouble.cause !== 'last_failed' && at - current.startedAt >= openAfterMs[trouble.kind];
-  const failedAt = observation.failedAt ?? current.failedAt ?? failureOf(observation, trouble);
+  const failedAt = observation.failedAt ?? current.failedAt ?? failureTimeOf(observation, trouble);
   const shares = [current.lowestAnswered, answered].filter((share) => share !== undefined);
   return {
     ...current,
@@ -163,7 +163,7 @@ function worsen(current: Incident, observation: Observation, trouble: Trouble): 
   };
 }
 
-/** An unconfirmed suspicion leaves no incident. */
+/** Ends an incident. One that was only suspected is dropped. */
 function end(current: Incident, endedAt: number): Incident | undefined {
   return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt };
 }

@@ -2,23 +2,23 @@ import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { healthReadings } from './readings.ts';
+import { getHealthReadings } from './readings.ts';
 import { assess, type Assessment, availabilityOf, noTraffic, type RecentTraffic, type Trouble } from './trouble.ts';
-import { type Incident, rememberedBy } from './incident.ts';
+import { type Incident, getRememberedFailure } from './incident.ts';
 import type { ModelSpeed } from './model-speed.ts';
 
 /**
- * `working`: no impact on clients. `no_data`: no known problem, but also no answer in the last 90 days that shows that the model works.
- * `unknown`: it failed and had no request since, or only failures of it are known. See `Trouble` for the others.
+ * `working`: no impact on clients. `no_data`: no known problem, but no response in the last 90 days that shows that the model works.
+ * `unknown`: the model failed and had no request since, or only its failures are known. See `Trouble` for the other states.
  */
 export type ModelState = 'working' | 'degraded' | 'down' | 'unknown' | 'no_data';
 
-const troubled: readonly ModelState[] = ['down', 'degraded', 'unknown'];
+const troubledStates: readonly ModelState[] = ['down', 'degraded', 'unknown'];
 
 /** Ranks a state for sorting: the worst state is the smallest number. */
 export function severityOf(state: ModelState): number {
-  const index = troubled.indexOf(state);
-  return index < 0 ? troubled.length : index;
+  const index = troubledStates.indexOf(state);
+  return index < 0 ? troubledStates.length : index;
 }
 
 /** Current state of a catalog model. */
@@ -33,18 +33,18 @@ export interface ModelHealth {
   readonly failedAt: number | undefined;
   /** Median ms to the first token in the last hour; undefined without any. */
   readonly firstTokenMs: number | undefined;
-  /** Its routes in the order of gateway.yaml; vendors' names and faults are for operators only. */
+  /** The model's routes in the order of gateway.yaml. Vendors' names and faults are for operators only. */
   readonly routes: readonly RouteStatus[];
   /** Requests of the last five minutes; undefined while the database does not respond. */
   readonly traffic: RecentTraffic | undefined;
 }
 
 /**
- * Reads the state of every offered model, in the order of gateway.yaml, at most a few seconds old. Does not reject: while the database does
- * not respond, only breakers decide.
+ * Reads the state of every offered model, in the order of gateway.yaml; at most a few seconds old. Does not reject. While the database does
+ * not respond, the state depends on breakers only.
  */
 export async function readModelHealth(gateway: StatusReports, host: Host): Promise<readonly ModelHealth[]> {
-  const readings = healthReadings(host);
+  const readings = getHealthReadings(host);
   const [traffic, speed, days, current] = await Promise.all([
     readings.traffic.get().catch(() => undefined),
     readings.speed.get().catch(() => undefined),
@@ -60,11 +60,11 @@ export async function readModelHealth(gateway: StatusReports, host: Host): Promi
     const isUsed = hasAnswered || (recent?.answered ?? 0) > 0;
     const hasFailed = days?.get(name)?.some(({ failed }) => failed > 0) === true;
     const evidence = { recent, speed: speed?.get(name), isUsed, hasFailed, current: incidents.get(name) };
-    return describe(model, statuses, evidence, host.now());
+    return describeHealth(model, statuses, evidence, host.now());
   });
 }
 
-/** Reads only the states, by public name. Does not reject. */
+/** Reads only the states of all models, by public name. Does not reject. */
 export async function readModelStates(gateway: StatusReports, host: Host): Promise<ReadonlyMap<string, ModelState>> {
   return new Map((await readModelHealth(gateway, host)).map(({ id, state }) => [id, state]));
 }
@@ -77,30 +77,30 @@ interface Evidence {
   readonly current: Incident | undefined;
 }
 
-function describe(
+function describeHealth(
   model: Model,
   statuses: ReadonlyMap<string, RouteStatus>,
   { recent, speed, isUsed, hasFailed, current }: Evidence,
   now: number,
 ): ModelHealth {
   const { trouble, isQuiet, failedAt } = assessModel(model, statuses, recent, speed, current, now);
-  const untroubled = isUsed ? 'working' : hasFailed ? 'unknown' : 'no_data';
+  const stateWithoutTrouble = isUsed ? 'working' : hasFailed ? 'unknown' : 'no_data';
   return {
     id: model.publicName,
-    state: isQuiet ? 'unknown' : (trouble?.kind ?? untroubled),
+    state: isQuiet ? 'unknown' : (trouble?.kind ?? stateWithoutTrouble),
     trouble,
     since: trouble && current?.startedAt,
     failedAt: trouble && failedAt,
     firstTokenMs: speed?.lastHourMs,
-    routes: model.routes.map(({ id }) => statuses.get(id) ?? closed(id)),
+    routes: model.routes.map(({ id }) => statuses.get(id) ?? closedRoute(id)),
     traffic: recent,
   };
 }
 
 /**
- * Returns the current state of one model.
+ * Assesses the current state of one model.
  *
- * @param current its open incident, suspected or not
+ * @param current the incident that has not ended, if any
  */
 export function assessModel(
   { routes }: Catalog['models'][number],
@@ -111,9 +111,9 @@ export function assessModel(
   now: number,
 ): Assessment {
   const availability = routes.map(({ id }) => availabilityOf(statuses.get(id)));
-  return assess(availability, traffic, speed?.usualMs, rememberedBy(current), now);
+  return assess(availability, traffic, speed?.usualMs, getRememberedFailure(current), now);
 }
 
-function closed(route: string): RouteStatus {
+function closedRoute(route: string): RouteStatus {
   return { route, state: 'closed', open_until: null, reason: null };
 }

@@ -14,8 +14,8 @@ export interface ModelSpeed {
   readonly tokensPerSecond: number | undefined;
 }
 
-/** Period of the usual median, and the minimum number of responses for it. */
-const usual = { hours: 7 * 24, answers: 200 };
+/** Period of the usual median, and minimum number of responses for it. */
+const usualPeriod = { hours: 7 * 24, minResponses: 200 };
 
 /**
  * Reads the speed of every model with traffic, by public name.
@@ -27,8 +27,8 @@ export async function readModelSpeed(
   now: number,
 ): Promise<ReadonlyMap<string, ModelSpeed>> {
   const [week, streaming, hour] = await Promise.all([
-    readUsage(database, { since: startOfHours(now, usual.hours) }, ['model']),
-    readStreamingSpeed(database, startOfHours(now, usual.hours)),
+    readUsage(database, { since: startOfHours(now, usualPeriod.hours) }, ['model']),
+    readStreamingSpeed(database, startOfHours(now, usualPeriod.hours)),
     readUsage(database, { since: startOfHours(now, 2) }, ['model']),
   ]);
   const lastHour = new Map(hour.map(({ model, firstContent }) => [model, quantile(firstContent, 0.5)]));
@@ -36,7 +36,7 @@ export async function readModelSpeed(
     week.flatMap(({ model, firstContent }) => {
       if (model === null) return [];
       const weekMs = quantile(firstContent, 0.5);
-      const usualMs = sizeOf(firstContent) < usual.answers ? undefined : weekMs;
+      const usualMs = sizeOf(firstContent) < usualPeriod.minResponses ? undefined : weekMs;
       return [[model, { lastHourMs: lastHour.get(model), usualMs, weekMs, tokensPerSecond: streaming.get(model) }]];
     }),
   );

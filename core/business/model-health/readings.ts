@@ -1,20 +1,20 @@
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { readDailyOutcomes } from './daily-answers.ts';
+import { readDailyOutcomes } from './daily-outcomes.ts';
 import { listIncidents, readCurrentIncidents } from './incident-store.ts';
 import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
 const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
-/** Slow readings are served stale while they are refreshed: no visitor waits for 90 days of usage. */
+/** Slow readings are served stale while they are refreshed, so that no visitor waits for 90 days of usage. */
 const staleForMs = 600_000;
-/** Period of counted answers and listed incidents, days. */
+/** Days whose responses are counted and whose incidents are listed. */
 export const historyDays = 90;
 const maxIncidents = 200;
 const deadlineMs = 2_000;
-const patience = 1_000; // ms that a page waits for a reading
-const knownForMs = 3_600_000; // incidents and history stay visible this long while the database is down
+const maxWaitMs = 1_000; // of a page for a reading
+const outageMaxAgeMs = 3_600_000; // of incidents and history while the database is down
 
 interface HealthReadings {
   readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
@@ -30,45 +30,45 @@ export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
 /** Result of the last checks of a model's routes. */
 export interface ModelCheckup {
   readonly at: number; // time of the last check, epoch ms
-  /** True if every route does what it declares. */
+  /** True if every route supports what it declares. */
   readonly isPassed: boolean;
-  /** True if the routes answer as the model of their baseline does; undefined if none was compared. */
+  /** True if the routes' responses match the model of their baseline; undefined if no route was compared. */
   readonly isSameModel: boolean | undefined;
 }
 
-/** Reads checkups by public model name; empty if operators do not publish them. */
+/** Reads checkups by public name of the model; empty if operators do not publish them. */
 export type ReadCheckups = (host: Host) => Promise<ReadonlyMap<string, ModelCheckup>>;
 
-export const healthReadings = perCatalog(createReadings);
+export const getHealthReadings = perCatalog(createReadings);
 
 function createReadings(host: Host): HealthReadings {
   const { database, catalog } = host;
   const timeZone = host.section(service).time_zone;
   const now = () => host.now();
-  const current = { maxAge: maxAgesMs.now, deadline: deadlineMs, patience, now: () => host.monotonic() };
+  const defaults = { maxAge: maxAgesMs.now, deadline: deadlineMs, patience: maxWaitMs, now: () => host.monotonic() };
   return {
-    traffic: new FreshValue({ ...current, read: () => readRecentTraffic(database, catalog, now()) }),
+    traffic: new FreshValue({ ...defaults, read: () => readRecentTraffic(database, catalog, now()) }),
     speed: new FreshValue({
-      ...current,
+      ...defaults,
       maxAge: maxAgesMs.speed,
       staleFor: staleForMs,
       read: () => readModelSpeed(database, now()),
     }),
     days: new FreshValue({
-      ...current,
+      ...defaults,
       maxAge: maxAgesMs.days,
       staleFor: staleForMs,
-      knownFor: knownForMs,
+      knownFor: outageMaxAgeMs,
       read: () => readDailyOutcomes(database, { now: now(), timeZone, days: historyDays }),
     }),
     incidents: new FreshValue({
-      ...current,
-      knownFor: knownForMs,
+      ...defaults,
+      knownFor: outageMaxAgeMs,
       read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: maxIncidents }),
     }),
     current: new FreshValue({
-      ...current,
-      knownFor: knownForMs,
+      ...defaults,
+      knownFor: outageMaxAgeMs,
       read: async () => readCurrentIncidents(database.fork()),
     }),
   };

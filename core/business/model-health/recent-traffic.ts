@@ -3,12 +3,12 @@ import type { Database } from '#core/platform/database/database.ts';
 import { ownFaults } from '#core/gateway/facts.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
-import { latest, type RecentTraffic, trafficWindow } from './trouble.ts';
+import { latest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
 
 /**
- * Reads the traffic of each model in the records of the last minutes, by public name. Uses records instead of the hourly usage, whose hours
- * show neither the start nor the end of a fault. Answers from the cache count as answered, but neither as fast nor as proof that the model
- * responds.
+ * Reads the traffic of each model in the records of the last minutes, by public name. Uses records instead of the hourly usage, which shows
+ * neither the start nor the end of a fault. Responses from the cache count as answered, but do not show that the model responds, or how
+ * fast.
  *
  * @param now epoch ms
  */
@@ -17,12 +17,12 @@ export async function readRecentTraffic(
   catalog: Pick<Catalog, 'resolve'>,
   now: number,
 ): Promise<ReadonlyMap<string, RecentTraffic>> {
-  const isOwn = `attempts IS NOT NULL AND (${ownFaults.map((fault) => `attempts @> '[{"fault": "${fault}"}]'`).join(' OR ')})`;
+  const isOwnFault = `attempts IS NOT NULL AND (${ownFaults.map((fault) => `attempts @> '[{"fault": "${fault}"}]'`).join(' OR ')})`;
   const rows = await database.query<{ readonly model: string } & RecentTraffic>(
     `WITH recent AS MATERIALIZED (
        SELECT coalesce(alias_of, model) AS model, account_id, first_content_ms, outcome = 'answered' AS is_answered,
          outcome = 'answered' AND first_content_ms IS NOT NULL AND cache IS DISTINCT FROM 'hit' AS is_served,
-         outcome IN ('failed', 'interrupted') AND NOT (${isOwn}) AS is_failed,
+         outcome IN ('failed', 'interrupted') AND NOT (${isOwnFault}) AS is_failed,
          started_at + coalesce(first_content_ms, duration_ms, 0) * interval '1 millisecond' AS at
        FROM request_log WHERE started_at >= ? AND started_at <= ? AND model IS NOT NULL AND is_metered
      ), latest AS (
@@ -38,19 +38,19 @@ export async function readRecentTraffic(
        (extract(epoch FROM min(latest.failed)) * 1000)::float8 AS "lastFailedAt",
        (extract(epoch FROM min(latest.served)) * 1000)::float8 AS "lastServedAt"
      FROM recent JOIN latest USING (model) GROUP BY recent.model`,
-    [timestamp(now - trafficWindow), timestamp(now)],
+    [timestamp(now - trafficWindowMs), timestamp(now)],
   );
   const byModel = new Map<string, RecentTraffic>();
   for (const row of rows) {
     const { model, ...traffic } = toRecord(row);
     const name = catalog.resolve(model)?.publicName;
-    if (name !== undefined) byModel.set(name, add(byModel.get(name), traffic));
+    if (name !== undefined) byModel.set(name, addTraffic(byModel.get(name), traffic));
   }
   return byModel;
 }
 
-/** Adds requests under a previous name to the current name's; the median with more responses wins. */
-function add(sum: RecentTraffic | undefined, added: RecentTraffic): RecentTraffic {
+/** Adds requests under a previous name to the requests under the current name. Keeps the median of more responses. */
+function addTraffic(sum: RecentTraffic | undefined, added: RecentTraffic): RecentTraffic {
   if (sum === undefined) return added;
   const lastFailedAt = latest(sum.lastFailedAt, added.lastFailedAt);
   const lastServedAt = latest(sum.lastServedAt, added.lastServedAt);

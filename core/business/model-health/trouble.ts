@@ -7,28 +7,28 @@ export interface Trouble {
 }
 
 /**
- * `routes_out`: no route takes requests, or none has responded since its breaker opened. `failing`: too many requests fail.
- * `last_failed`: too few requests to tell, but the last ones failed. `recovering`: most requests failed, and the last ones did not.
+ * `routes_out`: no route accepts requests, or no route has responded since its breaker opened. `failing`: too many requests fail.
+ * `last_failed`: too few requests to tell, but the last ones failed. `recovering`: most requests failed, but the last ones succeeded.
  * `slow`: the first token takes much longer than usual.
  */
 type TroubleCause = (typeof troubleCauses)[number];
 
 export const troubleCauses = ['routes_out', 'failing', 'recovering', 'slow', 'last_failed'] as const;
 
-/** Requests to a model within `trafficWindow`. Times are epoch ms, of the first content or the failure. */
+/** Requests to a model within `trafficWindowMs`. Times are epoch ms, of the first content or the failure. */
 export interface RecentTraffic {
   readonly answered: number;
   /** Failed, or interrupted by the end of the gateway's process. */
   readonly failed: number;
-  /** Median ms to the first content of answers given by a route; undefined without any. */
+  /** Median ms to the first content of a route's responses; undefined without any. */
   readonly firstTokenMs: number | undefined;
-  /** Number of answers in the median. */
+  /** Number of responses in the median. */
   readonly timed: number;
   /** Accounts whose requests failed. */
   readonly failedAccounts: number;
   /** Failures since a route last responded. */
   readonly failedInRow: number;
-  /** Responses of a route since the last failure; answers from the cache prove nothing. */
+  /** Responses of a route since the last failure. Responses from the cache do not count. */
   readonly servedInRow: number;
   readonly lastFailedAt: number | undefined;
   readonly lastServedAt: number | undefined;
@@ -46,10 +46,10 @@ export const noTraffic: RecentTraffic = {
   lastServedAt: undefined,
 };
 
-/** Length, in ms, of the traffic that shows the current state of a model. */
-export const trafficWindow = 5 * 60_000;
+/** Length of the traffic that shows the current state of a model. */
+export const trafficWindowMs = 5 * 60_000;
 
-/** A model without requests counts as quiet this long after its last failure: its state is unknown. */
+/** Time after its last failure from which the state of a model without requests is unknown. */
 const quietAfterMs = 15 * 60_000;
 
 /** Numbers of requests and shares of failures from which clients notice trouble. */
@@ -58,18 +58,19 @@ const limits = {
   /** Few requests suffice if consecutive failures come from several accounts. */
   downOfFew: { inRow: 3, accounts: 2 },
   degraded: { failed: 3, share: 0.05 },
-  /** The breaker of an open route has already seen the failures: fewer of them count. */
+  /** Fewer failures count while a route is out, because its breaker has already seen some. */
   routeOut: { failed: 2, share: 0.01 },
   /** Among so few requests, consecutive failures at the end count at any share. */
   few: { requests: 20, inRow: 2 },
   /** Consecutive successes that show a recovery, as a share of the failures. */
   recovering: 0.1,
-  slow: { answers: 10, factor: 2, leastMs: 500 },
+  slow: { minResponses: 10, factor: 2, minExcessMs: 500 },
 } as const;
 
 /** Availability of a route according to its breaker. `unproven`: its cooldown is over, but it has not responded since. */
 export type RouteAvailability = 'available' | 'unproven' | 'out';
 
+/** Returns the availability of a route; a route without a status is available. */
 export function availabilityOf(status: RouteStatus | undefined): RouteAvailability {
   if (status === undefined || status.state === 'closed') return 'available';
   return status.state === 'half_open' ? 'unproven' : 'out';
@@ -88,9 +89,9 @@ export interface RememberedFailure extends Trouble {
 /** State of a model at one moment. */
 export interface Assessment {
   readonly trouble: Trouble | undefined;
-  /** True if only the past shows the trouble: the model has not responded since. */
+  /** True if only the past shows the trouble, because the model has not responded since. */
   readonly isRemembered: boolean;
-  /** True if it has had no request for long: its trouble may be over. */
+  /** True if the model had no request for a long time, so its trouble may be over. */
   readonly isQuiet: boolean;
   /** Time of the last known failure, epoch ms. */
   readonly failedAt: number | undefined;
@@ -99,10 +100,10 @@ export interface Assessment {
 }
 
 /**
- * Evaluates a model by its routes, its recent traffic and its remembered failures. Only a response ends trouble, never time. Responses are
- * remembered like failures, because both may have left the traffic before the next evaluation.
+ * Assesses a model by its routes, its recent traffic and its remembered failures. Only a response ends trouble, never the passing of time.
+ * Responses are remembered like failures, because both may have left the traffic before the next assessment.
  *
- * @param usualFirstTokenMs its median of the last week
+ * @param usualFirstTokenMs the model's median of the last week
  * @param now epoch ms
  */
 export function assess(
@@ -112,24 +113,24 @@ export function assess(
   remembered: RememberedFailure | undefined,
   now: number,
 ): Assessment {
-  const found = findTrouble(routes, traffic, usualFirstTokenMs);
+  const observed = findTrouble(routes, traffic, usualFirstTokenMs);
   const failedAt = latest(traffic?.lastFailedAt, remembered?.failedAt);
   const servedAt = latest(traffic?.lastServedAt, remembered?.servedAt);
-  const isProven = (servedAt ?? 0) > (remembered?.failedAt ?? 0);
-  const isMilder = found === undefined || (found.kind === 'degraded' && remembered?.kind === 'down');
-  const isRemembered = isMilder && remembered !== undefined && !isProven;
-  const apparent = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : found;
+  const hasResponded = (servedAt ?? 0) > (remembered?.failedAt ?? 0);
+  const isMilder = observed === undefined || (observed.kind === 'degraded' && remembered?.kind === 'down');
+  const isRemembered = isMilder && remembered !== undefined && !hasResponded;
+  const apparent = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : observed;
   const trouble = apparent && isConfirmed(apparent, servedAt, remembered, now) ? failing : apparent;
-  const isUsed = traffic === undefined || countOf(traffic) > 0;
+  const mayHaveRequests = traffic === undefined || countOf(traffic) > 0;
   const wouldBeTried = routes.some((route) => route !== 'out');
   const isOld = failedAt !== undefined && now - failedAt >= quietAfterMs;
-  const isQuiet = trouble !== undefined && !isUsed && wouldBeTried && isOld;
+  const isQuiet = trouble !== undefined && !mayHaveRequests && wouldBeTried && isOld;
   return { trouble, isRemembered, isQuiet, failedAt, servedAt };
 }
 
 const failing: Trouble = { kind: 'down', cause: 'failing' };
 
-/** True if clients' failures were too few to tell, and a probe of every route confirmed them a short time ago. */
+/** Returns true if clients' failures were too few to tell, and a recent probe of every route confirmed them. */
 function isConfirmed(
   { kind, cause }: Trouble,
   servedAt: number | undefined,
@@ -138,7 +139,7 @@ function isConfirmed(
 ): boolean {
   const confirmedAt = remembered?.confirmedAt ?? -Infinity;
   if (kind === 'down' || (cause !== 'failing' && cause !== 'last_failed')) return false;
-  return now - confirmedAt < trafficWindow && (servedAt ?? 0) < confirmedAt;
+  return now - confirmedAt < trafficWindowMs && (servedAt ?? 0) < confirmedAt;
 }
 
 /**
@@ -159,14 +160,14 @@ export function findTrouble(
 }
 
 /** Returns the share of answered requests, 0 to 1; undefined if there were too few to tell. */
-export function answeredShare(traffic: RecentTraffic | undefined): number | undefined {
+export function computeAnsweredShare(traffic: RecentTraffic | undefined): number | undefined {
   const requests = countOf(traffic);
   return traffic === undefined || requests < limits.down.requests ? undefined : traffic.answered / requests;
 }
 
 function findFailing(
   traffic: RecentTraffic,
-  least: { readonly failed: number; readonly share: number },
+  minimum: { readonly failed: number; readonly share: number },
 ): Trouble | undefined {
   const { failed, failedInRow, servedInRow, lastServedAt } = traffic;
   if (failed === 0) return undefined;
@@ -178,7 +179,7 @@ function findFailing(
   }
   const isFew = requests < limits.few.requests;
   if (isFew && lastServedAt === undefined) return { kind: 'degraded', cause: 'last_failed' };
-  if (failed >= least.failed && share >= least.share) return { kind: 'degraded', cause: 'failing' };
+  if (failed >= minimum.failed && share >= minimum.share) return { kind: 'degraded', cause: 'failing' };
   return isFew && failedInRow >= limits.few.inRow ? { kind: 'degraded', cause: 'last_failed' } : undefined;
 }
 
@@ -189,9 +190,9 @@ function isDown(traffic: RecentTraffic): boolean {
 }
 
 function isSlow(traffic: RecentTraffic | undefined, usual: number | undefined): boolean {
-  const { answers, factor, leastMs } = limits.slow;
-  if (usual === undefined || traffic?.firstTokenMs === undefined || traffic.timed < answers) return false;
-  return traffic.firstTokenMs >= usual * factor && traffic.firstTokenMs >= usual + leastMs;
+  const { minResponses, factor, minExcessMs } = limits.slow;
+  if (usual === undefined || traffic?.firstTokenMs === undefined || traffic.timed < minResponses) return false;
+  return traffic.firstTokenMs >= usual * factor && traffic.firstTokenMs >= usual + minExcessMs;
 }
 
 function countOf(traffic: RecentTraffic | undefined): number {

@@ -4,12 +4,12 @@ import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { abandon, follow, type Incident, type Observation, outcomeOf } from './incident.ts';
+import { endRemoved, updateIncident, type Incident, type Observation, outcomeOf } from './incident.ts';
 import { readCurrentIncidents, removeIncident, writeIncident, removeOldIncidents } from './incident-store.ts';
 import { assessModel } from './model-health.ts';
-import { healthReadings } from './readings.ts';
+import { getHealthReadings } from './readings.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
-import { answeredShare, noTraffic } from './trouble.ts';
+import { computeAnsweredShare, noTraffic } from './trouble.ts';
 
 interface IncidentChanges {
   readonly opened: readonly Incident[];
@@ -17,8 +17,8 @@ interface IncidentChanges {
 }
 
 /**
- * Observes every model once and updates the incidents in one transaction. If several instances do this at the same time, only one succeeds.
- * State is kept in the table only, so a restart changes nothing.
+ * Observes every model once and updates the incidents in one transaction. If several instances do this at the same time, only one
+ * continues. The state is only in the table, so a restart changes nothing.
  *
  * @returns undefined if another instance holds the lock
  */
@@ -29,19 +29,19 @@ export async function watchModels(gateway: StatusReports, host: Host): Promise<I
       `SELECT pg_try_advisory_xact_lock(hashtext('watch-models')) AS is_mine`,
     );
     if (lock?.is_mine !== true) return undefined;
-    return record(transaction, host.catalog.models, observe);
+    return updateIncidents(transaction, host.catalog.models, observe);
   });
 }
 
 type Observe = (model: Model, current: Incident | undefined) => Observation;
 
-/** While the usual speeds, the slowest query, are missing, only slowness is not detected. */
+/** Reads the sources of observations. Without the usual speeds, whose query is the slowest, only slowness is not detected. */
 async function readSources(gateway: StatusReports, host: Host): Promise<Observe> {
   const { database, catalog } = host;
   const at = host.now();
   const [traffic, speed] = await Promise.all([
     readRecentTraffic(database, catalog, at),
-    healthReadings(host)
+    getHealthReadings(host)
       .speed.get()
       .catch(() => undefined),
   ]);
@@ -49,11 +49,11 @@ async function readSources(gateway: StatusReports, host: Host): Promise<Observe>
   return (model, current) => {
     const recent = traffic.get(model.publicName) ?? noTraffic;
     const assessment = assessModel(model, statuses, recent, speed?.get(model.publicName), current, at);
-    return { at, ...assessment, answered: answeredShare(recent) };
+    return { at, ...assessment, answered: computeAnsweredShare(recent) };
   };
 }
 
-async function record(
+async function updateIncidents(
   transaction: EntityManager,
   models: readonly Model[],
   observe: Observe,
@@ -63,27 +63,29 @@ async function record(
   const opened: Incident[] = [];
   const ended: Incident[] = [];
   for (const name of new Set([...current.keys(), ...offered.keys()])) {
-    const before = current.get(name);
+    const previous = current.get(name);
     const model = offered.get(name);
-    const after =
-      model === undefined ? before && abandon(before) : follow(name, before, observe(model, before), randomUUIDv7);
-    if (after !== undefined) await writeIncident(transaction, after);
-    else if (before !== undefined) await removeIncident(transaction, before);
-    if (after?.openedAt !== undefined && before?.openedAt === undefined) opened.push(after);
-    if (after?.endedAt !== undefined) ended.push(after);
+    const updated =
+      model === undefined
+        ? previous && endRemoved(previous)
+        : updateIncident(name, previous, observe(model, previous), randomUUIDv7);
+    if (updated !== undefined) await writeIncident(transaction, updated);
+    else if (previous !== undefined) await removeIncident(transaction, previous);
+    if (updated?.openedAt !== undefined && previous?.openedAt === undefined) opened.push(updated);
+    if (updated?.endedAt !== undefined) ended.push(updated);
   }
   return { opened, ended };
 }
 
 const intervalSeconds = 15;
 
-const endings = {
+const endingTexts = {
   recovered: 'has recovered',
   no_traffic: 'had no traffic since it failed, and is used again',
   removed: 'was removed from the catalog, without having recovered',
 } as const;
 
-/** Opens and ends incidents from breakers and records; `onChange` runs after a change. */
+/** Creates the job that opens and ends incidents from breakers and records. `onChange` runs after a change. */
 export function watchJob(gateway: StatusReports, onChange: (host: Host) => void): JobDefinition {
   return {
     name: 'watch-models',
@@ -93,7 +95,8 @@ export function watchJob(gateway: StatusReports, onChange: (host: Host) => void)
     async run(_data, host) {
       const { opened = [], ended = [] } = (await watchModels(gateway, host)) ?? {};
       for (const { model, kind, cause } of opened) host.log.warn(`incident: model ${model} is ${kind} (${cause})`);
-      for (const incident of ended) host.log.info(`incident: model ${incident.model} ${endings[outcomeOf(incident)]}`);
+      for (const incident of ended)
+        host.log.info(`incident: model ${incident.model} ${endingTexts[outcomeOf(incident)]}`);
       if (opened.length + ended.length > 0) onChange(host);
     },
   };

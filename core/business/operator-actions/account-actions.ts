@@ -1,23 +1,23 @@
-import { AccountError } from '../accounts/account-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { integer, object } from '#core/platform/schema.ts';
+import { AccountError } from '../accounts/account-error.ts';
 import type { AccountRecord } from '../accounts/account-record.ts';
 import { defineAction, note, text } from './action-kind.ts';
 import { accountSubject } from './subjects.ts';
-import { days as tellDays, quoted, receiver, signIn as tellSignIn } from './telling.ts';
-import { integer, object } from '#core/platform/schema.ts';
+import { describeDayCount, describeQuoted, describeRecipient, describeSignIn } from './member-describers.ts';
 
 /*
- * Actions on accounts. Each loads its implementation when performed: MikroORM would slow all commands down.
+ * Actions on accounts. Each loads its implementation when performed, because MikroORM would slow down all commands.
  */
 
 const recovery = () => import('../accounts/recovery.ts');
 const blocking = () => import('../accounts/blocking.ts');
 
 const signIn = text('Name of the provider, such as google.', 60);
-/** Excludes characters that separate or enclose the addresses of a mail. */
+/** Excludes characters that separate or enclose addresses in an email. */
 const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
 
-async function findOther(host: Host, to: string): Promise<AccountRecord> {
+async function findOtherAccount(host: Host, to: string): Promise<AccountRecord> {
   const { findAccountByHandle } = await import('../accounts/account-list.ts');
   return findAccountByHandle(host, to);
 }
@@ -26,7 +26,7 @@ export const accountActions = [
   defineAction({
     name: 'account.block',
     subject: accountSubject,
-    summary: 'refuse an account, end its sessions and prevent its sign-in',
+    summary: 'block an account, end its sessions and prevent its sign-in',
     input: object(['note'], { note }),
     isDanger: true,
     sparesOperators: true,
@@ -37,7 +37,7 @@ export const accountActions = [
   defineAction({
     name: 'account.unblock',
     subject: accountSubject,
-    summary: 'serve a blocked account again, with the same key',
+    summary: 'unblock an account, with the same key',
     input: object({}),
     async perform({ database }, id) {
       await (await blocking()).unblockAccount(database, id);
@@ -48,21 +48,21 @@ export const accountActions = [
     subject: accountSubject,
     summary: 'add days to an account, or take days back from the end with a negative number',
     input: object(['days', 'note'], {
-      days: integer({ minimum: -365, maximum: 365 }, 'Days to add; negative ones are taken.'),
+      days: integer({ minimum: -365, maximum: 365 }, 'Days to add; a negative number takes days back.'),
       label: text('What customers read as the name of added days; default: their number.', 60),
       note,
     }),
-    tells: { days: tellDays, label: quoted },
-    async perform({ database }, id, { days, label, note: why }) {
+    tells: { days: describeDayCount, label: describeQuoted },
+    async perform({ database }, id, { days, label, note: reason }) {
       const { grantDays, revokeDays } = await import('../accounts/ledger.ts');
-      if (days > 0) await grantDays(database, id, { days, label, note: why });
-      else if (days < 0) await database.fork().transactional((transaction) => revokeDays(transaction, id, -days, why));
+      if (days > 0) await grantDays(database, id, { days, label, note: reason });
+      if (days < 0) await database.fork().transactional((transaction) => revokeDays(transaction, id, -days, reason));
     },
   }),
   defineAction({
     name: 'account.note',
     subject: accountSubject,
-    summary: 'write a note about an account, which only operators see',
+    summary: 'add a note about an account, which only operators see',
     input: object(['note'], { note }),
     // The recorded action is the note.
     perform: () => Promise.resolve(),
@@ -70,13 +70,13 @@ export const accountActions = [
   defineAction({
     name: 'account.change_email',
     subject: accountSubject,
-    summary: 'give an account another e-mail address; the former one gets a mail',
+    summary: 'change the e-mail address of an account, and notify the previous address',
     input: object(['to', 'note'], {
       to: { ...text('The new address.', 320), pattern: emailAddress, format: 'email' },
       note,
     }),
     sparesOperators: true,
-    tells: { to: receiver },
+    tells: { to: describeRecipient },
     async perform(host, id, { to }) {
       await (await recovery()).changeEmail(host, id, to);
     },
@@ -84,11 +84,11 @@ export const accountActions = [
   defineAction({
     name: 'account.remove_sign_in',
     subject: accountSubject,
-    summary: 'remove a sign-in from an account, also the last one, and end its sessions',
+    summary: 'remove a sign-in from an account, even the last one, and end its sessions',
     input: object(['sign_in', 'note'], { sign_in: signIn, note }),
     isDanger: true,
     sparesOperators: true,
-    tells: { sign_in: tellSignIn },
+    tells: { sign_in: describeSignIn },
     async perform(host, id, { sign_in: provider }) {
       await (await recovery()).removeSignIn(host, id, provider);
     },
@@ -100,9 +100,9 @@ export const accountActions = [
     input: object(['sign_in', 'to', 'note'], { sign_in: signIn, to: text('The other account.'), note }),
     isDanger: true,
     sparesOperators: true,
-    tells: { sign_in: tellSignIn, to: receiver },
+    tells: { sign_in: describeSignIn, to: describeRecipient },
     async resolve(host, input) {
-      const other = await findOther(host, input.to).catch((error: unknown) => {
+      const other = await findOtherAccount(host, input.to).catch((error: unknown) => {
         // `perform` reports it, on record.
         if (error instanceof AccountError) return undefined;
         throw error;
@@ -110,13 +110,13 @@ export const accountActions = [
       return other === undefined ? input : { ...input, to: other.id };
     },
     async perform(host, id, input) {
-      await (await recovery()).moveSignIn(host, id, input.sign_in, (await findOther(host, input.to)).id);
+      await (await recovery()).moveSignIn(host, id, input.sign_in, (await findOtherAccount(host, input.to)).id);
     },
   }),
   defineAction({
     name: 'account.delete',
     subject: accountSubject,
-    summary: 'remove what is personal of an account, for good',
+    summary: 'permanently delete the personal data of an account',
     input: object(['confirm'], {
       confirm: text('The e-mail address of the account, or its id, to show that it is meant.', 320),
       note,

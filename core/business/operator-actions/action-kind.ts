@@ -1,14 +1,14 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Infer, integer, type JsonSchema } from '#core/platform/schema.ts';
-import type { ActionWords, Operator } from './operator-actions.ts';
-import type { Tellers } from './telling.ts';
+import type { ActionDetails, Operator } from './operator-actions.ts';
+import type { MemberDescribers } from './member-describers.ts';
 
-/** Reason why an action on neither an account nor an order was not done. The message is for people. */
+/** Error of an action that concerns neither an account nor an order. The message is for people. */
 export class ActionRefused extends Error {
   override readonly name = 'ActionRefused';
   readonly kind: 'refused' | 'invalid' | 'not_found';
 
-  /** @param kind `invalid` for an input that could never be done; `not_found` for a subject that does not exist */
+  /** @param kind `invalid` for an input that can never succeed; `not_found` for a subject that does not exist */
   constructor(message: string, kind: ActionRefused['kind'] = 'refused') {
     super(message);
     this.kind = kind;
@@ -19,34 +19,34 @@ export class ActionRefused extends Error {
 export interface ActionSubject {
   /** Passed to `perform`. */
   readonly id: string;
-  /** Name of the id in responses; default: that of the kind. */
+  /** Name of the id in responses; default: the name of the kind. */
   readonly name?: string;
-  /** Where the action is recorded: for a flag or refund, at its order. */
+  /** Id at which the action is recorded; for a flag or refund, its order's. */
   readonly recordedAt: string;
   /** Additional details for the record, if the input is not enough. */
-  readonly detail?: ActionWords;
+  readonly detail?: ActionDetails;
 }
 
 /** A kind of subject, such as accounts, orders or routes. */
 export interface SubjectKind {
-  /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`, or below `/books` without `find`. */
+  /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`; without `find`, below the name: `/books`. */
   readonly name: string;
   /**
-   * Finds a subject by what operators call it. Without it, actions are about all of the kind, or about what their input names, and are
-   * recorded at `name`.
+   * Finds a subject by the handle that operators use. Without `find`, actions concern the whole kind or the things that their input names,
+   * and are recorded at `name`.
    *
    * @throws AccountError, CheckoutError `not_found`, `ambiguous`
    */
   find?(host: Host, handle: string): Promise<ActionSubject>;
-  /** How the record prints the members of `detail`. */
-  readonly tells?: Tellers;
+  /** How the record describes the members of `detail`. */
+  readonly tells?: MemberDescribers;
 }
 
 /** The schema of an action's input: an object. */
 export type InputSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 
 /** An operator's action, from which its command, page, API endpoint and record are derived. */
-export interface ActionKind<Input extends object = ActionWords, Name extends string = string> {
+export interface ActionKind<Input extends object = ActionDetails, Name extends string = string> {
   /** `SUBJECT.VERB`, unique. The text `operator.did.NAME` says that it was done. */
   readonly name: Name;
   readonly subject: SubjectKind;
@@ -54,26 +54,26 @@ export interface ActionKind<Input extends object = ActionWords, Name extends str
   readonly summary: string;
   readonly input: InputSchema;
   /**
-   * How the record describes each member of the input, in this order, with the note last. Members without a teller are printed under their
+   * How the record describes each member of the input, in this order, with the note last. Members without an entry are described by their
    * names.
    */
-  readonly tells?: Tellers<Input>;
+  readonly tells?: MemberDescribers<Input>;
   /** Members of the input that are not recorded. */
   readonly unrecorded?: readonly string[];
   /** Members of the result that are shown once: no stored response contains them. */
   readonly secrets?: readonly string[];
-  /** True: its page and its command ask for confirmation. */
+  /** True if its page and its command ask for confirmation. */
   readonly isDanger?: boolean;
-  /** True: it could lock an operator out, and is refused for an operator's account. */
+  /** True if it could lock an operator out, so that it is refused for an operator's account. */
   readonly sparesOperators?: boolean;
   /**
-   * The input as it is recorded and performed: with ids instead of handles, because records of one account hold nothing personal of
-   * another, and with what an id alone would not say.
+   * Returns the input to record and perform. Replaces handles by ids, because the records of an account must not contain personal data of a
+   * different account, and adds details that an id alone does not show.
    */
   resolve?(host: Host, input: Input): Promise<Input>;
   /**
-   * @param operator for actions that record others
-   * @returns details to report beyond success, as JSON
+   * @param operator the acting operator, for an action that records further actions
+   * @returns details to report in addition to success, as JSON
    * @throws AccountError, CheckoutError, ActionRefused with messages for people
    */
   perform(
@@ -86,7 +86,9 @@ export interface ActionKind<Input extends object = ActionWords, Name extends str
 
 export type InputOf<S extends InputSchema> = Infer<S> & object;
 
-/** Ties an action to the schema of its input. `perform` loads what it needs: MikroORM would slow all commands down. */
+/**
+ * Infers the type of an action's input from its schema. `perform` loads its implementation, because MikroORM would slow down all commands.
+ */
 export function defineAction<const Name extends string, const S extends InputSchema>(
   action: ActionKind<InputOf<S>, Name> & { readonly input: S },
 ): ActionKind<InputOf<S>, Name> {
@@ -102,25 +104,25 @@ export const time = {
   format: 'date-time',
 } as const;
 
-/** A text that may have several lines. */
+/** Schema of a text that may have several lines. */
 export const lines = (description: string, maxLength: number) =>
   ({ ...text(description, maxLength), isMultiline: true }) as const;
 
-/** An amount, in the currency of the plans. */
+/** Schema of an amount in the currency of the plans. */
 export const amount = (description: string) => integer({ minimum: 1, isMoney: true }, description);
 
 export const note = lines('Why, for the record.', 500);
 
 /** Splits `account.add_days` into its subject `account` and its verb `add-days`, as in paths and commands. */
-export function partsOf(action: string): { readonly subject: string; readonly verb: string } {
+export function splitActionName(action: string): { readonly subject: string; readonly verb: string } {
   const dot = action.indexOf('.');
   return { subject: action.slice(0, dot), verb: action.slice(dot + 1).replaceAll('_', '-') };
 }
 
-/** The input in one line for commands, the operator's words last. */
-export function describeWords({ note: words, ...rest }: ActionWords): string | undefined {
-  const parts = Object.entries(rest).flatMap(([name, value]) =>
+/** Describes the details of an action in one line for commands, with the operator's note last. */
+export function describeDetails({ note: noteText, ...members }: ActionDetails): string | undefined {
+  const parts = Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}: ${String(value)}`],
   );
-  return [...parts, ...(words === undefined ? [] : [String(words)])].join(', ') || undefined;
+  return [...parts, ...(noteText === undefined ? [] : [String(noteText)])].join(', ') || undefined;
 }

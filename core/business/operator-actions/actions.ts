@@ -13,24 +13,24 @@ export const coreActions = [...accountActions, ...orderActions] as const;
 
 type CoreAction = (typeof coreActions)[number];
 
-/** A core action by its name. */
-export function coreAction<const Name extends CoreAction['name']>(name: Name): Extract<CoreAction, { name: Name }> {
+/** Returns a core action by its name. */
+export function getCoreAction<const Name extends CoreAction['name']>(name: Name): Extract<CoreAction, { name: Name }> {
   return coreActions.find((action) => action.name === name) as Extract<CoreAction, { name: Name }>;
 }
 
 type Actions = ReadonlyMap<string, ActionKind>;
 
 const serviceKey = 'operator-actions';
-const ownActions: Actions = new Map<string, ActionKind>(coreActions.map((action) => [action.name, action]));
+const coreActionsByName: Actions = new Map<string, ActionKind>(coreActions.map((action) => [action.name, action]));
 
 /** Makes the registered actions known to everything that gets a host. */
 export function keepActions(services: Pick<Services, 'keep'>, actions: Actions): void {
   services.keep(serviceKey, () => actions);
 }
 
-/** All registered actions by name; core's own if no registry was kept. */
-export function actionsOf(host: Pick<Host, 'keep'>): Actions {
-  return host.keep(serviceKey, () => ownActions);
+/** Returns all registered actions by name; only core's actions if none were registered. */
+export function getActions(host: Pick<Host, 'keep'>): Actions {
+  return host.keep(serviceKey, () => coreActionsByName);
 }
 
 async function findSubject(host: Host, kind: SubjectKind, handle: string): Promise<ActionSubject> {
@@ -38,17 +38,17 @@ async function findSubject(host: Host, kind: SubjectKind, handle: string): Promi
 }
 
 /** A performed action. */
-export interface ActionDone {
+export interface PerformedAction {
   readonly subject: ActionSubject;
-  /** Details to report beyond success. */
+  /** Details to report in addition to success. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 
 /**
  * Performs an action and records its operator.
  *
- * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid` for an input that its schema rejects, before
- * anything is recorded
+ * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid` if the schema rejects the input, before anything is
+ * recorded
  */
 export async function runAction<Input extends object>(
   host: Host,
@@ -56,34 +56,34 @@ export async function runAction<Input extends object>(
   action: ActionKind<Input>,
   handle: string,
   input: NoInfer<Input>,
-): Promise<ActionDone> {
+): Promise<PerformedAction> {
   await requireValid(action, input);
   const subject = await findSubject(host, action.subject, handle);
-  const words = (await action.resolve?.(host, input)) ?? input;
+  const resolvedInput = (await action.resolve?.(host, input)) ?? input;
   const isRecorded = ([name]: readonly [string, unknown]) =>
     !(action.unrecorded ?? []).some((member) => member === name);
   const recorded = {
     operator,
     action: action.name,
     subject: subject.recordedAt,
-    words: { ...Object.fromEntries(Object.entries(words).filter(isRecorded)), ...subject.detail },
+    details: { ...Object.fromEntries(Object.entries(resolvedInput).filter(isRecorded)), ...subject.detail },
   };
   const result = await recordAction(host.database, recorded, async () => {
     if (action.sparesOperators === true) await requireCustomer(host, subject.id);
-    return action.perform(host, subject.id, words, operator);
+    return action.perform(host, subject.id, resolvedInput, operator);
   });
   return { subject, result: result ?? {} };
 }
 
-/** Commands and pages may ask for less than the schema; types do not hold at run time. */
+/** Checks an input against its schema, because commands and pages check less, and types do not hold at run time. */
 async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input: object): Promise<void> {
-  // Loaded late, because Ajv would slow the start of commands down.
+  // Loaded late, because Ajv would slow down the start of commands.
   const { describeMistakes } = await import('./input-mistakes.ts');
   const mistakes = describeMistakes(schema, input);
   if (mistakes !== undefined) throw new ActionRefused(mistakes, 'invalid');
 }
 
-/** Operators, including oneself, cannot be locked out by mistake: that takes a change of gateway.yaml. */
+/** Prevents operators from locking out each other or themselves by mistake, which requires a change of gateway.yaml. */
 async function requireCustomer(host: Host, accountId: string): Promise<void> {
   const { findAccount } = await import('../accounts/accounts.ts');
   const { email } = await findAccount(host.database, accountId);
@@ -94,7 +94,7 @@ async function requireCustomer(host: Host, accountId: string): Promise<void> {
     );
 }
 
-/** The user of a command: the machine's user, not an account. */
+/** Returns the operator of a command: the machine's user, not an account. */
 export function commandOperator(): Operator {
   return { id: '00000000-0000-0000-0000-000000000000', name: `command (${userName()})` };
 }
@@ -107,7 +107,7 @@ function userName(): string {
   }
 }
 
-/** Reason why an action was not done. The message is for people. */
+/** Error of an action that was not performed. The message is for people. */
 export type ActionError = AccountError | CheckoutError | ActionRefused;
 
 export function isActionError(error: unknown): error is ActionError {

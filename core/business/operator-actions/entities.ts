@@ -2,8 +2,8 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /**
- * SQL condition for words about an account, which may name its owner. The reason for a deletion outlives the account, as the record of who
- * requested it.
+ * SQL condition for texts about an account, which may name its owner. The note of a deletion outlives the account, because it records who
+ * requested the deletion.
  */
 const ofAccount = `subject = ? and (action <> 'account.delete' or error is not null)`;
 
@@ -18,12 +18,12 @@ export const OperatorActionRow = defineEntity({
     /** E-mail address at the time; `command (USER)`, `api (TOKEN)` or `owner`. */
     operator: impersonal(p.text()),
     action: impersonal(p.text()),
-    /** Id of the account or order, or the route. */
+    /** Id of the account or order, or the name of the route. */
     subject: impersonal(p.text()),
     /** The operator's input: a lone note as text, anything else as JSON. */
     note: personal(p.text().nullable(), { isHidden: true, ofAccount }),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** Null: running, or the process died meanwhile. */
+    /** Null while it runs, or if its process died meanwhile. */
     finishedAt: p.datetime().nullable(),
     error: personal(p.text().nullable(), { isHidden: true, ofAccount, replacement: 'removed with the account' }),
   },

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { explainErrors, parsePointer } from '#core/config/file/explain.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { isDay, isInstant } from '#core/platform/timing/time-zone.ts';
-import { sentenceOf } from './query.ts';
+import { formatMistake } from './query.ts';
 
 const maxDescribed = 5;
 
@@ -15,16 +15,16 @@ const ajv = new Ajv({
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 /**
- * Describes mistakes in the input of an action, in the words of gateway.yaml's mistakes.
+ * Describes mistakes in the input of an action, in the same way as mistakes in gateway.yaml.
  *
  * @returns sentences; undefined for a valid input
  */
 export function describeMistakes(schema: JsonSchema, input: object): string | undefined {
   const validate = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validate);
-  if (validate(input)) return describeControl(schema, input);
+  if (validate(input)) return describeControlCharacters(schema, input);
   const errors = validate.errors ?? [];
-  // An empty text also misses its pattern: one mistake per member is enough.
+  // One mistake per member is enough; for example, an empty text also violates its pattern.
   const byName = new Map(
     explainErrors(errors)
       .toReversed()
@@ -33,26 +33,24 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
   const explained = [...byName].toReversed();
   const sentences = explained
     .slice(0, maxDescribed)
-    .map(([name, { wrong, right }]) => sentenceOf(name, wrong, `${right}${otherAllowed(right, name, errors)}`));
-  const more = explained.length - sentences.length;
-  return [
-    ...sentences,
-    ...(more > 0 ? [`${more} more ${more === 1 ? 'mistake' : 'mistakes'} in the input.`] : []),
-  ].join(' ');
+    .map(([name, { wrong, right }]) => formatMistake(name, wrong, `${right}${describeAllowed(right, name, errors)}`));
+  const omitted = explained.length - sentences.length;
+  if (omitted > 0) sentences.push(`${omitted} more ${omitted === 1 ? 'mistake' : 'mistakes'} in the input.`);
+  return sentences.join(' ');
 }
 
-/** Rejects control characters, which a terminal or a table would interpret. */
-function describeControl({ properties }: JsonSchema, input: object): string | undefined {
+/** Describes the first member with control characters, which a terminal or a table would interpret. */
+function describeControlCharacters({ properties }: JsonSchema, input: object): string | undefined {
   for (const [name, value] of Object.entries(input)) {
     const text = properties?.[name]?.isMultiline === true ? String(value).replace(/[\t\n\r]/g, '') : value;
     if (typeof text === 'string' && /\p{Cc}/u.test(text))
-      return sentenceOf(name, 'has control characters', 'leave them out');
+      return formatMistake(name, 'has control characters', 'leave them out');
   }
   return undefined;
 }
 
-/** The allowed values, if the validator names only the most similar one. */
-function otherAllowed(right: string, name: string, errors: readonly ErrorObject[]): string {
+/** Describes the allowed values, if the validator suggests only the most similar one. */
+function describeAllowed(right: string, name: string, errors: readonly ErrorObject[]): string {
   if (!right.endsWith('?')) return '';
   const error = errors.find(
     ({ keyword, instancePath }) => keyword === 'enum' && parsePointer(instancePath).join('.') === name,

@@ -6,9 +6,9 @@ import { parseObject } from '#core/platform/json.ts';
 import type { OperatorActionRow } from './entities.ts';
 
 /** Details of an action: members of its input and of its subject. */
-export type ActionWords = Readonly<Record<string, unknown>>;
+export type ActionDetails = Readonly<Record<string, unknown>>;
 
-/** The acting operator. For a command or the API, the id is not an account's. */
+/** The acting operator. For a command or the API, the id is not the id of an account. */
 export interface Operator {
   readonly id: string;
   readonly name: string;
@@ -18,32 +18,32 @@ interface OperatorAction {
   readonly operator: Operator;
   readonly action: string; // `SUBJECT.VERB`
   /**
-   * Id of an account or an order, or of a flag without an order; a route; a name chosen by an operator; for actions on all of a kind, its
-   * name: `books` for those of providers, `configuration` for gateway.yaml.
+   * Id of an account or an order, or of a flag without an order; a route; a name chosen by an operator. For an action on a whole kind, the
+   * kind's name: `books` for the providers' books, `configuration` for gateway.yaml.
    */
   readonly subject: string;
-  readonly words: ActionWords;
+  readonly details: ActionDetails;
 }
 
 /** A recorded action. */
 export interface RecordedAction {
   readonly id: string;
   readonly operator: string;
-  /** May belong to a removed capability. */
+  /** Name of the action, which may belong to a removed plugin. */
   readonly action: string;
   readonly subject: string;
-  /** The operator's note: why, or how. In records of earlier versions, all that is on record. */
+  /** The operator's note. Records of earlier versions have only this text. */
   readonly note: string | undefined;
-  /** The rest of the input. */
-  readonly details: ActionWords;
+  /** The other members of the input. */
+  readonly details: ActionDetails;
   readonly createdAt: Date;
-  /** `unknown`: it is still running, or the process died meanwhile. */
+  /** `unknown`: the action is still running, or its process died meanwhile. */
   readonly outcome: 'done' | 'failed' | 'unknown';
   readonly error: string | undefined;
 }
 
-/** Longest duration of an action, in ms: a comparison of books with many charges. */
-export const longestAction = 15 * 60_000;
+/** Maximum duration of an action. The longest one compares books with many charges. */
+export const maxActionMs = 15 * 60_000;
 
 const maxErrorLength = 500;
 
@@ -51,26 +51,25 @@ type Columns = Row<
   typeof OperatorActionRow,
   'id' | 'operator' | 'action' | 'subject' | 'note' | 'error' | 'created_at' | 'finished_at'
 >;
-const selected = `a.id::text, a.operator, a.action, a.subject, a.note, a.error, ${epochs('a.created_at', 'a.finished_at')}`;
+const selectedColumns = `a.id::text, a.operator, a.action, a.subject, a.note, a.error, ${epochs('a.created_at', 'a.finished_at')}`;
 
 /**
- * Performs an operator's action, and records its operator: before it begins, so that no action goes unrecorded, and again when it has
- * ended.
+ * Performs an operator's action. Records it before it begins, so that no action goes unrecorded, and its result when it has ended.
  *
- * @throws errors of `work`
+ * @throws errors of `perform`
  */
 export async function recordAction<T>(
   database: Pick<Database, 'query'>,
-  { operator, action, subject, words }: OperatorAction,
-  work: () => Promise<T>,
+  { operator, action, subject, details }: OperatorAction,
+  perform: () => Promise<T>,
 ): Promise<T> {
   const id = randomUUIDv7();
   await database.query(
     'insert into operator_action (id, operator_id, operator, action, subject, note) values (?, ?, ?, ?, ?, ?)',
-    [id, operator.id, operator.name, action, subject, writeWords(words)],
+    [id, operator.id, operator.name, action, subject, serializeDetails(details)],
   );
   try {
-    const result = await work();
+    const result = await perform();
     await finish(database, id, undefined);
     return result;
   } catch (error) {
@@ -79,7 +78,7 @@ export async function recordAction<T>(
   }
 }
 
-/** Records what an owner did to their own account, within the transaction that does it. Stores no name, which would outlive the account. */
+/** Records an owner's action on their own account, within its transaction. Stores no name, because the record outlives the account. */
 export async function recordOwnAction(
   transaction: Pick<EntityManager, 'execute'>,
   action: string,
@@ -99,7 +98,7 @@ async function finish(database: Pick<Database, 'query'>, id: string, error: stri
   ]);
 }
 
-/** Lists actions of one subject or of all, newest first, following the action with the id `after`. */
+/** Lists actions, newest first, of one subject or of all subjects. Starts after the action with the id `after`. */
 export async function listActions(
   database: Pick<Database, 'query'>,
   {
@@ -109,7 +108,7 @@ export async function listActions(
   }: { readonly subject?: string | undefined; readonly after?: string | undefined; readonly limit: number },
 ): Promise<RecordedAction[]> {
   const rows = await database.query<Columns>(
-    `select ${selected} from operator_action a where (?::text is null or a.subject = ?)
+    `select ${selectedColumns} from operator_action a where (?::text is null or a.subject = ?)
        and (?::uuid is null or (a.created_at, a.id) < (select created_at, id from operator_action where id = ?::uuid))
      order by a.created_at desc, a.id desc limit ?`,
     [subject, subject, after, after, limit].map((value) => value ?? null),
@@ -118,22 +117,22 @@ export async function listActions(
 }
 
 /**
- * Actions whose process ended while they ran, and that were not repeated since, oldest first.
+ * Lists actions whose process ended while they ran and that were not repeated since, oldest first.
  *
- * @param span when they began, in epoch ms; younger ones may still run
+ * @param range start times of the actions, epoch ms; more recent actions may still be running
  */
-export async function listUnfinished(
+export async function listUnfinishedActions(
   database: Pick<Database, 'query'>,
-  span: { readonly from: number; readonly until: number },
+  range: { readonly since: number; readonly until: number },
   limit: number,
 ): Promise<RecordedAction[]> {
   const rows = await database.query<Columns>(
-    `select ${selected} from operator_action a
+    `select ${selectedColumns} from operator_action a
      where a.finished_at is null and a.created_at between to_timestamp(?::float8 / 1000) and to_timestamp(?::float8 / 1000)
        and not exists (select 1 from operator_action b
          where b.subject = a.subject and b.action = a.action and b.created_at > a.created_at)
      order by a.created_at limit ?`,
-    [span.from, span.until, limit],
+    [range.since, range.until, limit],
   );
   return rows.map(toAction);
 }
@@ -145,15 +144,15 @@ export async function removeOldActions(database: Pick<Database, 'query'>, days: 
   ]);
 }
 
-/** A lone note is stored as text, anything else as JSON. */
-function writeWords(words: ActionWords): string | null {
-  const { note: rawNote, ...details } = words;
+/** Serializes the input of an action: a note without other members as text, anything else as JSON. */
+function serializeDetails(details: ActionDetails): string | null {
+  const { note: rawNote, ...members } = details;
   const note = String(rawNote ?? '');
-  const hasDetails = Object.values(details).some((value) => value !== undefined);
-  return hasDetails || note.trimStart().startsWith('{') ? JSON.stringify(words) : note === '' ? null : note;
+  const hasMembers = Object.values(members).some((value) => value !== undefined);
+  return hasMembers || note.trimStart().startsWith('{') ? JSON.stringify(details) : note === '' ? null : note;
 }
 
-function readWords(stored: string | null | undefined): Pick<RecordedAction, 'note' | 'details'> {
+function parseDetails(stored: string | null | undefined): Pick<RecordedAction, 'note' | 'details'> {
   const { note, ...details } = parseObject(stored ?? '') ?? { note: stored ?? undefined };
   return { note: note === undefined ? undefined : String(note), details };
 }
@@ -165,7 +164,7 @@ function toAction(row: Columns): RecordedAction {
     operator: row.operator,
     action: row.action,
     subject: row.subject,
-    ...readWords(row.note),
+    ...parseDetails(row.note),
     createdAt: new Date(row.created_at),
     outcome: row.error === null ? outcome : 'failed',
     error: row.error ?? undefined,

@@ -1,12 +1,13 @@
+import { boolean, object } from '#core/platform/schema.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
-import { flagOutcomes, waysOfDaysBack } from '../payments/order-types.ts';
+import { flagOutcomes, daysBackOptions } from '../payments/order-types.ts';
 import { amount, defineAction, note, text } from './action-kind.ts';
 import { flagSubject, orderSubject, refundSubject } from './subjects.ts';
-import { choice, money, hidden, whether } from './telling.ts';
-import { boolean, object } from '#core/platform/schema.ts';
+import { describeChoice, describeAmount, omitMember, describeFlag } from './member-describers.ts';
 
 /*
- * Actions on orders, their refunds and their flags. Each loads its implementation when performed: MikroORM would slow all commands down.
+ * Actions on orders, their refunds and their flags. Each loads its implementation when performed, because MikroORM would slow down all
+ * commands.
  */
 
 const checkout = () => import('../payments/checkout.ts');
@@ -16,7 +17,7 @@ export const orderActions = [
   defineAction({
     name: 'order.check',
     subject: orderSubject,
-    summary: 'ask the provider about an order now',
+    summary: 'check an order at the provider now',
     input: object({}),
     async perform(host, id) {
       await (await checkout()).checkOrder(host, id);
@@ -25,7 +26,7 @@ export const orderActions = [
   defineAction({
     name: 'order.cancel',
     subject: orderSubject,
-    summary: 'cancel an order that is not paid; a payment that comes nevertheless still counts',
+    summary: 'cancel an unpaid order; a payment that still arrives counts',
     input: object(['note'], { note }),
     isDanger: true,
     async perform(host, id) {
@@ -37,26 +38,26 @@ export const orderActions = [
   defineAction({
     name: 'order.refund',
     subject: orderSubject,
-    summary: 'pay a payment back, in full or in part',
+    summary: 'refund a payment, in full or in part',
     input: object(['note'], {
-      payment: text('Its id, where the order has several with anything left.'),
-      amount: amount('A part of it; default: all that is left.'),
+      payment: text('Id of the payment, if the order has several that can be refunded.'),
+      amount: amount('Amount to refund; default: the whole remainder.'),
       days_back: {
-        enum: waysOfDaysBack,
-        description: 'Days that go back; default: unused ones with the whole payment, none with a part.',
+        enum: daysBackOptions,
+        description: 'Days to take back; default: the unused ones with the whole payment, none with a part.',
       },
       note,
-      manual: boolean('Whether you have paid it back yourself.'),
+      manual: boolean('True if you have paid the money back yourself.'),
     }),
     tells: {
-      payment: hidden,
-      amount: money,
-      days_back: choice('operator.told.days_back'),
-      manual: whether('operator.told.manual'),
+      payment: omitMember,
+      amount: describeAmount,
+      days_back: describeChoice('operator.told.days_back'),
+      manual: describeFlag('operator.told.manual'),
     },
-    async perform(host, id, { payment, amount: part, manual = false, days_back: days, note: reason }) {
+    async perform(host, id, { payment, amount: refundAmount, manual = false, days_back: days, note: reason }) {
       const { findOrderOfPayment, refundOrder, refundPayment } = await refunds();
-      const options = { amount: part, days, isManual: manual, reason };
+      const options = { amount: refundAmount, days, isManual: manual, reason };
       if (payment !== undefined && (await findOrderOfPayment(host.database, payment))?.id !== id)
         throw new CheckoutError('not_found', `The order has no payment ${payment}.`);
       const { refund } = await (payment === undefined
@@ -73,11 +74,11 @@ export const orderActions = [
   defineAction({
     name: 'refund.close',
     subject: refundSubject,
-    summary: 'close a refund that is under way, by what the provider has told you',
-    input: object(['as', 'note'], { as: { enum: ['done', 'failed'], description: 'What became of it.' }, note }),
-    tells: { as: choice('operator.refund_state') },
-    async perform(host, key, { as: outcome, note: who }) {
-      await (await refunds()).closeRefund(host, key, outcome, who);
+    summary: 'close a refund in progress, according to the provider',
+    input: object(['as', 'note'], { as: { enum: ['done', 'failed'], description: 'Result of the refund.' }, note }),
+    tells: { as: describeChoice('operator.refund_state') },
+    async perform(host, key, { as: outcome, note: reason }) {
+      await (await refunds()).closeRefund(host, key, outcome, reason);
     },
   }),
   defineAction({
@@ -91,10 +92,10 @@ export const orderActions = [
       },
       note,
     }),
-    tells: { outcome: choice('operator.flag_outcome') },
-    async perform({ database }, id, { outcome, note: done }) {
+    tells: { outcome: describeChoice('operator.flag_outcome') },
+    async perform({ database }, id, { outcome, note: resolution }) {
       const { resolveFlag } = await import('../payments/flags.ts');
-      const resolved = await resolveFlag(database, id, done, outcome);
+      const resolved = await resolveFlag(database, id, resolution, outcome);
       if (resolved > 0) return { resolved };
       const { readOrder } = await import('../payments/order.ts');
       const code = (await readOrder(database, { id }))?.code;

@@ -1,25 +1,25 @@
 /**
- * Parses an amount in rupiah as providers write it, without floating point: `25000`, `"25000"` and `"25000.00"` are 25000.
+ * Parses an amount in rupiah as providers write it, without floating point. Reads `25000`, `"25000"` and `"25000.00"` as 25000.
  *
- * @returns undefined for anything else: fractions, thousands separators (`25.000`), signs, exponents, values above Number.MAX_SAFE_INTEGER
+ * @returns undefined for fractions, thousands separators (`25.000`), signs, exponents and values above Number.MAX_SAFE_INTEGER
  */
 export function readRupiah(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-  const [, whole] = /^(\d{1,16})(?:\.00?)?$/.exec(String(value)) ?? [];
-  return safeInteger(whole);
+  const [, digits] = /^(\d{1,16})(?:\.00?)?$/.exec(String(value)) ?? [];
+  return parseSafeInteger(digits);
 }
 
 /**
- * Parses an amount as people type it, in the currency's smallest unit: `30000`, `30.000`, `30,000` and `Rp 30.000` are 30000.
+ * Parses an amount as people type it, in the currency's smallest unit. Reads `30000`, `30.000`, `30,000` and `Rp 30.000` as 30000.
  *
- * @returns undefined for anything else: `30.00`, which might be 30 or 3000, signs, exponents, values above Number.MAX_SAFE_INTEGER
+ * @returns undefined for `30.00`, which might be 30 or 3000, and for signs, exponents and values above Number.MAX_SAFE_INTEGER
  */
 export function readTypedAmount(text: string): number | undefined {
-  const [, typed] = /^(?:rp\.?\s*)?(\d{1,16}|\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+)$/i.exec(text.trim()) ?? [];
-  return safeInteger(typed?.replaceAll(/\D/g, ''));
+  const [, amount] = /^(?:rp\.?\s*)?(\d{1,16}|\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+)$/i.exec(text.trim()) ?? [];
+  return parseSafeInteger(amount?.replaceAll(/\D/g, ''));
 }
 
-function safeInteger(digits: string | undefined): number | undefined {
+function parseSafeInteger(digits: string | undefined): number | undefined {
   const amount = Number(digits ?? Number.NaN);
   return Number.isSafeInteger(amount) ? amount : undefined;
 }

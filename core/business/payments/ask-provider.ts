@@ -1,8 +1,8 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
-import { CallBudget, callBudget, type Urgency } from './call-budget.ts';
-import { rateListener, type RateStatement } from './call-provider.ts';
-import { paymentConnection, providerName } from './connections.ts';
+import { CallBudget, getCallBudget, type Urgency } from './call-budget.ts';
+import { rateListener, type RateReport } from './call-provider.ts';
+import { getPaymentConnection, configuredProviderName } from './connections.ts';
 import { countCall } from './payment-figures.ts';
 import {
   type ChargeReference,
@@ -17,80 +17,86 @@ const defaultCallsPerSecond = 20; // for a provider that documents no limit
 
 type Call<T> = (connection: PaymentConnection, signal: AbortSignal) => Promise<T>;
 
-interface Turn {
+interface CallOptions {
   readonly urgency: Urgency;
   /** Runs right before the first call; if it rejects, no call is made. */
-  readonly begin?: () => Promise<void>;
+  readonly beforeFirstCall?: () => Promise<void>;
 }
 
 /**
- * Calls a provider within a deadline, once the provider's rate, which all instances share, allows it. A call rejected for its rate had no
- * effect, and waits for another turn.
+ * Calls a provider within a deadline, as soon as the rate budget that all instances share allows it. A call that the provider rejects for
+ * its rate had no effect, and is retried with another turn.
  *
- * @throws PaymentError, or the error of `begin`; nothing else
+ * @throws PaymentError, or the error of `beforeFirstCall`
  */
 export async function askProvider<T>(
   host: Host,
   provider: string,
   call: Call<T>,
-  { urgency, begin }: Turn = { urgency: 'buyer' },
+  { urgency, beforeFirstCall }: CallOptions = { urgency: 'buyer' },
 ): Promise<T> {
   const connection = connect(host, provider);
-  const budget = callBudget(host, provider, urgency === 'charge' ? 'charge' : 'other');
-  const until = CallBudget.patience(urgency);
+  const budget = getCallBudget(host, provider, urgency === 'charge' ? 'charge' : 'other');
+  const deadline = CallBudget.turnDeadline(urgency);
   for (let tries = 0; ; tries++) {
-    await budget.turn(rateOf(host, provider, connection), urgency, until);
-    if (tries === 0) await begin?.();
+    await budget.waitForTurn(selectRate(host, provider, connection), urgency, deadline);
+    if (tries === 0) await beforeFirstCall?.();
     const sentAt = performance.now();
-    const statements: RateStatement[] = [];
+    const reports: RateReport[] = [];
     try {
       return await rateListener.run(
-        (statement) => {
-          statements.push(statement);
+        (report) => {
+          reports.push(report);
         },
-        () => perform(host, provider, connection, call),
+        () => callOnce(host, provider, connection, call),
       );
     } catch (error) {
-      if (!(error instanceof PaymentError) || !isRateLimited(error, statements)) throw error;
-      budget.exceeded(sentAt, error.retryAfter ?? statements.findLast(({ pause }) => pause !== undefined)?.pause);
+      if (!(error instanceof PaymentError) || !isRateLimited(error, reports)) throw error;
+      const reported = reports.findLast(({ pauseSeconds }) => pauseSeconds !== undefined);
+      budget.slowDown(sentAt, error.retryAfter ?? reported?.pauseSeconds);
     } finally {
-      const pause = statements.find((statement) => !statement.isExceeded && statement.pause !== undefined)?.pause;
-      if (pause !== undefined) budget.exhausted(pause);
+      const reported = reports.find((report) => !report.isExceeded && report.pauseSeconds !== undefined);
+      if (reported?.pauseSeconds !== undefined) budget.pause(reported.pauseSeconds);
     }
   }
 }
 
-function isRateLimited({ kind, isRateLimited: isStated }: PaymentError, statements: readonly RateStatement[]): boolean {
-  return kind === 'temporary' && (isStated || statements.some(({ isExceeded }) => isExceeded));
+function isRateLimited({ kind, isRateLimited: isReported }: PaymentError, reports: readonly RateReport[]): boolean {
+  return kind === 'temporary' && (isReported || reports.some(({ isExceeded }) => isExceeded));
 }
 
-async function perform<T>(host: Host, provider: string, connection: PaymentConnection, call: Call<T>): Promise<T> {
-  const late = `the provider ${provider} did not answer within ${deadlineMs} ms`;
+async function callOnce<T>(host: Host, provider: string, connection: PaymentConnection, call: Call<T>): Promise<T> {
+  const timeoutMessage = `the provider ${provider} did not answer within ${deadlineMs} ms`;
   try {
-    const answer = await withDeadline(call(connection, AbortSignal.timeout(deadlineMs)), deadlineMs, late);
+    const result = await withDeadline(call(connection, AbortSignal.timeout(deadlineMs)), deadlineMs, timeoutMessage);
     countCall(host, provider, 'ok');
-    return answer;
+    return result;
   } catch (error) {
-    const failure = error instanceof PaymentError ? error : asPaymentError('unknown', error);
+    const failure = error instanceof PaymentError ? error : toPaymentError('unknown', error);
     countCall(host, provider, failure.kind);
     throw failure;
   }
 }
 
-function asPaymentError(kind: PaymentError['kind'], error: unknown): PaymentError {
+function toPaymentError(kind: PaymentError['kind'], error: unknown): PaymentError {
   return new PaymentError(kind, error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** Calls per second: configured (for the provider of new orders), else documented, else the default. */
-function rateOf(host: Host, provider: string, { callsPerSecond = defaultCallsPerSecond }: PaymentConnection): number {
-  const configured = provider === providerName(host) ? host.section(paymentsSection).calls_per_second : undefined;
+/** Returns the calls per second: as configured (for the provider of new orders), else as documented, else the default. */
+function selectRate(
+  host: Host,
+  provider: string,
+  { callsPerSecond = defaultCallsPerSecond }: PaymentConnection,
+): number {
+  const configured =
+    provider === configuredProviderName(host) ? host.section(paymentsSection).calls_per_second : undefined;
   return configured ?? callsPerSecond;
 }
 
 /**
  * Reads the status of a charge.
  *
- * @throws PaymentError also if the response is about another charge
+ * @throws PaymentError, including `unknown` if the response is about a different charge
  */
 export async function readStatus(
   host: Host,
@@ -111,8 +117,8 @@ export async function readStatus(
 
 function connect(host: Host, provider: string): PaymentConnection {
   try {
-    return paymentConnection(host, provider);
+    return getPaymentConnection(host, provider);
   } catch (error) {
-    throw asPaymentError('temporary', error);
+    throw toPaymentError('temporary', error);
   }
 }

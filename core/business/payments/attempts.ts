@@ -1,35 +1,35 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
-import { enqueueCheck, firstCheck } from './check-schedule.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { Account } from '../accounts/entities.ts';
+import { enqueueCheck, firstCheckSeconds } from './check-schedule.ts';
 import { flagOrder } from './flags.ts';
-import { chargeQueue } from './work-queue.ts';
+import { getChargeQueue } from './work-queue.ts';
 import { readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
 import { type Charge, type ChargeReference, PaymentError } from './payment-provider.ts';
 import { askProvider } from './ask-provider.ts';
-import { paymentConnection } from './connections.ts';
+import { getPaymentConnection } from './connections.ts';
 import { findQrProblem } from './qr-check.ts';
 import { settle } from './settle.ts';
-import { epochOf, statedTime } from './stated-time.ts';
-import type { Row } from '#core/platform/database/rows.ts';
-import type { Account } from '../accounts/entities.ts';
+import { toEpoch, statedTimeSql } from './stated-time.ts';
 import type { PaymentAttempt } from './entities.ts';
 
 const retryAfterSeconds = 5;
-/** Lease of the process that waits for its turn to charge (15 s at most). */
+/** Lease of a process that waits for its turn to charge, which takes at most 15 s. */
 const waitingLeaseSeconds = 20;
-/** Seconds after which a charge request has completed or timed out. Until then, the attempt belongs to the process that charges it. */
-export const longestCharge = 15;
-/** A buyer's page waits this long for a charge, then says that it is being made. */
-const responseDelayMs = 2_000;
-/** Maximum number of attempts per order. */
-export const mostAttempts = 10;
+/** Maximum duration of a charge request. Until then, the attempt belongs to the process that charges it. */
+export const maxChargeSeconds = 15;
+/** Maximum time that a buyer's page waits for a charge before it reports that the charge is being created. */
+const maxPageWaitMs = 2_000;
+/** Maximum number of attempts to charge an order. */
+export const maxAttempts = 10;
 
 /**
  * Adds an attempt to an order whose row the caller has locked or just inserted.
  *
- * @returns its reference
+ * @returns the attempt's reference
  */
 export async function insertAttempt(transaction: EntityManager, orderId: string): Promise<string> {
   const [attempt] = await transaction.execute<Row<typeof PaymentAttempt, 'reference'>[]>(
@@ -45,13 +45,14 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
 }
 
 /** Another process has charged the attempt, or its order is closed. */
-class NotOurs extends Error {
-  override readonly name = 'NotOurs';
+class ChargeNotClaimed extends Error {
+  override readonly name = 'ChargeNotClaimed';
 }
 
 /**
- * Charges the last attempt of an order if it has no charge. Records the outcome: the order is pending or failed, or its next check retries.
- * While the provider accepts no calls, the attempt has no charge. Rejects only if the database does not respond.
+ * Charges the last attempt of an order if it has no charge yet. Afterwards, the order is pending or failed, or its next check retries the
+ * charge. If the provider accepts no calls at the moment, the attempt stays without a charge. Rejects only if the database does not
+ * respond.
  */
 export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const order = await requireOrder(host, orderId);
@@ -60,15 +61,14 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const { reference } = attempt;
   try {
     const charge = await requestCharge(host, order, reference);
-    checkTotal(order, charge);
+    checkCharge(order, charge);
     // In test mode, the code is a placeholder.
-    const isSimulated = paymentConnection(host, order.provider).simulation !== undefined;
+    const isSimulated = getPaymentConnection(host, order.provider).simulation !== undefined;
     const problem = isSimulated ? undefined : findQrProblem(order, charge);
     if (problem?.isShown === false) await refuseCharge(host, order, reference, charge, problem.text);
-    else if (!(await recordCharge(host, order, reference, charge, problem?.text)))
-      host.log.warn(`payment ${reference} has another charge than ${charge.providerReference}, which is not shown`);
+    else await recordCharge(host, order, reference, charge, problem?.text);
   } catch (error) {
-    if (error instanceof NotOurs) return requireOrder(host, orderId);
+    if (error instanceof ChargeNotClaimed) return requireOrder(host, orderId);
     if (!(error instanceof PaymentError)) throw error;
     await recordFailure(host, orderId, reference, error);
   }
@@ -77,25 +77,25 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Like `chargeOrder`, for a waiting buyer: returns after two seconds at most, possibly before the charge exists. This process or the
- * order's next check still makes it.
+ * Charges an order like `chargeOrder`, for a waiting buyer. Returns after two seconds at most, possibly before the charge exists; this
+ * process or the order's next check still creates it.
  */
 export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
   const { promise, resolve, reject } = Promise.withResolvers<Order>();
-  chargeQueue(host).add(() => chargeOrder(host, orderId).then(resolve, reject));
-  const order = await firstOrTimeout([promise], responseDelayMs);
+  getChargeQueue(host).add(() => chargeOrder(host, orderId).then(resolve, reject));
+  const order = await firstOrTimeout([promise], maxPageWaitMs);
   return order === timedOut ? requireOrder(host, orderId) : order;
 }
 
-async function beginCharge({ database }: Host, reference: string): Promise<void> {
+async function claimCharge({ database }: Host, reference: string): Promise<void> {
   const rows = await database.query<unknown>(
     `update payment_attempt a set charge = 'unknown', next_check_at = clock_timestamp() + make_interval(secs => ?)
      from plan_order o
      where a.reference = ? and a.charge = 'none' and o.id = a.order_id and o.state in ('created', 'pending')
        and o.expires_at > clock_timestamp() returning 1`,
-    [longestCharge, reference],
+    [maxChargeSeconds, reference],
   );
-  if (rows.length === 0) throw new NotOurs();
+  if (rows.length === 0) throw new ChargeNotClaimed();
 }
 
 export async function requireOrder({ database }: Pick<Host, 'database'>, orderId: string): Promise<Order> {
@@ -114,25 +114,29 @@ async function requestCharge(host: Host, order: Order, reference: string): Promi
     reference,
     amount: order.price,
     currency: order.currency,
-    description: describe(service.name, order.days),
+    description: describeCharge(service.name, order.days),
     expiresAt: order.expiresAt,
     notificationUrl: `${service.baseUrl}/hooks/${order.provider}`,
     buyer: { name: buyer?.name ?? '', email: buyer?.email ?? undefined },
   };
   return askProvider(host, order.provider, (connection, signal) => connection.charge(request, signal), {
     urgency: 'charge',
-    begin: () => beginCharge(host, reference),
+    beforeFirstCall: () => claimCharge(host, reference),
   });
 }
 
-/** ASCII, at most 60 characters: accepted by every provider. */
-function describe(name: string, days: number): string {
-  const plain = name.normalize('NFKD').replace(/[^\x20-\x7e]/g, '');
-  return `${plain.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
+/** Describes a charge in at most 60 characters of ASCII, which every provider accepts. */
+function describeCharge(serviceName: string, days: number): string {
+  const asciiName = serviceName.normalize('NFKD').replace(/[^\x20-\x7e]/g, '');
+  return `${asciiName.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
 }
 
-/** Throws if the charge cannot be paid, or would be paid wrongly, so that it is not shown. */
-function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
+/**
+ * Checks that a charge can be paid and has the right total.
+ *
+ * @throws PaymentError `unknown` otherwise, so that the charge is not shown
+ */
+function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', 'the charge has neither a QR code nor a page');
   if (total === undefined) return;
@@ -144,8 +148,8 @@ function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charg
 }
 
 /**
- * Ends a charge whose QR code must not be shown. The order has failed and may be retried, and the operator is notified. The charge is
- * cancelled at the provider; a payment that still arrives counts.
+ * Ends a charge whose QR code must not be shown. The order fails and may be retried, the operator is notified, and the charge is cancelled
+ * at the provider. A payment that still arrives counts.
  */
 async function refuseCharge(
   host: Host,
@@ -158,12 +162,12 @@ async function refuseCharge(
   const isRefused = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [id]);
     // If another charge is recorded, it stays payable.
-    const refused = await transaction.execute<unknown[]>(
+    const updatedRows = await transaction.execute<unknown[]>(
       `update payment_attempt set charge = 'rejected', provider_reference = ?, error = ?, next_check_at = null
        where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
       [providerReference, problem.slice(0, 1_000), reference, providerReference, providerReference],
     );
-    if (refused.length === 0) return false;
+    if (updatedRows.length === 0) return false;
     await transaction.execute(
       `update plan_order set state = 'failed' where id = ? and state in ('created', 'pending')`,
       [id],
@@ -188,12 +192,11 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
 }
 
 /**
- * Stores the QR code or payment URL. If a different charge is already recorded, the code is not shown, and a payment of it is flagged
- * because it could not be attributed to the order. It is not cancelled either: some providers cancel by our reference, which would end the
- * charge that is shown.
+ * Stores the QR code or payment URL of a charge. If the attempt already has a different charge, the new one is not shown, and a payment of
+ * it is flagged. The new one is not cancelled either, because some providers cancel by our reference, which would end the charge that is
+ * shown.
  *
- * @param qrProblem reason for the operator to look at the code, although it is shown
- * @returns false if a different charge is recorded
+ * @param qrProblem problem to report to the operator although the code is shown
  */
 async function recordCharge(
   host: Host,
@@ -201,13 +204,13 @@ async function recordCharge(
   reference: string,
   { providerReference, qr, paymentUrl, expiresAt, total }: Charge,
   qrProblem: string | undefined,
-): Promise<boolean> {
-  return host.database.fork().transactional(async (transaction) => {
+): Promise<void> {
+  const isRecorded = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
-    const recorded = await transaction.execute<unknown[]>(
+    const updatedRows = await transaction.execute<unknown[]>(
       `update payment_attempt set charge = 'created', provider_reference = ?, qr = ?,
          payment_url = ?, amount = coalesce(?::bigint, amount), error = null, failures = 0,
-         expires_at = ${statedTime('expires_at', { latest: `clock_timestamp() + interval '30 days'` })},
+         expires_at = ${statedTimeSql('expires_at', { latest: `clock_timestamp() + interval '30 days'` })},
          next_check_at = clock_timestamp() + make_interval(secs => ?)
        where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
       [
@@ -215,14 +218,14 @@ async function recordCharge(
         qr ?? null,
         paymentUrl ?? null,
         total?.amount ?? null,
-        epochOf(expiresAt),
-        firstCheck,
+        toEpoch(expiresAt),
+        firstCheckSeconds,
         reference,
         providerReference,
         providerReference,
       ],
     );
-    if (recorded.length === 0) return false;
+    if (updatedRows.length === 0) return false;
     await transaction.execute(`update plan_order set state = 'pending' where id = ? and state = 'created'`, [orderId]);
     if (qrProblem !== undefined) {
       host.log.warn(`payment ${reference} of ${provider} is shown: ${qrProblem}`);
@@ -230,6 +233,8 @@ async function recordCharge(
     }
     return true;
   });
+  if (!isRecorded)
+    host.log.warn(`payment ${reference} has another charge than ${providerReference}, which is not shown`);
 }
 
 async function recordFailure(host: Host, orderId: string, reference: string, error: PaymentError): Promise<void> {
@@ -254,15 +259,11 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
   });
 }
 
-/** Not a failure: the charge waits for its turn, and the next check makes it. */
-async function recordWait(
-  { database }: Host,
-  reference: string,
-  { retryAfter: pause = 1 }: PaymentError,
-): Promise<void> {
+/** Records that the charge waits for its turn, which is not a failure. The next check retries it. */
+async function recordWait({ database }: Host, reference: string, { retryAfter = 1 }: PaymentError): Promise<void> {
   await database.query(
     `update payment_attempt set charge = 'none', next_check_at = clock_timestamp() + make_interval(secs => ?)
      where reference = ? and charge in ('unknown', 'none') and provider_reference is null`,
-    [pause, reference],
+    [retryAfter, reference],
   );
 }

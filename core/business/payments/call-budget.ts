@@ -5,57 +5,59 @@ import { wait } from '#core/platform/timing/wait.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /**
- * Purpose of a call, by priority. Reads after a notification come first, since a payment was reported; then buyers who wait for a QR code
- * or ask for a check. Polls and the books get what is left: a poll can get the same result a minute later, and the books can wait.
+ * Purpose of a call, which decides its priority. Reads after a notification come first, because a payment was reported, followed by buyers
+ * who wait for a QR code or request a check. Polls and the books get the remainder: a poll gets the same result a minute later, and the
+ * books can wait.
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
-/** Rank in the queue, and the longest wait for a turn (ms). */
-const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly patience: number }>> = {
-  notification: { rank: 0, patience: 15_000 },
-  charge: { rank: 1, patience: 15_000 },
-  buyer: { rank: 1, patience: 5_000 },
-  poll: { rank: 2, patience: 2_000 },
-  books: { rank: 3, patience: 120_000 },
+/** Rank in the queue, and maximum wait for a turn. */
+const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly maxWaitMs: number }>> = {
+  notification: { rank: 0, maxWaitMs: 15_000 },
+  charge: { rank: 1, maxWaitMs: 15_000 },
+  buyer: { rank: 1, maxWaitMs: 5_000 },
+  poll: { rank: 2, maxWaitMs: 2_000 },
+  books: { rank: 3, maxWaitMs: 120_000 },
 };
-/** Burst in seconds of the rate, and the share of the rate that refills it: together 60 seconds' worth of calls in a minute. */
-const burst = { seconds: 4, remainder: 56 / 60 };
+/** Burst in seconds of the rate, and share of the rate that refills it. Together they allow 60 seconds' worth of calls in a minute. */
+const burst = { seconds: 4, refillShare: 56 / 60 };
 /** Share of the burst, across all instances, that is reserved for calls more urgent than polls and the books. */
 const reservedShare = 0.5;
-/** A 429 multiplies the rate by `factor`, down to the share `least`; each second raises it by the share `rise`. */
-const adaptation = { factor: 0.5, least: 1 / 32, rise: 0.01 };
-/** Pause after a 429, in ms: without Retry-After, and the maximum. */
-const pauses = { unstated: 1_000, longest: 120_000 };
-/** Per process and budget; further calls are rejected at once and retried later. */
-const maxWaiting = 5_000;
+/** A 429 multiplies the rate by `factor`, down to `minShare`; each second adds the share `recovery`. */
+const adaptation = { factor: 0.5, minShare: 1 / 32, recovery: 0.01 };
+/** Pause after a 429: without Retry-After, and at most. */
+const pauseMs = { default: 1_000, max: 120_000 };
+/** Maximum per process and budget. Further calls are rejected at once and retried later. */
+const maxWaitingCalls = 5_000;
 
 const channel = 'payments:rate';
 
-interface Adapted {
+/** A change of a budget, published to all instances as JSON. */
+interface RateChange {
   readonly key: string;
-  readonly part: number;
+  readonly part: number; // share of the rate
   readonly pause: number; // ms
 }
 
-interface Waiting {
+interface WaitingCall {
   readonly urgency: Urgency;
   readonly start: () => void;
 }
 
 /**
- * Rate budget of one provider endpoint, shared by all instances. Calls wait in order of urgency, and the rate adapts to the provider's
+ * Rate budget of one provider endpoint, shared by all instances. Calls wait in order of urgency, and the rate follows the provider's
  * reports.
  */
 export class CallBudget {
   readonly #key: string;
   readonly #shared: Shared;
-  readonly #alone = new MemoryLimiter();
-  readonly #waiting: Waiting[] = [];
-  #rate = 1; // calls a second
+  readonly #localLimiter = new MemoryLimiter();
+  readonly #queue: WaitingCall[] = [];
+  #rate = 1; // calls per second
   #isServing = false;
-  #wake = new AbortController();
+  #retryWait = new AbortController();
   /** Current share of the rate, and when it was set (ms). */
-  #part = { value: 1, at: 0 };
+  #share = { value: 1, setAt: 0 };
   #resumesAt = 0; // ms
 
   constructor(key: string, shared: Shared) {
@@ -67,84 +69,84 @@ export class CallBudget {
    * Resolves when a call may be made.
    *
    * @param rate calls per second, as configured or documented
-   * @param until deadline, in ms of `performance.now()`
-   * @throws PaymentError `temporary` and rate-limited, if the turn does not come before `until`
+   * @param deadline ms of `performance.now()`
+   * @throws PaymentError `temporary` and rate-limited, if no turn comes before the deadline
    */
-  async turn(rate: number, urgency: Urgency, until: number): Promise<void> {
+  async waitForTurn(rate: number, urgency: Urgency, deadline: number): Promise<void> {
     this.#rate = rate;
     const now = performance.now();
-    if (this.#resumesAt > until || this.#waiting.length >= maxWaiting) throw this.#refusal(now);
+    if (this.#resumesAt > deadline || this.#queue.length >= maxWaitingCalls) throw this.#createError(now);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting: Waiting = { urgency, start: resolve };
-    this.#insert(waiting);
+    const call: WaitingCall = { urgency, start: resolve };
+    this.#insert(call);
     const timer = setTimeout(
       () => {
-        if (this.#remove(waiting)) reject(this.#refusal(performance.now()));
+        if (this.#remove(call)) reject(this.#createError(performance.now()));
       },
-      Math.max(0, until - now),
+      Math.max(0, deadline - now),
     );
-    this.#serve().catch(reject);
+    this.#serveQueue().catch(reject);
     await promise.finally(() => clearTimeout(timer));
   }
 
   /**
-   * Handles a call that the provider rejected for its rate: calls pause, then continue at half the rate. A call sent before the last
-   * halving does not halve it again.
+   * Slows down after a call that the provider rejected for its rate: calls pause, then continue at half the rate. A call sent before the
+   * last halving does not halve it again.
    *
    * @param sentAt ms of `performance.now()`
-   * @param seconds pause that the provider asked for
+   * @param seconds pause that the provider requested
    */
-  exceeded(sentAt: number, seconds: number | undefined): void {
+  slowDown(sentAt: number, seconds: number | undefined): void {
     const now = performance.now();
-    const part = sentAt < this.#part.at ? this.#partNow(now) : this.#partNow(now) * adaptation.factor;
-    const pause = seconds === undefined ? pauses.unstated : seconds * 1_000;
-    this.#announce({ key: this.#key, part: Math.max(adaptation.least, part), pause: Math.min(pause, pauses.longest) });
+    const share = sentAt < this.#share.setAt ? this.#currentShare(now) : this.#currentShare(now) * adaptation.factor;
+    const pause = seconds === undefined ? pauseMs.default : seconds * 1_000;
+    this.#publish({ key: this.#key, part: Math.max(adaptation.minShare, share), pause: Math.min(pause, pauseMs.max) });
   }
 
-  /** Pauses calls for as many seconds as the provider asked for. */
-  exhausted(seconds: number): void {
-    const pause = Math.min(seconds * 1_000, pauses.longest);
-    this.#announce({ key: this.#key, part: this.#partNow(performance.now()), pause });
+  /** Pauses calls for as many seconds as the provider requested. */
+  pause(seconds: number): void {
+    const pause = Math.min(seconds * 1_000, pauseMs.max);
+    this.#publish({ key: this.#key, part: this.#currentShare(performance.now()), pause });
   }
 
-  /** Applies a rate reported by this or another instance. */
-  adapt({ part, pause }: Omit<Adapted, 'key'>): void {
+  /** Applies a change that this or another instance has published. */
+  adapt({ part, pause }: Omit<RateChange, 'key'>): void {
     const now = performance.now();
-    this.#part = { value: part, at: now };
+    this.#share = { value: part, setAt: now };
     this.#resumesAt = Math.max(this.#resumesAt, now + pause);
   }
 
-  /** Deadline of a call of this urgency that starts to wait now, in ms of `performance.now()`. */
-  static patience(urgency: Urgency): number {
-    return performance.now() + urgencies[urgency].patience;
+  /** Returns the deadline of a call that starts to wait now, in ms of `performance.now()`. */
+  static turnDeadline(urgency: Urgency): number {
+    return performance.now() + urgencies[urgency].maxWaitMs;
   }
 
-  #insert(waiting: Waiting): void {
-    const { rank } = urgencies[waiting.urgency];
-    const index = this.#waiting.findIndex((other) => urgencies[other.urgency].rank > rank);
-    this.#waiting.splice(index < 0 ? this.#waiting.length : index, 0, waiting);
-    if (this.#waiting[0] !== waiting) return;
+  #insert(call: WaitingCall): void {
+    const { rank } = urgencies[call.urgency];
+    const index = this.#queue.findIndex((other) => urgencies[other.urgency].rank > rank);
+    this.#queue.splice(index < 0 ? this.#queue.length : index, 0, call);
+    if (this.#queue[0] !== call) return;
     // The pending turn was meant for a less urgent call.
-    this.#wake.abort();
-    this.#wake = new AbortController();
+    this.#retryWait.abort();
+    this.#retryWait = new AbortController();
   }
 
-  #remove(waiting: Waiting): boolean {
-    const index = this.#waiting.indexOf(waiting);
-    if (index >= 0) this.#waiting.splice(index, 1);
+  #remove(call: WaitingCall): boolean {
+    const index = this.#queue.indexOf(call);
+    if (index >= 0) this.#queue.splice(index, 1);
     return index >= 0;
   }
 
-  async #serve(): Promise<void> {
+  async #serveQueue(): Promise<void> {
     if (this.#isServing) return;
     this.#isServing = true;
     try {
-      for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-        const { signal } = this.#wake;
-        const delay = await this.#take(first.urgency);
+      for (let first = this.#queue[0]; first !== undefined; first = this.#queue[0]) {
+        const { signal } = this.#retryWait;
+        const delay = await this.#takeCall(first.urgency);
         if (delay > 0) await wait(delay, signal);
-        // After the wait, the first call in the queue may be another one.
-        else this.#waiting.shift()?.start();
+        // After the wait, a different call may be the first in the queue.
+        else this.#queue.shift()?.start();
       }
     } finally {
       this.#isServing = false;
@@ -152,44 +154,49 @@ export class CallBudget {
   }
 
   /**
-   * Takes a call from the budget.
+   * Takes one call from the budget.
    *
-   * @returns 0 if it was taken, otherwise ms until the next try
+   * @returns 0 if it was taken, otherwise the delay until the next try, ms
    */
-  async #take(urgency: Urgency): Promise<number> {
+  async #takeCall(urgency: Urgency): Promise<number> {
     const now = performance.now();
     if (this.#resumesAt > now) return this.#resumesAt - now;
-    const limits = this.#limits(now);
+    const limits = this.#computeLimits(now);
     try {
-      return await takeFrom(this.#shared.limiter, this.#key, limits, urgency);
+      return await takeFromLimiter(this.#shared.limiter, this.#key, limits, urgency);
     } catch (error) {
       if (!(error instanceof SharedUnavailable)) throw error;
-      const part = 1 / Math.max(1, this.#shared.limiter.instances);
-      return takeFrom(this.#alone, this.#key, { ...limits, limit: limits.limit * part }, urgency);
+      const instanceShare = 1 / Math.max(1, this.#shared.limiter.instances);
+      return takeFromLimiter(
+        this.#localLimiter,
+        this.#key,
+        { ...limits, limit: limits.limit * instanceShare },
+        urgency,
+      );
     }
   }
 
-  #limits(now: number): Limits {
-    const rate = this.#rate * this.#partNow(now);
+  #computeLimits(now: number): Limits {
+    const rate = this.#rate * this.#currentShare(now);
     return {
-      limit: rate * burst.remainder,
+      limit: rate * burst.refillShare,
       period: 1,
       burst: Math.max(2, Math.floor(rate * burst.seconds)),
     };
   }
 
-  #partNow(now: number): number {
-    const { value, at } = this.#part;
-    return Math.min(1, value + ((now - at) / 1_000) * adaptation.rise);
+  #currentShare(now: number): number {
+    const { value, setAt } = this.#share;
+    return Math.min(1, value + ((now - setAt) / 1_000) * adaptation.recovery);
   }
 
-  #announce(adapted: Adapted): void {
-    this.adapt(adapted);
-    // An instance that misses this is rejected by the provider itself.
-    this.#shared.events.publish(channel, JSON.stringify(adapted)).catch(() => undefined);
+  #publish(change: RateChange): void {
+    this.adapt(change);
+    // An instance that misses this message gets a 429 of its own.
+    this.#shared.events.publish(channel, JSON.stringify(change)).catch(() => undefined);
   }
 
-  #refusal(now: number): PaymentError {
+  #createError(now: number): PaymentError {
     const retryAfter = Math.max(1, (this.#resumesAt - now) / 1_000);
     return new PaymentError('temporary', `${this.#key} has more calls waiting than its rate allows`, {
       retryAfter,
@@ -198,7 +205,12 @@ export class CallBudget {
   }
 }
 
-async function takeFrom(limiter: Shared['limiter'], key: string, limits: Limits, urgency: Urgency): Promise<number> {
+async function takeFromLimiter(
+  limiter: Shared['limiter'],
+  key: string,
+  limits: Limits,
+  urgency: Urgency,
+): Promise<number> {
   if (urgency === 'poll' || urgency === 'books') {
     const { remaining } = await limiter.peek(key, limits);
     const missing = Math.floor(limits.burst * reservedShare) + 1 - remaining;
@@ -211,14 +223,14 @@ async function takeFrom(limiter: Shared['limiter'], key: string, limits: Limits,
 class CallBudgets implements AsyncDisposable {
   readonly #shared: Shared;
   readonly #budgets = new Map<string, CallBudget>();
-  readonly #ended: Promise<() => void>;
+  readonly #unsubscribe: Promise<() => void>;
 
   constructor({ shared }: Pick<Host, 'shared'>) {
     this.#shared = shared;
-    this.#ended = shared.events
+    this.#unsubscribe = shared.events
       .subscribe(channel, (message) => {
-        const { key, ...adapted } = JSON.parse(message) as Adapted;
-        this.#budgets.get(key)?.adapt(adapted);
+        const { key, ...change } = JSON.parse(message) as RateChange;
+        this.#budgets.get(key)?.adapt(change);
       })
       .catch(() => () => undefined);
   }
@@ -230,14 +242,14 @@ class CallBudgets implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    (await this.#ended)();
+    (await this.#unsubscribe)();
   }
 }
 
 /**
  * Returns the budget of an endpoint. Providers limit endpoints separately, so each provider has two budgets: one for charges, and one for
- * everything else, where one of our calls makes one request per endpoint.
+ * all other calls, each of which makes one request per endpoint.
  */
-export function callBudget(host: Host, provider: string, endpoint: 'charge' | 'other'): CallBudget {
+export function getCallBudget(host: Host, provider: string, endpoint: 'charge' | 'other'): CallBudget {
   return host.keep('payment-call-budgets', () => new CallBudgets(host)).get(`payments:${provider}:${endpoint}`);
 }

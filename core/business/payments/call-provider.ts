@@ -15,70 +15,72 @@ export interface ProviderCall {
   readonly signal: AbortSignal;
 }
 
-/** The provider's response: any status, a JSON object. */
+/** The provider's response, of any status, with a JSON object. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly body: JsonObject;
-  /** Seconds of `retry-after`, where the provider stated them. */
+  /** Seconds from `Retry-After`, if the provider sent it. */
   readonly retryAfter: number | undefined;
 }
 
 /** The provider's rate limit as reported in response headers. */
-export interface RateStatement {
+export interface RateReport {
   /** True if the call was rejected for its rate. */
   readonly isExceeded: boolean;
-  /** Seconds until the provider accepts calls again; undefined if it accepts them now, or does not say. */
-  readonly pause: number | undefined;
+  /** Seconds until the provider accepts calls again; undefined if it accepts them now, or reports nothing. */
+  readonly pauseSeconds: number | undefined;
 }
 
 /** Receives the rate limits reported in the responses of one operation. */
-export const rateListener = new AsyncLocalStorage<(statement: RateStatement) => void>();
+export const rateListener = new AsyncLocalStorage<(report: RateReport) => void>();
 
-const deadline = 15_000; // ms
-const connectTimeout = 5_000; // ms
+const deadlineMs = 15_000;
+const connectTimeoutMs = 5_000;
 
-/** One call per connection: if the provider had closed an idle connection, the outcome of a charge would be unknown. */
+/** Opens a connection for each call, because a charge sent on an idle connection that the provider closes would have an unknown outcome. */
 class SingleUseConnections {
   #agent: Agent | undefined;
 
   open(Class: typeof Agent): Agent {
-    return (this.#agent ??= new Class({ connect: { timeout: connectTimeout }, pipelining: 0 }));
+    return (this.#agent ??= new Class({ connect: { timeout: connectTimeoutMs }, pipelining: 0 }));
   }
 }
 
 const connections = new SingleUseConnections();
 
-/** Error codes from before a connection was open: the provider has seen nothing. */
-const unopened =
+/** Codes of errors that occur before a connection is open, when the provider has received nothing. */
+const connectFailurePattern =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/;
 
 /**
  * Calls a provider's API once, within 15 seconds. Follows no redirects and reads at most 256 KB.
  *
- * @throws PaymentError `temporary` if nothing reached the provider, and for a GET; otherwise `unknown`: no answer in time, a broken
- * connection, anything but a JSON object
+ * @throws PaymentError `temporary` if nothing reached the provider, or for a GET; otherwise `unknown` for a timeout, a broken connection,
+ * or a body that is not a JSON object
  */
 export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> {
   const { host } = new URL(call.url);
-  const answer = await send(call).catch((error: unknown) => {
-    throw new PaymentError(kindOf(call, error), `${host} did not answer: ${reasonOf(error)}`, { cause: error });
+  const response = await sendRequest(call).catch((error: unknown) => {
+    throw new PaymentError(classifyError(call, error), `${host} did not answer: ${describeReason(error)}`, {
+      cause: error,
+    });
   });
-  const retryAfter = secondsIn(answer.headers, /^retry-after$/);
-  rateListener.getStore()?.(rateIn(answer.status, answer.headers, retryAfter));
-  const body = parseObject(answer.text);
-  if (body !== undefined) return { status: answer.status, body, retryAfter };
-  throw new PaymentError(failureOf(call), `${host} answered ${answer.status} without a JSON object`);
+  const retryAfter = readSeconds(response.headers, /^retry-after$/);
+  rateListener.getStore()?.(readRate(response.status, response.headers, retryAfter));
+  const body = parseObject(response.text);
+  if (body !== undefined) return { status: response.status, body, retryAfter };
+  throw new PaymentError(failureOf(call), `${host} answered ${response.status} without a JSON object`);
 }
 
-/** Returns the kind of a failure with an unknown effect: a GET is safe to repeat. */
+/** Returns the kind of a failure with an unknown effect. A GET is safe to repeat. */
 export function failureOf({ method }: Pick<ProviderCall, 'method'>): 'temporary' | 'unknown' {
   return method === 'GET' ? 'temporary' : 'unknown';
 }
 
-async function send({ method, url, headers, body, signal }: ProviderCall) {
-  // Loaded on the first call: commands make none.
+async function sendRequest({ method, url, headers, body, signal }: ProviderCall) {
+  // Loaded on the first call, because commands make no calls.
   const { Agent, request } = await import('undici');
-  const answer = await request(url, {
+  const response = await request(url, {
     method,
     headers: {
       accept: 'application/json',
@@ -86,44 +88,44 @@ async function send({ method, url, headers, body, signal }: ProviderCall) {
       ...headers,
     },
     body: body === undefined ? null : JSON.stringify(body),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(deadline)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
     dispatcher: connections.open(Agent),
     reset: true,
   });
   return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    text: await answerText(answer.body, bounds.providerAnswer),
+    status: response.statusCode,
+    headers: response.headers,
+    text: await answerText(response.body, bounds.providerAnswer),
   };
 }
 
-function kindOf(call: ProviderCall, error: unknown): PaymentError['kind'] {
-  return unopened.test(codeOf(error)) ? 'temporary' : failureOf(call);
+function classifyError(call: ProviderCall, error: unknown): PaymentError['kind'] {
+  return connectFailurePattern.test(readErrorCode(error)) ? 'temporary' : failureOf(call);
 }
 
-function codeOf(error: unknown): string {
+function readErrorCode(error: unknown): string {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === 'string' ? code : '';
 }
 
-/** System error code or our own message, without addresses and secrets. */
-function reasonOf(error: unknown): string {
+/** Returns the system error code or our own message, without addresses or secrets. */
+function describeReason(error: unknown): string {
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) return 'timeout';
-  return codeOf(error) || (error instanceof Error ? error.message : 'no reason');
+  return readErrorCode(error) || (error instanceof Error ? error.message : 'no reason');
 }
 
 type Headers = Dispatcher.ResponseData['headers'];
 
 /** Reads `Rate-Limit-Remaining` and `Rate-Limit-Reset` (Xendit) in any of their usual spellings. */
-function rateIn(status: number, headers: Headers, retryAfter: number | undefined): RateStatement {
+function readRate(status: number, headers: Headers, retryAfter: number | undefined): RateReport {
   const isExceeded = status === 429;
-  const isSpent = isExceeded || secondsIn(headers, /^(x-)?rate-?limit-remaining$/) === 0;
-  const reset = secondsIn(headers, /^(x-)?rate-?limit-reset$/);
-  return { isExceeded, pause: isSpent ? (retryAfter ?? reset) : undefined };
+  const isSpent = isExceeded || readSeconds(headers, /^(x-)?rate-?limit-remaining$/) === 0;
+  const reset = readSeconds(headers, /^(x-)?rate-?limit-reset$/);
+  return { isExceeded, pauseSeconds: isSpent ? (retryAfter ?? reset) : undefined };
 }
 
-/** Seconds from a header that holds seconds, or the Unix time at which they end. */
-function secondsIn(headers: Headers, name: RegExp): number | undefined {
+/** Reads the seconds from a header that contains either seconds or the Unix time at which they end. */
+function readSeconds(headers: Headers, name: RegExp): number | undefined {
   const [, value] = Object.entries(headers).find(([header]) => name.test(header)) ?? [];
   const number = value === undefined || value === '' ? Number.NaN : Number(value);
   const seconds = number > 1_000_000_000 ? number - Date.now() / 1_000 : number;

@@ -1,64 +1,66 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt } from './entities.ts';
+
 const earlySeconds = [20, 40, 60]; // after the charge
 const intervalSeconds = 60; // until the order expires
 /** After expiry: a payment scanned at the last moment may settle late. */
 const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400];
-const jitter = 0.15; // share of a delay, so that orders placed together spread out
-const toleranceSeconds = 8; // a check this much early is not repeated
+const jitterShare = 0.15; // of a delay, so that checks of orders placed together spread out
+const toleranceSeconds = 8; // a check that is early by less is not repeated
 
-/** Seconds before the first check of a new charge. */
-export const firstCheck = 20;
+/** Delay before the first check of a new charge. */
+export const firstCheckSeconds = 20;
 
 interface CheckProgress {
-  readonly age: number; // seconds since it was charged
-  readonly left: number; // seconds until the order expires; negative afterwards
+  readonly ageSeconds: number; // since the charge
+  readonly remainingSeconds: number; // until the order expires; negative afterwards
 }
 
 /**
- * Returns the seconds to postpone a check while the provider's notifications arrive, which are faster than any check: until one minute
- * after the charge. Undefined for a check that must not wait, in case a notification was lost.
+ * Returns the seconds by which to postpone a check while the provider's notifications arrive, because they are faster than any check.
+ * Postpones until one minute after the charge. Returns undefined for a check that must not wait, because a notification may be lost.
  */
-export function whileNotified({ age, left }: CheckProgress): number | undefined {
-  const delay = intervalSeconds - age;
-  return delay > toleranceSeconds && delay < left ? delay : undefined;
+export function computePostponement({ ageSeconds, remainingSeconds }: CheckProgress): number | undefined {
+  const delay = intervalSeconds - ageSeconds;
+  return delay > toleranceSeconds && delay < remainingSeconds ? delay : undefined;
 }
 
 /** Returns the seconds until the next check; undefined after the last one. */
-export function nextCheck(progress: CheckProgress, random: () => number = Math.random): number | undefined {
-  const delay = progress.left > 0 ? beforeExpiry(progress) : afterExpiry(-progress.left);
+export function computeNextDelay(progress: CheckProgress, random: () => number = Math.random): number | undefined {
+  const { ageSeconds, remainingSeconds } = progress;
+  const delay =
+    remainingSeconds > 0 ? computeDelayBeforeExpiry(ageSeconds) : computeDelayAfterExpiry(-remainingSeconds);
   if (delay === undefined) return undefined;
-  const jittered = delay * (1 - jitter + 2 * jitter * random());
-  const { left } = progress;
+  const jittered = delay * (1 - jitterShare + 2 * jitterShare * random());
   // The check at expiry decides about the order, so it must not come earlier.
-  return left > 0 && jittered + toleranceSeconds > left ? left + 1 : jittered;
+  return remainingSeconds > 0 && jittered + toleranceSeconds > remainingSeconds ? remainingSeconds + 1 : jittered;
 }
 
-function beforeExpiry({ age }: CheckProgress): number {
-  const next = earlySeconds.find((time) => time > age + toleranceSeconds);
-  return next === undefined ? intervalSeconds : next - age;
+function computeDelayBeforeExpiry(ageSeconds: number): number {
+  const next = earlySeconds.find((time) => time > ageSeconds + toleranceSeconds);
+  return next === undefined ? intervalSeconds : next - ageSeconds;
 }
 
-function afterExpiry(since: number): number | undefined {
-  const next = lateSeconds.find((time) => time > since / (1 - jitter) + 5);
-  return next === undefined ? undefined : next - since;
+function computeDelayAfterExpiry(secondsSince: number): number | undefined {
+  const next = lateSeconds.find((time) => time > secondsSince / (1 - jitterShare) + 5);
+  return next === undefined ? undefined : next - secondsSince;
 }
 
 export const checkJob = 'check-payment';
 
-/** Enqueues the next check of an attempt for the time stored in the database. The queue is only a schedule: a sweep finds what it loses. */
+/** Enqueues the next check of an attempt for the time stored in the database. A sweep finds checks that the queue loses. */
 export async function enqueueCheck(
   { database, jobs }: Pick<Host, 'database' | 'jobs'>,
   reference: string,
 ): Promise<void> {
-  const [due] = await database.query<Row<typeof PaymentAttempt, 'checks'> & { delay: number }>(
+  const [attempt] = await database.query<Row<typeof PaymentAttempt, 'checks'> & { delay: number }>(
     `select checks, greatest(0, extract(epoch from next_check_at - clock_timestamp()))::float8 as delay
      from payment_attempt where reference = ? and next_check_at is not null`,
     [reference],
   );
-  if (due === undefined) return;
-  const id = `${checkJob}-${reference}-${due.checks}`;
+  if (attempt === undefined) return;
+  const id = `${checkJob}-${reference}-${attempt.checks}`;
   // The queue logs its own failures.
-  await jobs.add(checkJob, { reference }, { id, delay: due.delay }).catch(() => undefined);
+  await jobs.add(checkJob, { reference }, { id, delay: attempt.delay }).catch(() => undefined);
 }

@@ -3,12 +3,12 @@ export class CheckoutError extends Error {
   override readonly name = 'CheckoutError';
   readonly kind: CheckoutFailure;
   /** When to retry, if waiting helps. */
-  readonly next: Date | undefined;
+  readonly retryAt: Date | undefined;
 
-  constructor(kind: CheckoutFailure, message: string, next?: Date) {
+  constructor(kind: CheckoutFailure, message: string, retryAt?: Date) {
     super(message);
     this.kind = kind;
-    this.next = next;
+    this.retryAt = retryAt;
   }
 }
 
@@ -26,9 +26,9 @@ export class CheckoutError extends Error {
  * - `not_open`: the state of the order, or of a refund, does not allow it.
  * - `nothing_to_refund`: no payment has a refundable remainder.
  * - `several_payments`: the order has several refundable payments, and none was named.
- * - `too_much`: more than the remainder of the payment.
+ * - `too_much`: the amount exceeds the remainder of the payment.
  * - `no_days`: the payment gave no days that could be taken back.
- * - `no_answer`: the provider could not be read.
+ * - `no_answer`: the provider did not respond.
  * - `not_refunded`: the provider rejected the refund.
  * - `refund_unclear`: the provider might refund another payment of the charge.
  * - `refund_open`: another refund of the payment is in progress, and the money would be paid twice.

@@ -1,14 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
-import { currencySection, labelFor, plansSection } from '../accounts/plans.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { cancelCharge, chargeSoon, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
+import { epoch, type Row } from '#core/platform/database/rows.ts';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { currencySection, labelFor, plansSection } from '../accounts/plans.ts';
+import { cancelCharge, chargeSoon, insertAttempt, maxAttempts, requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
 import { sellsGifts } from './gifts.ts';
-import { checkLimits, countInNetwork, isOpen, lockBuyer } from './order-limits.ts';
+import { checkLimits, countInNetwork, openOrderCondition, lockBuyer } from './order-limits.ts';
 import { type PlacedOrder, type RecordOrder, writeOrderLines } from './order-lines.ts';
 import { placeSteps } from './places.ts';
 import { generateOrderCode, readOrder } from './order.ts';
@@ -16,11 +17,10 @@ import type { Order } from './order-types.ts';
 import { readCharge } from './read-charge.ts';
 import { readStatus } from './ask-provider.ts';
 import { paymentsSection } from './section.ts';
-import { namesAtProvider, settle } from './settle.ts';
-import { epoch, type Row } from '#core/platform/database/rows.ts';
+import { providerIdColumns, settle } from './settle.ts';
 import type { PlanOrder } from './entities.ts';
 
-const checkPauseSeconds = 5;
+const checkIntervalSeconds = 5;
 
 interface Offer {
   readonly days: number;
@@ -33,7 +33,7 @@ interface Offer {
 }
 
 interface OrderOptions {
-  /** The buyer's IP address, whose network is rate-limited too; omitted for a program. */
+  /** The buyer's IP address, whose network is also rate-limited; omitted for a program. */
   readonly address?: string | undefined;
   /** The account that redeems the code gets the days, not the buyer. */
   readonly isGift?: boolean | undefined;
@@ -49,8 +49,8 @@ interface Quote {
 }
 
 /**
- * Orders a plan for an account and charges it. Returns an open order for the same plan if there is one, so that two tabs get one order. The
- * order may have no charge yet (`created`) if the provider is slow, or accepts no calls for a moment: it is charged later.
+ * Orders a plan for an account and charges it. Returns an open order for the same plan if there is one, so that two tabs get one order. If
+ * the provider is slow or accepts no calls at the moment, the order has no charge yet (`created`) and is charged later.
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`, `too_many_orders`, `too_many_charges`, `sold_out`,
  *   `blocked`
@@ -63,20 +63,20 @@ export async function startOrder(
 ): Promise<Order> {
   const offer = findOffer(host, days, isGift);
   const { order_minutes: minutes } = host.section(paymentsSection);
-  const { orderId, isNew } = await host.database.fork().transactional(async (transaction) => {
+  const { id, isNew } = await host.database.fork().transactional(async (transaction): Promise<PlacedOrder> => {
     await lockBuyer(transaction, accountId);
-    const open = await findOpenOrder(transaction, accountId, offer);
-    const placed = { id: open ?? randomUUIDv7(), accountId, isNew: open === undefined };
-    if (placed.isNew) {
+    const openOrderId = await findOpenOrder(transaction, accountId, offer);
+    const order = { id: openOrderId ?? randomUUIDv7(), accountId, isNew: openOrderId === undefined };
+    if (order.isNew) {
       await checkLimits(host, transaction, accountId, isGift ? 0 : offer.days);
       await requirePlace(host, transaction, isGift ? undefined : accountId, offer.days);
-      await insertOrder(transaction, placed, offer, minutes);
+      await insertOrder(transaction, order, offer, minutes);
     }
-    if (record !== undefined) await writeOrderLines(transaction, placed, await record(transaction, placed));
-    if (placed.isNew) await countInNetwork(host, address);
-    return { orderId: placed.id, isNew: placed.isNew };
+    if (record !== undefined) await writeOrderLines(transaction, order, await record(transaction, order));
+    if (order.isNew) await countInNetwork(host, address);
+    return order;
   });
-  return isNew ? chargeSoon(host, orderId) : requireOrder(host, orderId);
+  return isNew ? chargeSoon(host, id) : requireOrder(host, id);
 }
 
 /**
@@ -85,7 +85,7 @@ export async function startOrder(
  * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`,
  *   `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
  */
-export async function newCharge(host: Host, orderId: string, address?: string): Promise<Order> {
+export async function renewCharge(host: Host, orderId: string, address?: string): Promise<Order> {
   const order = await checkNow(host, orderId);
   if (order.state === 'created' || order.state === 'pending' || order.state === 'paid') return order;
   if (order.state !== 'expired' && order.state !== 'failed')
@@ -106,31 +106,31 @@ export async function newCharge(host: Host, orderId: string, address?: string): 
  */
 export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
   const order = await findOrder(host, orderId);
-  const cancelled = await host.database.query<unknown>(
+  const cancelledRows = await host.database.query<unknown>(
     `update plan_order set state = 'cancelled' where id = ? and state in ('created', 'pending') returning 1`,
     [orderId],
   );
   const { attempt } = order;
-  if (cancelled.length > 0 && attempt?.charge === 'created') await cancelCharge(host, order.provider, attempt);
+  if (cancelledRows.length > 0 && attempt?.charge === 'created') await cancelCharge(host, order.provider, attempt);
   return requireOrder(host, orderId);
 }
 
 /**
- * Reads the status of an order at the provider for its buyer, at most once in five seconds. Provider errors change nothing.
+ * Reads the status of an order at the provider for its buyer, at most once in five seconds. A provider error does not change the order.
  *
  * @throws CheckoutError `not_found`
  */
-export async function checkNow(host: Host, orderId: string, pause = checkPauseSeconds): Promise<Order> {
+export async function checkNow(host: Host, orderId: string, minIntervalSeconds = checkIntervalSeconds): Promise<Order> {
   const order = await findOrder(host, orderId);
   const { attempt, provider } = order;
   if (attempt === undefined || attempt.charge === 'rejected' || attempt.charge === 'none') return order;
   if (order.state === 'paid' || order.state === 'refunded') return order;
-  const claimed = await host.database.query<unknown>(
+  const claimedRows = await host.database.query<unknown>(
     `update payment_attempt set checked_at = clock_timestamp() where reference = ?
        and coalesce(checked_at, created_at) < clock_timestamp() - make_interval(secs => ?) returning 1`,
-    [attempt.reference, pause],
+    [attempt.reference, minIntervalSeconds],
   );
-  if (claimed.length === 0) return order;
+  if (claimedRows.length === 0) return order;
   try {
     await settle(host, provider, await readStatus(host, provider, attempt, 'buyer'));
     await recordError(host, attempt.reference, null);
@@ -149,9 +149,11 @@ export async function checkNow(host: Host, orderId: string, pause = checkPauseSe
  */
 export async function checkOrder(host: Host, orderId: string): Promise<Order> {
   const { code, payments } = await checkNow(host, orderId, 0);
-  for (const { provider, ...charge } of await chargesOf(host, orderId))
-    if ((await readCharge(host, provider, charge, 'buyer')) === undefined)
+  for (const { provider, ...charge } of await readPaidCharges(host, orderId)) {
+    const evidence = await readCharge(host, provider, charge, 'buyer');
+    if (evidence === undefined)
       throw new CheckoutError('no_answer', `Order ${code} could not be read at ${provider}. Try again later.`);
+  }
   const order = await requireOrder(host, orderId);
   const { charge, error } = order.attempt ?? {};
   if (error !== undefined && payments.length === 0 && (charge === 'created' || charge === 'unknown'))
@@ -159,21 +161,21 @@ export async function checkOrder(host: Host, orderId: string): Promise<Order> {
   return order;
 }
 
-function chargesOf({ database }: Host, orderId: string) {
+function readPaidCharges({ database }: Host, orderId: string) {
   return database.query<{
     provider: string;
     reference: string;
     providerReference: string | null;
     paymentId: string | null;
   }>(
-    `select p.provider, p.reference, ${namesAtProvider}
+    `select p.provider, p.reference, ${providerIdColumns}
      from payment p join payment_attempt a on a.reference = p.reference
      where p.order_id = ? order by p.paid_at`,
     [orderId],
   );
 }
 
-/** Lets the buyer's page say that the provider does not answer, instead of that nothing was paid. */
+/** Stores an error, so that the buyer's page reports an unavailable provider instead of a missing payment. */
 async function recordError({ database }: Host, reference: string, error: string | null): Promise<void> {
   await database.query('update payment_attempt set error = ? where reference = ?', [error, reference]);
 }
@@ -183,7 +185,7 @@ async function recordError({ database }: Host, reference: string, error: string 
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`
  */
-export async function quote(host: Host, accountId: string, days: number): Promise<Quote> {
+export async function quotePlan(host: Host, accountId: string, days: number): Promise<Quote> {
   const { price, currency } = findOffer(host, days, false);
   const [row] = await host.database.query<{ starts_at: number }>(
     `select ${epoch(`greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?))`)} as starts_at`,
@@ -214,7 +216,7 @@ async function findOrder(host: Host, orderId: string): Promise<Order> {
 /**
  * Claims a place, after all other checks, so that the places are locked only briefly.
  *
- * @param holder the account; undefined for a gift, which renews nothing
+ * @param holder the buyer's account; undefined for a gift, which renews nothing
  * @throws CheckoutError `sold_out`
  */
 async function requirePlace(
@@ -224,25 +226,26 @@ async function requirePlace(
   days: number,
 ): Promise<void> {
   const steps = await placeSteps.of(transaction)?.();
-  if (steps === undefined || (await steps.claimPlace(host, transaction, holder, days))) return;
+  if (steps === undefined) return;
+  if (await steps.claimPlace(host, transaction, holder, days)) return;
   const advice = holder === undefined ? 'Try again later.' : 'Join the waiting list.';
   throw new CheckoutError('sold_out', `All places for ${days} days are taken. ${advice}`);
 }
 
-/** Excludes paid orders: their charge takes no second payment. */
+/** Finds an open order with these terms. Excludes orders with a payment, because their charge takes no second one. */
 async function findOpenOrder(
   transaction: EntityManager,
   accountId: string,
   { days, price, currency, provider, isGift }: Offer,
 ): Promise<string | undefined> {
-  const [open] = await transaction.execute<Row<typeof PlanOrder, 'id'>[]>(
+  const [row] = await transaction.execute<Row<typeof PlanOrder, 'id'>[]>(
     `select id from plan_order where account_id = ? and days = ? and price = ? and currency = ? and provider = ? and is_gift = ?
-       and ${isOpen}
+       and ${openOrderCondition}
        and not exists (select 1 from payment where order_id = plan_order.id)
      order by created_at desc limit 1`,
     [accountId, days, price, currency, provider, isGift],
   );
-  return open?.id;
+  return row?.id;
 }
 
 async function insertOrder(
@@ -274,7 +277,7 @@ async function insertOrder(
 /**
  * Reopens an expired or failed order. Only its buyer can request that.
  *
- * @returns false if another tab was first, which then charges it
+ * @returns false if another tab has already reopened the order, and charges it
  */
 async function reopen(
   host: Host,
@@ -282,18 +285,18 @@ async function reopen(
   { id, code, accountId, days, isGift }: Order,
   address: string | undefined,
 ): Promise<boolean> {
-  const [locked] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
+  const [current] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
     'select state from plan_order where id = ? for no key update',
     [id],
   );
-  if (locked?.state !== 'expired' && locked?.state !== 'failed') return false;
+  if (current?.state !== 'expired' && current?.state !== 'failed') return false;
   await lockBuyer(transaction, accountId);
   const [attempts] = await transaction.execute<{ count: number }[]>(
     'select count(*)::int as count from payment_attempt where order_id = ?',
     [id],
   );
-  if ((attempts?.count ?? 0) >= mostAttempts)
-    throw new CheckoutError('not_open', `Order ${code} has been tried ${mostAttempts} times. Order the plan again.`);
+  if ((attempts?.count ?? 0) >= maxAttempts)
+    throw new CheckoutError('not_open', `Order ${code} has been tried ${maxAttempts} times. Order the plan again.`);
   await checkLimits(host, transaction, accountId, isGift ? 0 : days);
   await requirePlace(host, transaction, isGift ? undefined : accountId, days);
   await transaction.execute(

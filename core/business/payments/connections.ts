@@ -20,50 +20,53 @@ export function paymentProviders(host: Pick<Host, 'keep'>): Providers {
 }
 
 /** Returns the name of the provider of new orders; undefined if nothing is sold. */
-export function providerName({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): string | undefined {
+export function configuredProviderName({
+  section,
+  isProduction,
+}: Pick<Host, 'section' | 'isProduction'>): string | undefined {
   const name = section(paymentsSection).provider ?? (isProduction ? noProvider : defaultProvider);
   return name === noProvider ? undefined : name;
 }
 
 /** Returns the provider of new orders; undefined if this gateway sells nothing. */
 export function configuredProvider(host: Host): PaymentProvider | undefined {
-  const name = providerName(host);
+  const name = configuredProviderName(host);
   return name === undefined ? undefined : paymentProviders(host).get(name);
 }
 
 /**
- * Simulates the payment of an order's charge, if its provider is in test mode.
+ * Finds the shell command that simulates the payment of an order's charge.
  *
- * @returns a shell command; undefined if money moves, or if the provider is no longer configured
+ * @returns undefined unless the provider is in test mode, and if it is no longer configured
  */
-export function simulationOf(
+export function findSimulationCommand(
   host: Host,
   { provider, attempt }: Pick<Order, 'provider' | 'attempt'>,
 ): string | undefined {
   if (attempt === undefined || !paymentProviders(host).has(provider)) return undefined;
   try {
-    return paymentConnection(host, provider).simulation?.(attempt);
+    return getPaymentConnection(host, provider).simulation?.(attempt);
   } catch {
     return undefined; // its secret is gone, so its mode is unknown
   }
 }
 
 /**
- * Returns the connection to a provider, with the settings of this configuration: the provider of new orders, or another one with open
- * orders.
+ * Returns the connection to a provider, with the settings of this configuration. The provider may be the one of new orders, or a different
+ * one that still has open orders.
  *
- * @throws Error if no such provider is registered, if it is a sandbox in production, or if its secret is missing
+ * @throws Error if the provider is not registered, is a sandbox in production, or has no secret
  */
-export function paymentConnection(host: Host, name: string): PaymentConnection {
-  const byName = connections.get(host) ?? new Map<string, PaymentConnection>();
-  connections.set(host, byName);
-  const existing = byName.get(name);
+export function getPaymentConnection(host: Host, name: string): PaymentConnection {
+  const connectionsByName = connections.get(host) ?? new Map<string, PaymentConnection>();
+  connections.set(host, connectionsByName);
+  const existing = connectionsByName.get(name);
   if (existing !== undefined) return existing;
   const provider = paymentProviders(host).get(name);
   if (provider === undefined) throw new Error(`Payment provider "${name}" not found`);
   if (provider.isSandbox === true && host.isProduction)
     throw new Error(`Payment provider "${name}" moves no money; it is off in production`);
   const connection = provider.connect(host);
-  byName.set(name, connection);
+  connectionsByName.set(name, connection);
   return connection;
 }

@@ -2,13 +2,13 @@ import type { FlagKind, OrderState, PaymentOutcome } from './order-types.ts';
 import type { Money, PaymentState } from './payment-provider.ts';
 
 interface Situation {
-  readonly order: OrderState;
-  /** False if a later attempt has followed the charge of the evidence. */
+  readonly orderState: OrderState;
+  /** False if a later attempt exists than the one that the evidence is about. */
   readonly isLastAttempt: boolean;
   readonly expected: Money;
-  readonly evidence: PaymentState;
+  readonly reportedState: PaymentState;
   readonly paid: Money | undefined;
-  readonly recorded: PaymentOutcome | undefined;
+  readonly recordedOutcome: PaymentOutcome | undefined;
 }
 
 /** Effects of evidence on an order; empty for none. */
@@ -31,18 +31,18 @@ const ranks: Record<OrderState, number> = {
   refunded: 4,
 };
 
-const nothing: Decision = {};
+const noEffects: Decision = {};
 
 /** Decides the effects of evidence on an order. Pure. */
 export function decide(situation: Situation): Decision {
-  switch (situation.evidence) {
+  switch (situation.reportedState) {
     case 'paid':
       return decidePaid(situation);
     case 'refunded':
       return decideRefunded(situation);
     case 'failed':
-      // Denied after it was settled.
-      if (situation.order === 'paid' && situation.recorded === 'activated') return { flag: 'reversed' };
+      // The provider denied a payment that it had confirmed.
+      if (situation.orderState === 'paid' && situation.recordedOutcome === 'activated') return { flag: 'reversed' };
       return moveTo('failed', situation);
     case 'expired':
       return moveTo('expired', situation);
@@ -51,31 +51,31 @@ export function decide(situation: Situation): Decision {
     case 'disputed':
       return { flag: 'disputed' };
     case 'unknown':
-      return nothing;
+      return noEffects;
   }
 }
 
-function decidePaid({ order, expected, paid, recorded }: Situation): Decision {
-  if (recorded !== undefined) return nothing;
-  // Money arrived, but the provider does not say how much.
+function decidePaid({ orderState, expected, paid, recordedOutcome }: Situation): Decision {
+  if (recordedOutcome !== undefined) return noEffects;
+  // Money arrived, but the provider does not report the amount.
   if (paid === undefined) return { flag: 'disputed' };
   if (paid.currency !== expected.currency) return { payment: 'wrong_currency', flag: 'wrong_currency' };
   if (paid.amount !== expected.amount) return { payment: 'wrong_amount', flag: 'wrong_amount' };
-  if (ranks[order] >= ranks.paid) return { payment: 'second', flag: 'second_payment' };
-  return { state: 'paid', payment: 'activated', isLate: ranks[order] === ranks.expired };
+  if (ranks[orderState] >= ranks.paid) return { payment: 'second', flag: 'second_payment' };
+  return { state: 'paid', payment: 'activated', isLate: ranks[orderState] === ranks.expired };
 }
 
 /**
  * A payment refunded before we recorded it grants no days, but is recorded for the books. `refund-effects.ts` handles the refund of a
  * recorded payment.
  */
-function decideRefunded({ order, paid, recorded }: Situation): Decision {
-  if (recorded !== undefined) return nothing;
+function decideRefunded({ orderState, paid, recordedOutcome }: Situation): Decision {
+  if (recordedOutcome !== undefined) return noEffects;
   const payment = paid === undefined ? {} : { payment: 'returned' as const };
-  return ranks[order] >= ranks.paid ? payment : { ...payment, state: 'refunded' };
+  return ranks[orderState] >= ranks.paid ? payment : { ...payment, state: 'refunded' };
 }
 
-/** The end of an earlier charge does not end the order. */
-function moveTo(state: 'pending' | 'expired' | 'failed', { order, isLastAttempt }: Situation): Decision {
-  return isLastAttempt && ranks[state] > ranks[order] ? { state } : nothing;
+/** Moves an order to a state of higher rank. The end of an earlier charge does not end the order. */
+function moveTo(state: 'pending' | 'expired' | 'failed', { orderState, isLastAttempt }: Situation): Decision {
+  return isLastAttempt && ranks[state] > ranks[orderState] ? { state } : noEffects;
 }

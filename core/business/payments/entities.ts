@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from '../accounts/entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
+import { Account } from '../accounts/entities.ts';
 import {
   flagKinds,
   flagOutcomes,
@@ -11,9 +12,8 @@ import {
   paymentOutcomes,
   type DaysBack,
 } from './order-types.ts';
-import { impersonal, personal } from '#core/platform/database/personal.ts';
 
-const charges = ['unknown', 'none', 'created', 'rejected'] as const satisfies readonly Attempt['charge'][];
+const chargeStates = ['unknown', 'none', 'created', 'rejected'] as const satisfies readonly Attempt['charge'][];
 const refundStates = ['asked', 'sent', 'done', 'failed'] as const satisfies readonly OrderRefund['state'][];
 
 const recordedAt = p.datetime().defaultRaw('clock_timestamp()');
@@ -59,7 +59,10 @@ export const PlanOrder = defineEntity({
   checks: [{ name: 'plan_order_check', expression: `(state in ('paid', 'refunded')) = (paid_at is not null)` }],
 });
 
-/** Plugins' lines about an order, recorded when it was placed. Not in the order's row, which other transactions lock before the account. */
+/**
+ * Plugins' lines about an order, recorded when it was placed. A separate table, because transactions lock the order's row before the
+ * account.
+ */
 export const OrderLines = defineEntity({
   name: 'OrderLines',
   tableName: 'order_lines',
@@ -80,7 +83,7 @@ export const PaymentAttempt = defineEntity({
     provider: impersonal(p.text()),
     providerReference: impersonal(p.text().nullable()),
     /** `none`: the charge certainly does not exist, and may be retried. */
-    charge: p.enum(charges).default('unknown'),
+    charge: p.enum(chargeStates).default('unknown'),
     qr: impersonal(p.text().nullable()),
     paymentUrl: impersonal(p.text().nullable()),
     /** Amount to pay, including the provider's fee if it adds one. */
@@ -88,7 +91,7 @@ export const PaymentAttempt = defineEntity({
     currency: impersonal(p.text()),
     expiresAt: p.datetime(),
     createdAt: recordedAt,
-    /** Last state stated by the provider. */
+    /** Last state reported by the provider. */
     state: impersonal(p.text().default('unknown')),
     checkedAt: p.datetime().nullable(),
     checks: p.integer().default(0),

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../accounts/account-events.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { recordEvent } from '../accounts/account-events.ts';
 import type { PlanOrder } from './entities.ts';
 
-type Expired = Row<typeof PlanOrder, 'id' | 'account_id' | 'expires_at'>;
+type ExpiredOrder = Row<typeof PlanOrder, 'id' | 'account_id' | 'expires_at'>;
 
 /** Expires one unpaid order after its deadline. */
 export async function expireOrder(database: Pick<Database, 'fork'>, orderId: string): Promise<void> {
@@ -12,7 +12,7 @@ export async function expireOrder(database: Pick<Database, 'fork'>, orderId: str
 }
 
 /** Expires orders past their deadline that no check will visit, for example because their last charge was rejected. */
-export async function expireForgotten(database: Pick<Database, 'fork'>): Promise<void> {
+export async function expireUncheckedOrders(database: Pick<Database, 'fork'>): Promise<void> {
   await expireOrders(
     database,
     `expires_at < clock_timestamp() - interval '5 min'
@@ -22,24 +22,25 @@ export async function expireForgotten(database: Pick<Database, 'fork'>): Promise
 
 async function expireOrders(database: Pick<Database, 'fork'>, condition: string, values: readonly unknown[] = []) {
   await database.fork().transactional(async (transaction) => {
-    const expired = await transaction.execute<Expired[]>(
+    const orders = await transaction.execute<ExpiredOrder[]>(
       `update plan_order o set state = 'expired' where state in ('created', 'pending') and ${condition}
        returning id, account_id, ${epochs('expires_at')}`,
       [...values],
     );
-    for (const order of expired) await record(transaction, order);
+    for (const order of orders) await recordExpiryEvent(transaction, order);
   });
 }
 
-/** Records once per deadline that an order has expired, within the transaction that expires it. */
-export async function recordExpired(transaction: EntityManager, orderId: string): Promise<void> {
-  const [order] = await transaction.execute<Expired[]>(
+/** Records that an order has expired, once per deadline, within the transaction that expires it. */
+export async function recordExpiry(transaction: EntityManager, orderId: string): Promise<void> {
+  const [order] = await transaction.execute<ExpiredOrder[]>(
     `select id, account_id, ${epochs('expires_at')} from plan_order where id = ?`,
     [orderId],
   );
-  if (order !== undefined) await record(transaction, order);
+  if (order !== undefined) await recordExpiryEvent(transaction, order);
 }
 
-async function record(transaction: EntityManager, { id, account_id: accountId, expires_at: time }: Expired) {
-  await recordEvent(transaction, 'order.expired', { orderId: id, accountId }, `order.expired:${id}:${time}`);
+async function recordExpiryEvent(transaction: EntityManager, order: ExpiredOrder): Promise<void> {
+  const { id, account_id: accountId, expires_at: deadline } = order;
+  await recordEvent(transaction, 'order.expired', { orderId: id, accountId }, `order.expired:${id}:${deadline}`);
 }

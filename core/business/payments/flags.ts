@@ -1,40 +1,40 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../accounts/account-events.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import type { FlagKind, FlagOutcome } from './order-types.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { recordEvent } from '../accounts/account-events.ts';
+import type { FlagKind, FlagOutcome } from './order-types.ts';
 import type { OrderFlag, PlanOrder } from './entities.ts';
 import type { TimeSpan } from './payment-provider.ts';
 import { paymentsSection } from './section.ts';
 
-const promised = new Set<string>(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
+const decisionKinds = new Set<string>(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
 
-/** Returns true for flags of money that bought nothing: the order's page promises the buyer a decision by `decisionDue`. */
+/** Returns true for flags of money that bought nothing, for which the order's page promises the buyer a decision by `computeDecisionDeadline`. */
 export function isDecisionPromised(kind: string): boolean {
-  return promised.has(kind);
+  return decisionKinds.has(kind);
 }
 
 /**
  * Flags an order for the operator, once per subject.
  *
- * @param about the payment or refund concerned
+ * @param subject id of the payment or key of the refund concerned
  */
 export async function flagOrder(
   transaction: EntityManager,
   { orderId, accountId }: { readonly orderId: string; readonly accountId: string },
   kind: FlagKind,
-  about = '',
+  subject = '',
   detail: FlagDetail = {},
 ): Promise<void> {
   const id = randomUUIDv7();
-  const added = await transaction.execute<unknown[]>(
+  const insertedRows = await transaction.execute<unknown[]>(
     `insert into order_flag (id, order_id, kind, subject, detail) values (?, ?, ?, ?, ?::jsonb)
      on conflict (order_id, kind, subject) do nothing returning 1`,
-    [id, orderId, kind, about, JSON.stringify(detail)],
+    [id, orderId, kind, subject, JSON.stringify(detail)],
   );
-  if (added.length > 0)
+  if (insertedRows.length > 0)
     await recordEvent(
       transaction,
       'order.flagged',
@@ -54,28 +54,29 @@ interface FlagDetail {
 }
 
 /**
- * Flags money at a provider that belongs to no order, once. Only the first of a kind and day is an event, because another system with the
- * same provider account may have any number of payments.
+ * Flags money at a provider that belongs to no order, once. Only the first flag of a kind per day is recorded as an event, because another
+ * system may use the same provider account for any number of payments.
  *
- * @param about names the payment or refund at the provider
+ * @param subject provider and id of the payment or refund: `xendit/py-123`
+ * @returns true if the flag is new
  */
 export async function flagForeignMoney(
   transaction: EntityManager,
-  about: string,
+  subject: string,
   detail: Required<Pick<FlagDetail, 'kind' | 'amount' | 'currency' | 'provider' | 'at'>> &
     Pick<FlagDetail, 'reference'>,
 ): Promise<boolean> {
   const id = randomUUIDv7();
-  const [added] = await transaction.execute<{ day: string }[]>(
+  const [inserted] = await transaction.execute<{ day: string }[]>(
     `insert into order_flag (id, kind, subject, detail) values (?, 'not_in_books', ?, ?::jsonb)
      on conflict (kind, subject) where order_id is null do nothing
      returning to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day`,
-    [id, about, JSON.stringify(detail)],
+    [id, subject, JSON.stringify(detail)],
   );
-  if (added === undefined) return false;
+  if (inserted === undefined) return false;
   const { kind, amount, currency, provider } = detail;
-  const first = `payment.unknown:${provider}:${kind}:${added.day}`;
-  await recordEvent(transaction, 'payment.unknown', { provider, kind, amount, currency }, first);
+  const dedupeKey = `payment.unknown:${provider}:${kind}:${inserted.day}`;
+  await recordEvent(transaction, 'payment.unknown', { provider, kind, amount, currency }, dedupeKey);
   return true;
 }
 
@@ -83,10 +84,10 @@ export async function flagForeignMoney(
  * Resolves open flags. If an order's current charge was paid with a wrong amount or currency, the order is cancelled, because that charge
  * takes no second payment.
  *
- * @param id of a flag, or of an order for all its flags
+ * @param id the id of a flag, or of an order to resolve all its flags
  * @param resolution the operator's note for bookkeeping
- * @param outcome shown to the buyer about money that bought nothing; default: only that it was decided
- * @returns the number of flags
+ * @param outcome shown to the buyer about money that bought nothing; by default, the buyer only sees that it was decided
+ * @returns the number of resolved flags
  */
 export async function resolveFlag(
   database: Pick<Database, 'query'>,
@@ -94,11 +95,11 @@ export async function resolveFlag(
   resolution: string,
   outcome?: FlagOutcome,
 ): Promise<number> {
-  const [counted] = await database.query<{ resolved: number }>(
-    resolving('(id::text = ? or order_id::text = ?)', 'case when kind in (?) then ?::text end'),
-    [resolution, [...promised], outcome ?? null, id, id],
+  const [row] = await database.query<{ resolved: number }>(
+    resolveSql('(id::text = ? or order_id::text = ?)', 'case when kind in (?) then ?::text end'),
+    [resolution, [...decisionKinds], outcome ?? null, id, id],
   );
-  return counted?.resolved ?? 0;
+  return row?.resolved ?? 0;
 }
 
 /** Resolves flags of one order within the caller's transaction. */
@@ -109,15 +110,15 @@ export async function resolveFlags(
   resolution: string,
 ): Promise<void> {
   await transaction.execute(
-    resolving(
+    resolveSql(
       'order_id = ? and (kind, subject) in (select kind, subject from json_to_recordset(?::json) as f(kind text, subject text))',
     ),
     [resolution, orderId, JSON.stringify(flags)],
   );
 }
 
-/** SQL that resolves flags. Parameters: the resolution, then those of the outcome and the condition. */
-function resolving(condition: string, outcome = 'null'): string {
+/** Returns SQL that resolves flags. Its parameters are the resolution, followed by those of the outcome and of the condition. */
+function resolveSql(condition: string, outcome = 'null'): string {
   return `with resolved as (
        update order_flag set resolved_at = clock_timestamp(), resolution = ?, outcome = ${outcome}
        where ${condition} and resolved_at is null returning order_id, kind
@@ -157,7 +158,7 @@ interface FlaggedOrder {
   readonly id: string;
   readonly code: string;
   readonly accountId: string;
-  /** E-mail address, or the name of a buyer without one. */
+  /** Email address, or the name of a buyer without one. */
   readonly buyer: string;
   readonly days: number;
   readonly price: number;
@@ -188,15 +189,17 @@ export function severityOf(kind: FlagKind): 'bad' | 'warn' {
 }
 
 /** Returns the deadline promised to the buyer for a decision on an order flagged at that time. */
-export function decisionDue({ section }: Pick<Host, 'section'>, flaggedAt: Date): Date {
+export function computeDecisionDeadline({ section }: Pick<Host, 'section'>, flaggedAt: Date): Date {
   return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }
 
-/** Kinds listed first. */
-export const worstFlags = Object.entries(severities).flatMap(([kind, severity]) => (severity === 'bad' ? [kind] : []));
+/** Kinds that are listed first. */
+export const severeFlagKinds = Object.entries(severities).flatMap(([kind, severity]) =>
+  severity === 'bad' ? [kind] : [],
+);
 
-const select = (more = 'null as more') => `
-  select ${more}, f.id, f.kind, f.subject, ${epochs('f.created_at')}, f.order_id,
+const selectFlags = (extraColumn = 'null as extra') => `
+  select ${extraColumn}, f.id, f.kind, f.subject, ${epochs('f.created_at')}, f.order_id,
     o.code, o.account_id, coalesce(a.email, a.name) as buyer, o.days, o.price::float8 as price, o.currency,
     coalesce(p.amount, r.amount, (f.detail ->> 'amount')::bigint)::float8 as amount,
     coalesce(nullif(p.currency, ''), r.currency, f.detail ->> 'currency') as money_currency,
@@ -216,47 +219,47 @@ type FlagRow = Row<typeof OrderFlag, 'id' | 'kind' | 'subject' | 'created_at' | 
     readonly stated_amount: number | null;
   };
 
-type FlagsAbout = 'orders' | 'no order' | 'both';
+type FlagScope = 'orders' | 'no order' | 'both';
 
-const conditions: Readonly<Record<FlagsAbout, string>> = {
+const scopeConditions: Readonly<Record<FlagScope, string>> = {
   orders: 'f.order_id is not null',
   'no order': 'f.order_id is null',
   both: 'true',
 };
 
-/** Lists unresolved flags, most urgent first, then oldest, and their number. */
+/** Lists unresolved flags, most urgent first, then oldest first. `total` includes flags beyond the limit. */
 export async function listOpenFlags(
   database: Pick<Database, 'query'>,
   limit: number,
-  about: FlagsAbout = 'both',
+  scope: FlagScope = 'both',
 ): Promise<{ readonly flags: readonly OpenFlag[]; readonly total: number }> {
   const rows = await database.query<FlagRow & { total: number }>(
-    `select *, count(*) over ()::float8 as total from (${select()} where f.resolved_at is null and ${conditions[about]}) x
+    `select *, count(*) over ()::float8 as total from (${selectFlags()} where f.resolved_at is null and ${scopeConditions[scope]}) x
      order by kind in (?) desc, created_at, id limit ?`,
-    [worstFlags, limit],
+    [severeFlagKinds, limit],
   );
   return { flags: rows.map(toFlag), total: rows[0]?.total ?? 0 };
 }
 
-/** Money that only one side's books have, or both with different amounts. */
+/** Money that is in the books of only one side, or in both with different amounts. */
 export interface FlaggedDifference extends OpenFlag {
   readonly side: 'here' | 'provider' | 'amount';
   readonly at: Date;
   readonly isOpen: boolean;
 }
 
-/** Differences between the books in a time range, resolved or not, oldest first, and their number. */
+/** Lists differences between the books in a time range, resolved or not, oldest first. `total` includes differences beyond the limit. */
 export async function listDifferences(
   database: Pick<Database, 'query'>,
   { since, until }: TimeSpan,
   limit: number,
 ): Promise<{ readonly differences: readonly FlaggedDifference[]; readonly total: number }> {
-  const at = `coalesce((f.detail ->> 'at')::timestamptz, p.paid_at, r.finished_at)`;
+  const timeSql = `coalesce((f.detail ->> 'at')::timestamptz, p.paid_at, r.finished_at)`;
   const rows = await database.query<FlagRow & { total: number; at: number; is_open: boolean }>(
     `select *, count(*) over ()::float8 as total from (
-       ${select(`${epoch(at)} as at, f.resolved_at is null as is_open`)}
+       ${selectFlags(`${epoch(timeSql)} as at, f.resolved_at is null as is_open`)}
        where f.kind in ('not_in_books', 'not_at_provider')
-         and ${at} >= to_timestamp(?::float8 / 1000) and ${at} < to_timestamp(?::float8 / 1000)
+         and ${timeSql} >= to_timestamp(?::float8 / 1000) and ${timeSql} < to_timestamp(?::float8 / 1000)
      ) x order by at, id limit ?`,
     [since.getTime(), until.getTime(), limit],
   );
@@ -282,7 +285,7 @@ export async function findFlag(
 }
 
 export async function findOpenFlag(database: Pick<Database, 'query'>, id: string): Promise<OpenFlag | undefined> {
-  const [row] = await database.query<FlagRow>(`${select()} where f.resolved_at is null and f.id::text = ?`, [id]);
+  const [row] = await database.query<FlagRow>(`${selectFlags()} where f.resolved_at is null and f.id::text = ?`, [id]);
   return row && toFlag(row);
 }
 

@@ -6,8 +6,8 @@ import type { Order } from './order-types.ts';
 import { paymentsSection } from './section.ts';
 
 /*
- * Gifts: orders whose days go to the account that redeems a code. They are sold, paid and refunded like other orders; a plugin makes and
- * redeems their codes.
+ * Gifts are orders whose days go to the account that redeems a code. They are sold, paid and refunded like other orders. A plugin creates
+ * and redeems their codes.
  */
 
 /** The code of a gift, for its buyer to pass on. */
@@ -21,15 +21,15 @@ export interface GiftCode {
 interface GiftSteps {
   /** Creates the code of a paid gift. Core has locked the order, then the buyer's account. */
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
-  /** Code of an open gift; undefined if the secret that made it has been replaced. */
+  /** Reads the code of an open gift; undefined if the secret that made it has been replaced. */
   readGiftCode(database: Pick<Database, 'query'>, orderId: string): Promise<GiftCode | undefined>;
-  /** True while a redeemable code may exist, whether of a gift or not. */
+  /** Returns true while any redeemable code may exist, including codes that are not gifts. */
   hasOpenCodes(database: Pick<Database, 'query'>): Promise<boolean>;
 }
 
 export const giftSteps = new Steps<GiftSteps>();
 
-/** Returns true if gateway.yaml sells passes as gifts and a plugin makes their codes. */
+/** Returns true if gateway.yaml sells passes as gifts and a plugin creates their codes. */
 export function sellsGifts({ database, section }: Pick<Host, 'database' | 'section'>): boolean {
   return section(paymentsSection).gifts && giftSteps.of(database.fork()) !== undefined;
 }

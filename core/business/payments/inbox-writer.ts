@@ -14,22 +14,22 @@ export interface NewNotification {
   readonly evidence: string | undefined; // JSON
 }
 
-interface Waiting extends PromiseWithResolvers<string | undefined> {
+interface QueuedNotification extends PromiseWithResolvers<string | undefined> {
   readonly notification: NewNotification;
 }
 
-/** Notifications per statement, and waiting at most; further ones are rejected, and the provider repeats them. */
-const bounds = { batch: 50, waiting: 5_000 };
+/** Maximum notifications per statement and in the queue. Further ones are rejected, and the provider repeats them. */
+const limits = { batch: 50, queue: 5_000 };
 /** Seconds until a sweep processes a notification that its instance has not processed. */
 const leaseSeconds = 10;
 
 /**
- * Stores notifications in batches: a burst of a thousand takes twenty commits and one connection. That connection does not wait behind
- * settlements, which take all others in a burst.
+ * Stores notifications in batches, so that a burst of a thousand takes twenty commits and one connection. `storeFirst` has a connection of
+ * its own: in a burst, settlements use all others.
  */
 export class InboxWriter {
   readonly #database: Pick<Database, 'storeFirst'>;
-  #waiting: Waiting[] = [];
+  #queue: QueuedNotification[] = [];
   #isWriting = false;
 
   constructor(database: Pick<Database, 'storeFirst'>) {
@@ -40,36 +40,36 @@ export class InboxWriter {
    * Queues a notification for the next batch.
    *
    * @returns its id; undefined if the event has been stored before
-   * @throws the database's error
+   * @throws errors of the database
    */
   store(notification: NewNotification): Promise<string | undefined> {
-    if (this.#waiting.length >= bounds.waiting) return Promise.reject(new Error('too many notifications are waiting'));
-    const waiting = { ...Promise.withResolvers<string | undefined>(), notification };
-    this.#waiting.push(waiting);
-    if (!this.#isWriting) this.#run().catch((error: unknown) => this.#fail(error));
-    return waiting.promise;
+    if (this.#queue.length >= limits.queue) return Promise.reject(new Error('too many notifications are waiting'));
+    const queued = { ...Promise.withResolvers<string | undefined>(), notification };
+    this.#queue.push(queued);
+    if (!this.#isWriting) this.#writeBatches().catch((error: unknown) => this.#rejectAll(error));
+    return queued.promise;
   }
 
-  async #run(): Promise<void> {
+  async #writeBatches(): Promise<void> {
     this.#isWriting = true;
     try {
-      while (this.#waiting.length > 0) {
-        const batch = this.#waiting.slice(0, bounds.batch);
-        this.#waiting = this.#waiting.slice(bounds.batch);
-        await this.#write(batch);
+      while (this.#queue.length > 0) {
+        const batch = this.#queue.slice(0, limits.batch);
+        this.#queue = this.#queue.slice(limits.batch);
+        await this.#writeBatch(batch);
       }
     } finally {
       this.#isWriting = false;
     }
   }
 
-  #fail(error: unknown): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { reject } of waiting) reject(error);
+  #rejectAll(error: unknown): void {
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const { reject } of queue) reject(error);
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
+  async #writeBatch(batch: readonly QueuedNotification[]): Promise<void> {
     try {
       const rows = await this.#database.storeFirst<Row<typeof PaymentNotification, 'id' | 'provider' | 'event_key'>>(
         `insert into payment_notification
@@ -81,14 +81,18 @@ export class InboxWriter {
          on conflict (provider, event_key) do nothing returning id::text, provider, event_key`,
         [JSON.stringify(batch.map(({ notification }) => notification))],
       );
-      const ids = new Map(rows.map(({ id, provider, event_key: key }) => [`${provider} ${key}`, id]));
+      const ids = new Map(rows.map((row) => [keyOf(row), row.id]));
       for (const { notification, resolve } of batch) {
-        const name = `${notification.provider} ${notification.event_key}`;
-        resolve(ids.get(name));
-        ids.delete(name);
+        const key = keyOf(notification);
+        resolve(ids.get(key));
+        ids.delete(key);
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
   }
+}
+
+function keyOf({ provider, event_key: eventKey }: Pick<NewNotification, 'provider' | 'event_key'>): string {
+  return `${provider} ${eventKey}`;
 }

@@ -1,15 +1,15 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
-import { paymentConnection, paymentProviders } from './connections.ts';
-import { inboxQueue } from './work-queue.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { getPaymentConnection, paymentProviders } from './connections.ts';
+import { getInboxQueue } from './work-queue.ts';
 import { InboxWriter } from './inbox-writer.ts';
 import type { PaymentConnection, PaymentNotification, RawNotification } from './payment-provider.ts';
 import { processNotification } from './process-notification.ts';
 import { toStoredJson } from './stored-json.ts';
-import type { Database } from '#core/platform/database/database.ts';
 
-interface NotificationReply {
+interface NotificationResponse {
   readonly status: number;
   readonly body: string;
   readonly contentType: string;
@@ -18,47 +18,47 @@ interface NotificationReply {
 const storeDeadlineMs = 2_000;
 const maxKeyLength = 300;
 
-const empty = (status: number): NotificationReply => ({ status, body: '', contentType: 'text/plain' });
+const emptyResponse = (status: number): NotificationResponse => ({ status, body: '', contentType: 'text/plain' });
 
 /**
- * Stores an authentic notification, and answers before it is processed. Status 404: no such provider; 403: not authentic; 503: not stored,
- * so that the provider repeats it.
+ * Stores an authentic notification, and responds before it is processed. Status 404: unknown provider; 403: not authentic; 503: not stored,
+ * so the provider repeats it.
  */
 export async function receiveNotification(
   host: Host,
   providerName: string,
   raw: RawNotification,
-): Promise<NotificationReply> {
-  if (!paymentProviders(host).has(providerName)) return empty(404);
+): Promise<NotificationResponse> {
+  if (!paymentProviders(host).has(providerName)) return emptyResponse(404);
   const connection = connect(host, providerName);
-  if (connection === undefined) return empty(503);
-  const notification = read(host, connection, providerName, raw);
-  if (notification === undefined) return empty(403);
+  if (connection === undefined) return emptyResponse(503);
+  const notification = readNotification(host, connection, providerName, raw);
+  if (notification === undefined) return emptyResponse(403);
   try {
     const id = await withDeadline(
-      store(host, providerName, notification, raw.body),
+      storeNotification(host, providerName, notification, raw.body),
       storeDeadlineMs,
       `the database did not take it within ${storeDeadlineMs} ms`,
     );
-    if (id !== undefined) inboxQueue(host).add(() => processNotification(host, id));
+    if (id !== undefined) getInboxQueue(host).add(() => processNotification(host, id));
   } catch (error) {
     host.log.error(`a notification from ${providerName} could not be stored; the provider will retry it`, error);
-    return empty(503);
+    return emptyResponse(503);
   }
-  return connection.acknowledgement ?? empty(200);
+  return connection.acknowledgement ?? emptyResponse(200);
 }
 
 const logIntervalMs = 60_000; // per kind of message: anyone can call these paths
 
 function logRejected(host: Host, message: string, error?: unknown): void {
   const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logIntervalMs));
-  const more = lines.pass(message, error);
-  if (more !== undefined) host.log.error(`${message}${more}`, error);
+  const suffix = lines.pass(message, error);
+  if (suffix !== undefined) host.log.error(`${message}${suffix}`, error);
 }
 
 function connect(host: Host, providerName: string): PaymentConnection | undefined {
   try {
-    return paymentConnection(host, providerName);
+    return getPaymentConnection(host, providerName);
   } catch (error) {
     const reason = (error as Error).message;
     logRejected(host, `rejected a notification from ${providerName}: the provider is not configured: ${reason}`);
@@ -66,7 +66,7 @@ function connect(host: Host, providerName: string): PaymentConnection | undefine
   }
 }
 
-function read(
+function readNotification(
   host: Host,
   connection: PaymentConnection,
   providerName: string,
@@ -80,7 +80,7 @@ function read(
   }
 }
 
-async function store(
+async function storeNotification(
   host: Host,
   provider: string,
   { eventKey, reference, providerReference, refundKey, paymentId, evidence }: PaymentNotification,
@@ -89,28 +89,28 @@ async function store(
   const writer = host.keep('payment-inbox-writer', () => new InboxWriter(host.database));
   return writer.store({
     provider,
-    event_key: toText(eventKey),
-    reference: toText(reference),
-    provider_reference: providerReference === undefined ? undefined : toText(providerReference),
-    refund_key: refundKey === undefined ? undefined : toText(refundKey),
-    payment_id: paymentId === undefined ? undefined : toText(paymentId),
+    event_key: toColumnText(eventKey),
+    reference: toColumnText(reference),
+    provider_reference: providerReference === undefined ? undefined : toColumnText(providerReference),
+    refund_key: refundKey === undefined ? undefined : toColumnText(refundKey),
+    payment_id: paymentId === undefined ? undefined : toColumnText(paymentId),
     body: body.toString('utf8').replaceAll('\0', ''),
     evidence: evidence === undefined ? undefined : toStoredJson(evidence),
   });
 }
 
-/** PostgreSQL rejects NUL and lone surrogates in text. */
-function toText(text: string): string {
+/** Removes NUL and lone surrogates, which PostgreSQL rejects in text, and limits the length. */
+function toColumnText(text: string): string {
   return text.replaceAll('\0', '').slice(0, maxKeyLength).toWellFormed();
 }
 
 const batchSize = 1_000;
 
 /**
- * Removes processed notifications older than this many days, in batches, except those of an order with an unresolved flag. Their effects
- * are in `payment` and `refund`, which are kept permanently.
+ * Removes processed notifications older than this many days, in batches, except notifications about an order with an unresolved flag. Their
+ * effects are in `payment` and `refund`, which are kept permanently.
  *
- * @returns the number removed
+ * @returns the number of removed notifications
  */
 export async function removeOldNotifications(database: Pick<Database, 'query'>, days: number): Promise<number> {
   let removed = 0;

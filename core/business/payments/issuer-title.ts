@@ -9,9 +9,9 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the name of a bank or wallet, for people.
+ * Returns the display name of a bank or wallet.
  *
- * @param issuer as the provider names it
+ * @param issuer the provider's code
  */
 export function issuerTitle(issuer: string): string {
   return titles[issuer.toLowerCase()] ?? issuer;

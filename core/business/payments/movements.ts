@@ -1,10 +1,10 @@
 import type { Database } from '#core/platform/database/database.ts';
+import { epoch, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { OrderFilter } from './order.ts';
 import type { TimeSpan } from './payment-provider.ts';
-import { epoch, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Payment, PlanOrder } from './entities.ts';
 
-/** Payments and refunds, for bookkeeping. */
+/** A payment or refund, for bookkeeping. */
 export interface Movement {
   readonly kind: 'payment' | 'refund';
   /** Time of the payment, or of the refund's confirmation. */
@@ -21,7 +21,7 @@ export interface Movement {
   /** The provider's fee, if known. */
   readonly fee: number | undefined;
   readonly provider: string;
-  /** Our reference at the provider: of the charge or the refund. */
+  /** Our reference of the charge or refund at the provider. */
   readonly reference: string;
   /** The provider's id of the payment. */
   readonly paymentId: string | undefined;
@@ -68,10 +68,10 @@ export const movementColumns: Readonly<
   at: ({ at }) => at.toISOString(),
 };
 
-/** Each page sorts the whole filtered set: small pages would cost more than they save. */
+/** Large, because each page sorts all filtered rows. */
 const pageSize = 2_000;
 
-/** Payments and finished refunds, oldest first. `since` and `until` filter by the time of the movement, not of the order. */
+/** Lists payments and finished refunds, oldest first. `since` and `until` filter by the time of the movement, not of the order. */
 export async function* listMovements(database: Pick<Database, 'query'>, filter: OrderFilter): AsyncGenerator<Movement> {
   let cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined;
   for (;;) {
@@ -82,7 +82,7 @@ export async function* listMovements(database: Pick<Database, 'query'>, filter: 
   }
 }
 
-const movements = `(
+const movementsSubquery = `(
   select 'payment' as kind, p.id::text as id, p.paid_at as at, p.order_id, p.amount, p.currency, p.provider, p.reference,
     p.payment_id, p.issuer, p.outcome, p.fee, p.reconciled_at
   from payment p
@@ -120,7 +120,7 @@ async function readPage(
      from (
        select m.*, m.reconciled_at is not null as is_reconciled, o.code, o.state, o.account_id, o.days, o.label, o.is_gift,
          exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null) as is_flagged
-       from ${movements} m join plan_order o on o.id = m.order_id
+       from ${movementsSubquery} m join plan_order o on o.id = m.order_id
      ) m
      where (?::float8 is null or at >= to_timestamp(?::float8 / 1000)) and (?::float8 is null or at < to_timestamp(?::float8 / 1000))
        and (?::text is null or account_id::text = ?) and (?::text is null or state = ?)
@@ -131,7 +131,7 @@ async function readPage(
   );
 }
 
-/** Sums of one provider's recorded movements in a time range, without manual refunds. */
+/** Sums of one provider's recorded movements in a time range, excluding manual refunds. */
 export interface ProviderSums {
   readonly provider: string;
   readonly currency: string;
@@ -141,7 +141,7 @@ export interface ProviderSums {
   readonly refunded: number;
   /** Sum of the known fees. */
   readonly fees: number;
-  /** Number of movements that are in its books too. */
+  /** Number of movements that are also in the provider's books. */
   readonly found: number;
 }
 
@@ -155,7 +155,7 @@ export async function sumMovements(
        count(*) filter (where kind = 'refund')::int as refunds,
        coalesce(sum(-amount) filter (where kind = 'refund'), 0)::float8 as refunded,
        coalesce(sum(fee), 0)::float8 as fees, count(reconciled_at)::int as found
-     from ${movements} m
+     from ${movementsSubquery} m
      where at >= to_timestamp(?::float8 / 1000) and at < to_timestamp(?::float8 / 1000) and outcome <> 'manual'
      group by provider, currency order by provider, currency`,
     [since.getTime(), until.getTime()],

@@ -2,24 +2,24 @@ import type { TextValues } from '#core/platform/sentences.ts';
 import type { Order } from './order-types.ts';
 
 /*
- * How orders and their gift codes are shown to operators and in commands.
+ * Presentation of orders and gift codes to operators, on pages and in commands.
  */
 
-interface Reader {
+interface TextContext {
   readonly t: (key: string, values?: TextValues) => string;
   readonly format: { time(at: Date): { readonly text: string } };
 }
 
 /** Describes the days of an order, and whether they are a gift, for operators. */
-export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, { t }: Pick<Reader, 't'>): string {
+export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, { t }: Pick<TextContext, 't'>): string {
   return t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
 }
 
-/** Days for commands: `30 (gift)`. */
+/** Prints the days of an order for commands: `30 (gift)`. */
 export const printDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
 
-/** Describes the state of an order's code, for operators; undefined if the order is not a gift. */
-export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Reader): string | undefined {
+/** Describes the state of a gift's code for operators; undefined if the order is not a gift. */
+export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: TextContext): string | undefined {
   if (!isGift) return undefined;
   if (gift === undefined) return t(paidAt === undefined ? 'operator.gift.unpaid' : 'operator.gift.none');
   const { state, hint, expiresAt, redeemedAt, revokedAt } = gift;
@@ -29,7 +29,7 @@ export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Rea
 /** Heading of the code in the output of commands. */
 export const codeHeading = 'gift';
 
-/** Prints the state of an order's code and the redeemer, for commands; undefined if the order is not a gift. */
+/** Prints the state of a gift's code and the redeemer for commands; undefined if the order is not a gift. */
 export function printCode(
   { isGift, gift, paidAt }: Order,
   { time }: { time(at: Date | undefined): string },
@@ -44,10 +44,10 @@ export function printCode(
   return `${code}, redeemed ${time(redeemedAt)} by ${redeemedBy}${days}`;
 }
 
-/** Account that redeemed an order's code. */
+/** Returns the account that redeemed a gift's code. */
 export const redeemerOf = ({ gift }: Order): string | undefined => gift?.redeemedBy;
 
 export const hasOpenCode = ({ gift }: Order): boolean => gift?.state === 'open';
 
-/** Period that an order bought, for its buyer or its redeemer. */
-export const timeOf = ({ period, gift }: Order): Order['period'] => period ?? gift?.period;
+/** Returns the period that an order bought, for its buyer or the gift's redeemer. */
+export const periodOf = ({ period, gift }: Order): Order['period'] => period ?? gift?.period;

@@ -1,23 +1,23 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { lockAccount } from '../accounts/ledger.ts';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
-import { maxDaysAhead } from '../accounts/plans.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
+import { lockAccount } from '../accounts/ledger.ts';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { maxDaysAhead } from '../accounts/plans.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { paymentsSection } from './section.ts';
 
 /*
- * Limits on unpaid orders. Accounts are counted in the database under their lock: exactly, for any number of instances. Networks are
- * counted in the shared state, because the addresses of orders are not stored.
+ * Limits on unpaid orders. An account's orders are counted in the database under its lock, which is exact for any number of instances. A
+ * network's charges are counted in the shared state, because the addresses of orders are not stored.
  */
 
 /** SQL condition: the `plan_order` can still be paid. */
-export const isOpen = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
+export const openOrderCondition = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
 
-const hour = 3_600; // seconds
+const hourSeconds = 3_600;
 
 /**
  * Locks an account, so that its other orders wait until the transaction ends.
@@ -33,8 +33,8 @@ export async function lockBuyer(transaction: EntityManager, accountId: string): 
 /**
  * Checks that an account may have another charge for this many days. The caller holds the account's lock.
  *
- * @param days that the account would get; 0 for a gift
- * @throws CheckoutError `too_many_days`; with the time of the next try: `too_many_orders`, `too_many_charges`
+ * @param days additional days of the account; 0 for a gift
+ * @throws CheckoutError `too_many_days`; `too_many_orders` and `too_many_charges`, with the time to retry
  */
 export async function checkLimits(
   host: Pick<Host, 'section'>,
@@ -43,17 +43,22 @@ export async function checkLimits(
   days: number,
 ): Promise<void> {
   const limits = host.section(paymentsSection);
-  await checkOpen(transaction, accountId, days, limits.max_open_orders);
-  await checkAccount(transaction, accountId, limits.max_charges_per_hour);
+  await checkOpenOrders(transaction, accountId, days, limits.max_open_orders);
+  await checkUnpaidCharges(transaction, accountId, limits.max_charges_per_hour);
 }
 
-async function checkOpen(transaction: EntityManager, accountId: string, days: number, max: number): Promise<void> {
+async function checkOpenOrders(
+  transaction: EntityManager,
+  accountId: string,
+  days: number,
+  maxOrders: number,
+): Promise<void> {
   const [sums] = await transaction.execute<{ orders: number; ahead: number; next: number | null }[]>(
     `select count(*)::int as orders, ${epoch('min(expires_at)')} as next, coalesce(sum(days) filter (where not is_gift), 0)::float8 + coalesce((
        select extract(epoch from max(ends_at) - clock_timestamp()) / 86400
        from ${periodsInForce} p where account_id = ? and ends_at > clock_timestamp()
      ), 0)::float8 as ahead
-     from plan_order where account_id = ? and ${isOpen}`,
+     from plan_order where account_id = ? and ${openOrderCondition}`,
     [accountId, accountId],
   );
   const { orders = 0, ahead = 0, next = null } = sums ?? {};
@@ -62,51 +67,52 @@ async function checkOpen(transaction: EntityManager, accountId: string, days: nu
       'too_many_days',
       `An account can have at most ${maxDaysAhead} days ahead, open orders included. Choose fewer days.`,
     );
-  if (orders < max || next === null) return;
-  const at = new Date(next);
+  if (orders < maxOrders || next === null) return;
+  const retryAt = new Date(next);
   throw new CheckoutError(
     'too_many_orders',
-    `${orders} orders are open. Pay or cancel one of them first, or wait until ${at.toISOString()}.`,
-    at,
+    `${orders} orders are open. Pay or cancel one of them first, or wait until ${retryAt.toISOString()}.`,
+    retryAt,
   );
 }
 
 /**
- * Counts unpaid charges of the last hour, except those that the gateway replaced because their response was lost: the buyer asked only
- * once.
+ * Checks the number of unpaid charges within the last hour. Excludes charges that the gateway replaced because their response was lost, as
+ * the buyer requested them only once.
  */
-async function checkAccount(transaction: EntityManager, accountId: string, max: number): Promise<void> {
-  const [oldest] = await transaction.execute<{ next: number }[]>(
+async function checkUnpaidCharges(transaction: EntityManager, accountId: string, maxCharges: number): Promise<void> {
+  const [charge] = await transaction.execute<{ next: number }[]>(
     `select ${epoch(`a.created_at + interval '1 hour'`)} as next
      from payment_attempt a join plan_order o on o.id = a.order_id
      where o.account_id = ? and o.state not in ('paid', 'refunded') and a.created_at > clock_timestamp() - interval '1 hour'
        and not (a.qr is null and a.payment_url is null and a.charge <> 'rejected'
          and exists (select 1 from payment_attempt b where b.order_id = a.order_id and b.number > a.number))
      order by a.created_at desc offset ? limit 1`,
-    [accountId, max - 1],
+    [accountId, maxCharges - 1],
   );
-  if (oldest !== undefined) throw tooManyCharges(`This account has made ${max} charges`, new Date(oldest.next));
+  if (charge !== undefined) throw tooManyCharges(`This account has made ${maxCharges} charges`, new Date(charge.next));
 }
 
 /**
- * Counts a charge of the buyer's network. Called last, because an order rejected for its input, or because no place is left, must not use
- * up the limit of everyone else there.
+ * Counts a charge of the buyer's network. Called last, so that an order rejected for its input or for lack of a place does not use up the
+ * limit of the other buyers in that network.
  *
- * @param address of the buyer; undefined for a program
- * @throws CheckoutError `too_many_charges`, with the time of the next one
+ * @param address the buyer's IP address; undefined for a program
+ * @throws CheckoutError `too_many_charges`, with the time to retry
  */
 export async function countInNetwork(
   { section, shared, now }: Pick<Host, 'section' | 'shared' | 'now'>,
   address: string | undefined,
 ): Promise<void> {
   if (address === undefined) return;
-  const { max_charges_per_hour_and_address: max } = section(paymentsSection);
-  const limits = { limit: max, period: hour, burst: max };
-  const wait = await refusedFor(shared, `charge:${networkOf(address)}`, limits);
-  if (wait !== undefined) throw tooManyCharges(`Your network has made ${max} charges`, new Date(now() + wait * 1_000));
+  const { max_charges_per_hour_and_address: maxCharges } = section(paymentsSection);
+  const limits = { limit: maxCharges, period: hourSeconds, burst: maxCharges };
+  const waitSeconds = await refusedFor(shared, `charge:${networkOf(address)}`, limits);
+  if (waitSeconds !== undefined)
+    throw tooManyCharges(`Your network has made ${maxCharges} charges`, new Date(now() + waitSeconds * 1_000));
 }
 
-function tooManyCharges(who: string, next: Date): CheckoutError {
-  const message = `${who} within an hour that were not paid. The next one can be made at ${next.toISOString()}.`;
-  return new CheckoutError('too_many_charges', message, next);
+function tooManyCharges(statement: string, retryAt: Date): CheckoutError {
+  const message = `${statement} within an hour that were not paid. The next one can be made at ${retryAt.toISOString()}.`;
+  return new CheckoutError('too_many_charges', message, retryAt);
 }

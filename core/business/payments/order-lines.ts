@@ -5,7 +5,7 @@ import type { OrderLines } from './entities.ts';
 import type { OrderLine } from './order-types.ts';
 
 /*
- * Plugins' lines about an order, recorded when it was placed, for its receipt, its mail and its page for operators. Stored with the order,
+ * Plugins' lines about an order, recorded when it was placed, for its receipt, its email and its page for operators. Stored with the order,
  * so that receipts need no plugin when money is recorded.
  */
 
@@ -20,12 +20,12 @@ export interface PlacedOrder {
 }
 
 /**
- * Stores a plugin's data of an order, last in the transaction that places it. Core has locked the buyer's account and, where places are
- * limited, the places; take no other lock that transactions share. If it throws, no order is placed.
+ * Stores a plugin's data about an order, as the last step of the transaction that places it. Core has locked the buyer's account and, where
+ * places are limited, the places; take no other lock that transactions share. If it throws, no order is placed.
  */
 export type RecordOrder = (transaction: EntityManager, order: PlacedOrder) => Promise<readonly OrderLine[]>;
 
-/** Stores the lines of an order, replacing those of an earlier try. */
+/** Stores the lines of an order. If the order was placed again, they replace its earlier lines. */
 export async function writeOrderLines(
   transaction: EntityManager,
   { id, isNew }: PlacedOrder,
@@ -50,7 +50,11 @@ export async function readOrderLines(
   return row?.lines ?? [];
 }
 
-/** Describes a line in the reader's language. With `baseUrl`, for mails, a path of this service becomes a full URL. */
+/**
+ * Describes a line in the reader's language.
+ *
+ * @param baseUrl makes a path of this gateway a full URL, as emails need it
+ */
 export function describeOrderLine(
   { label, text, path }: OrderLine,
   language: keyof OrderLine['label'],

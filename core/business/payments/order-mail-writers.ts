@@ -6,9 +6,9 @@ import { issuerTitle } from './issuer-title.ts';
 import { orderReason } from './order-reason.ts';
 import { type Order, readOrder } from './order.ts';
 import { describeOrderLine, readOrderLines } from './order-lines.ts';
-import { type MailedReceipt, receiptsOf } from './receipts.ts';
+import { type MailedReceipt, loadReceiptSteps } from './receipts.ts';
 
-export const receipt: MailWriter<'order.paid'> = {
+export const receiptMail: MailWriter<'order.paid'> = {
   async write(context) {
     const { host, payload, t, format, language, pages } = context;
     const order = await readOrder(host.database, { id: payload.orderId });
@@ -26,14 +26,14 @@ export const receipt: MailWriter<'order.paid'> = {
       facts.push([t('mail.receipt.starts_at'), format.time(order.period.startsAt).text]);
       facts.push([t('mail.receipt.ends_at'), format.time(order.period.endsAt).text]);
     }
-    const stored = await (await receiptsOf(host.database))?.readMailed(host, payment.id);
-    facts.push(...receiptFacts(stored, context));
+    const storedReceipt = await (await loadReceiptSteps(host.database))?.readMailedReceipt(host, payment.id);
+    facts.push(...describeReceipt(storedReceipt, context));
     const lines = (await readOrderLines(host.database, order.id)).map((line) =>
       describeOrderLine(line, language, host.service.baseUrl),
     );
-    facts.push(...lines.map(lineFact));
+    facts.push(...lines.map(toFact));
     const links = lines.flatMap(({ path }) => (path === '' ? [] : [{ text: path, url: path }]));
-    if (order.isGift) return giftReceipt(order, { facts, links }, context, stored);
+    if (order.isGift) return writeGiftReceipt(order, { facts, links }, context, storedReceipt);
     return {
       subject: t('mail.receipt.subject', { code: order.code }),
       paragraphs: [
@@ -41,54 +41,53 @@ export const receipt: MailWriter<'order.paid'> = {
         ...(order.isLate ? [t('mail.receipt.late')] : []),
         t('mail.receipt.key', { url: pages.key }),
         t('mail.receipt.connect', { url: pages.connect }),
-        ...waiting(stored, context),
+        ...describeMissingNumber(storedReceipt, context),
       ],
       links: [...[pages.key, pages.connect].map((url) => ({ text: url, url })), ...links],
       facts,
       action: {
         label: t('mail.receipt.link'),
-        url: stored?.url ?? `${host.service.baseUrl}/orders/${order.code}/receipt`,
+        url: storedReceipt?.url ?? `${host.service.baseUrl}/orders/${order.code}/receipt`,
       },
     };
   },
 };
 
-/** `Terms accepted: Version 2 · https://…`. */
-function lineFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [string, string] {
+/** Describes a plugin's line: `Terms accepted: Version 2 · https://…`. */
+function toFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [string, string] {
   return [
     oneLine(label),
     [oneLine(text), path].filter((part, index) => part !== '' && (index === 0 || part !== text)).join(' · '),
   ];
 }
 
-/** Seller and number of a stored receipt; a refund's own number comes first. */
-function receiptFacts(stored: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
-  if (stored === undefined) return [];
-  return [
-    [t('mail.receipt.seller'), oneLine(stored.seller)],
-    ...(stored.refundNumber === undefined ? [] : [[t('mail.refund.number'), stored.refundNumber] as [string, string]]),
-    ...(stored.number === undefined ? [] : [[t('mail.receipt.number'), stored.number] as [string, string]]),
-  ];
+/** Describes seller and number of a stored receipt. The number of a refund comes before the payment's number. */
+function describeReceipt(receipt: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
+  if (receipt === undefined) return [];
+  const facts: [string, string][] = [[t('mail.receipt.seller'), oneLine(receipt.seller)]];
+  if (receipt.refundNumber !== undefined) facts.push([t('mail.refund.number'), receipt.refundNumber]);
+  if (receipt.number !== undefined) facts.push([t('mail.receipt.number'), receipt.number]);
+  return facts;
 }
 
-function waiting(stored: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): string[] {
-  return stored?.isWaiting === true ? [t('mail.receipt.number_later')] : [];
+function describeMissingNumber(receipt: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): string[] {
+  return receipt?.isWaiting === true ? [t('mail.receipt.number_later')] : [];
 }
 
-async function giftReceipt(
+async function writeGiftReceipt(
   order: Order,
   { facts, links }: Required<Pick<MailDraft, 'facts' | 'links'>>,
   { host, t, format }: MailContext,
-  stored: MailedReceipt | undefined,
+  storedReceipt: MailedReceipt | undefined,
 ): Promise<MailDraft> {
   const code = await readGiftCode(host.database, order);
-  const redeem = `${host.service.baseUrl}${code?.path}`;
-  const gift: [string, string][] =
+  const redeemUrl = `${host.service.baseUrl}${code?.path}`;
+  const giftFacts: [string, string][] =
     code === undefined || order.gift === undefined
       ? []
       : [
           [t('mail.gift.code'), code.written],
-          [t('mail.gift.link'), redeem],
+          [t('mail.gift.link'), redeemUrl],
           [t('mail.gift.until'), format.time(order.gift.expiresAt).text],
         ];
   return {
@@ -96,29 +95,29 @@ async function giftReceipt(
     paragraphs: [
       t(code === undefined ? 'mail.gift.text_without' : 'mail.gift.text'),
       ...(order.isLate ? [t('mail.receipt.late')] : []),
-      ...waiting(stored, { t }),
-      ...(stored === undefined ? [] : [t('mail.receipt.at', { url: stored.url })]),
+      ...describeMissingNumber(storedReceipt, { t }),
+      ...(storedReceipt === undefined ? [] : [t('mail.receipt.at', { url: storedReceipt.url })]),
     ],
-    facts: [...gift, ...facts],
+    facts: [...giftFacts, ...facts],
     links: [
-      { text: redeem, url: redeem },
-      ...(stored === undefined ? [] : [{ text: stored.url, url: stored.url }]),
+      { text: redeemUrl, url: redeemUrl },
+      ...(storedReceipt === undefined ? [] : [{ text: storedReceipt.url, url: storedReceipt.url }]),
       ...links,
     ],
     action: { label: t('mail.gift.open'), url: `${host.service.baseUrl}/orders/${order.code}/done` },
   };
 }
 
-export const refunded: MailWriter<'payment.refunded'> = {
+export const refundMail: MailWriter<'payment.refunded'> = {
   async write({ host, payload, createdAt, t, format }) {
-    const receipts = await receiptsOf(host.database);
+    const receipts = await loadReceiptSteps(host.database);
     const order = await readOrder(host.database, { id: payload.orderId });
     const refund = order?.refunds.find(({ key }) => key === payload.refund);
     if (order === undefined || refund === undefined) return orderReason('mail.reason.no_refund');
     const payment = order.payments.find(({ id }) => id === refund.paymentId);
     const days = payment?.outcome === 'activated' ? refund.days : 'none';
     const amount = format.money(refund.amount, refund.currency);
-    const stored = payment && (await receipts?.readMailed(host, payment.id, refund.key));
+    const storedReceipt = payment && (await receipts?.readMailedReceipt(host, payment.id, refund.key));
     return {
       subject: t('mail.refund.subject', { amount }),
       paragraphs: [
@@ -129,12 +128,12 @@ export const refunded: MailWriter<'payment.refunded'> = {
         [t('mail.order'), order.code],
         [t('mail.refund.amount'), amount],
         [t('mail.refund.time'), format.time(refund.finishedAt ?? createdAt).text],
-        ...receiptFacts(stored, { t }),
+        ...describeReceipt(storedReceipt, { t }),
       ],
       action:
-        stored === undefined
+        storedReceipt === undefined
           ? { label: t('mail.refund.open'), url: `${host.service.baseUrl}/orders/${order.code}` }
-          : { label: t('mail.receipt.link'), url: stored.url },
+          : { label: t('mail.receipt.link'), url: storedReceipt.url },
     };
   },
 };

@@ -1,10 +1,10 @@
 import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { orderTexts as texts } from './order-reason.ts';
 
-const writers = () => import('./order-mail-writers.ts');
+const loadWriters = () => import('./order-mail-writers.ts');
 
-/** Receipts and notices of refunds. */
+/** Emails about orders: receipts and refund notices. */
 export const orderMails: readonly MailKind[] = [
-  { event: 'order.paid', delivery: 'urgent', texts, load: async () => (await writers()).receipt },
-  { event: 'payment.refunded', delivery: 'urgent', texts, load: async () => (await writers()).refunded },
+  { event: 'order.paid', delivery: 'urgent', texts, load: async () => (await loadWriters()).receiptMail },
+  { event: 'payment.refunded', delivery: 'urgent', texts, load: async () => (await loadWriters()).refundMail },
 ];

@@ -2,8 +2,8 @@ import { defineSentences } from '#core/platform/sentences.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Texts about orders in pages and mails. */
+/** Texts about orders on pages and in emails. */
 export const orderTexts = { en, id };
 
-/** Reason for a refund or a closed flag without an operator's note: the recorded sentence, which pages recognise. */
+/** Returns the sentence to record as the reason of a refund, a resolved flag or a skipped email. Pages recognise and translate it. */
 export const orderReason = defineSentences(en);

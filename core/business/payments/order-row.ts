@@ -1,37 +1,37 @@
+import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
-import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanOrder } from './entities.ts';
 
 /**
- * Columns of `x` as a JSON object, with times in epoch ms.
+ * Returns SQL of a JSON object with columns of `x`. Times are in epoch ms.
  *
- * @param more SQL names and expressions
+ * @param extraMembers SQL of further names and values
  */
-const object = (columns: readonly string[], times: readonly string[], ...more: readonly string[]) =>
-  `json_build_object(${[...columns.map((name) => `'${name}', x.${name}`), ...times.map((name) => `'${name}', ${epoch(`x.${name}`)}`), ...more].join(', ')})`;
+const jsonObject = (columns: readonly string[], times: readonly string[], ...extraMembers: readonly string[]) =>
+  `json_build_object(${[...columns.map((name) => `'${name}', x.${name}`), ...times.map((name) => `'${name}', ${epoch(`x.${name}`)}`), ...extraMembers].join(', ')})`;
 
-const giftState = `case when x.redeemed_at is not null then 'redeemed' when x.revoked_at is not null then 'revoked'
+const giftStateSql = `case when x.redeemed_at is not null then 'redeemed' when x.revoked_at is not null then 'revoked'
   when x.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
 
-const list = (table: string, columns: readonly string[], times: readonly string[], order: string) =>
-  `(select coalesce(json_agg(${object(columns, times)} order by ${order}), '[]') from ${table} x where x.order_id = o.id)`;
+const jsonList = (table: string, columns: readonly string[], times: readonly string[], orderBy: string) =>
+  `(select coalesce(json_agg(${jsonObject(columns, times)} order by ${orderBy}), '[]') from ${table} x where x.order_id = o.id)`;
 
 /** Columns of an order `o`, including its rows in other tables. */
 export const orderColumns = `
   o.id, o.code, o.account_id, o.days, o.price::float8 as price, o.currency, o.label, o.limits, o.provider,
   o.is_gift, o.state, o.is_late, ${epochs('o.created_at', 'o.expires_at', 'o.paid_at')},
   ${epoch('clock_timestamp()')} as read_at,
-  (select ${object(['reference', 'provider_reference', 'number', 'charge', 'qr', 'payment_url', 'amount', 'currency', 'error'], ['expires_at', 'checked_at'])}
+  (select ${jsonObject(['reference', 'provider_reference', 'number', 'charge', 'qr', 'payment_url', 'amount', 'currency', 'error'], ['expires_at', 'checked_at'])}
     from payment_attempt x where x.order_id = o.id order by x.number desc limit 1) as attempt,
-  (select ${object([], ['starts_at', 'ends_at'])} from ${periodsInForce} x where x.order_id = o.id
-    -- Time that was given back after its end is not what was bought.
+  (select ${jsonObject([], ['starts_at', 'ends_at'])} from ${periodsInForce} x where x.order_id = o.id
+    -- Excludes time that was credited after the end of the bought period.
     order by x.starts_at limit 1) as period,
-  (select ${object(['hint'], ['expires_at', 'redeemed_at', 'revoked_at'], `'redeemed_by', x.account_id, 'state', ${giftState}`)}
+  (select ${jsonObject(['hint'], ['expires_at', 'redeemed_at', 'revoked_at'], `'redeemed_by', x.account_id, 'state', ${giftStateSql}`)}
     from voucher x where x.order_id = o.id) as gift,
-  ${list('payment', ['id', 'reference', 'payment_id', 'amount', 'currency', 'issuer', 'outcome', 'fee'], ['paid_at'], 'x.recorded_at, x.id')} as payments,
-  ${list('order_flag', ['id', 'kind', 'subject', 'resolution', 'outcome'], ['created_at', 'resolved_at'], 'x.created_at, x.id')} as flags,
-  ${list('refund', ['key', 'payment_id', 'amount', 'currency', 'state', 'days', 'is_manual', 'reason'], ['created_at', 'finished_at'], 'x.created_at, x.key')} as refunds`;
+  ${jsonList('payment', ['id', 'reference', 'payment_id', 'amount', 'currency', 'issuer', 'outcome', 'fee'], ['paid_at'], 'x.recorded_at, x.id')} as payments,
+  ${jsonList('order_flag', ['id', 'kind', 'subject', 'resolution', 'outcome'], ['created_at', 'resolved_at'], 'x.created_at, x.id')} as flags,
+  ${jsonList('refund', ['key', 'payment_id', 'amount', 'currency', 'state', 'days', 'is_manual', 'reason'], ['created_at', 'finished_at'], 'x.created_at, x.key')} as refunds`;
 
 /** A row of `orderColumns`. */
 export type OrderRow = Row<
@@ -62,12 +62,12 @@ export type OrderRow = Row<
 };
 
 export function toOrder({ attempt, period, gift, payments, flags, refunds, ...row }: OrderRow): Order {
-  const time = period === null ? undefined : (toRecord(period) as Order['period']);
+  const currentPeriod = period === null ? undefined : (toRecord(period) as Order['period']);
   return {
     ...toRecord(row),
     attempt: attempt === null ? undefined : (toRecord(attempt) as PaymentAttempt),
-    period: gift === null ? time : undefined,
-    gift: gift === null ? undefined : { ...(toRecord(gift) as Omit<Gift, 'period'>), period: time },
+    period: gift === null ? currentPeriod : undefined,
+    gift: gift === null ? undefined : { ...(toRecord(gift) as Omit<Gift, 'period'>), period: currentPeriod },
     payments: payments.map(toRecord) as Payment[],
     flags: flags.map(toRecord) as OrderFlag[],
     refunds: refunds.map(toRecord) as OrderRefund[],

@@ -2,12 +2,12 @@ import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 
-/** One attempt to have an order paid, with its checks at the provider. */
+/** An attempt to charge an order, with its checks at the provider. */
 export interface AttemptTrail {
   readonly reference: string;
   readonly providerReference: string | undefined;
   readonly charge: string;
-  /** Last state stated by the provider. */
+  /** Last state reported by the provider. */
   readonly state: string;
   readonly amount: number;
   readonly currency: string;
@@ -20,7 +20,7 @@ export interface AttemptTrail {
   readonly error: string | undefined;
 }
 
-/** A notification of the provider about one of the attempts. */
+/** A notification of the provider about an attempt. */
 export interface NotificationTrail {
   readonly receivedAt: Date;
   readonly reference: string;
@@ -29,7 +29,7 @@ export interface NotificationTrail {
   readonly outcome: string | undefined;
 }
 
-/** Lists all attempts of an order, the oldest first. */
+/** Lists all attempts of an order, oldest first. */
 export async function listAttempts(database: Pick<Database, 'query'>, orderId: string): Promise<AttemptTrail[]> {
   const rows = await database.query<AttemptTrailRow>(
     `select reference, provider_reference, charge, state, amount::float8 as amount, currency, checks, error,
@@ -59,7 +59,7 @@ type AttemptTrailRow = Row<
 type NotificationRow = Row<typeof PaymentNotification, 'received_at' | 'tries' | 'outcome'> &
   Row<typeof PaymentAttempt, 'reference'>;
 
-/** Notifications about an order, the oldest first; at most 100. */
+/** Lists the first 100 notifications about an order, oldest first. */
 export async function listNotifications(
   database: Pick<Database, 'query'>,
   orderId: string,

@@ -42,20 +42,20 @@ export interface Order {
   readonly readAt: Date;
 }
 
-interface InLanguages {
+interface LocalizedText {
   readonly en: string;
   readonly id: string;
 }
 
 /** A line about an order: `Order reference: 4711`. */
 export interface OrderLine {
-  readonly label: InLanguages;
-  readonly text: InLanguages;
+  readonly label: LocalizedText;
+  readonly text: LocalizedText;
   /** Link target: a path of this gateway, or an https URL. */
   readonly path?: string | undefined;
 }
 
-/** State of a gift. Its buyer sees when it was redeemed; the redeemer and their days are for the operator. */
+/** State of a gift. Its buyer sees when it was redeemed; only the operator sees the redeemer and their days. */
 export interface Gift {
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
   /** The last characters of the code. */
@@ -79,7 +79,7 @@ export interface PaymentAttempt {
   readonly charge: 'unknown' | 'none' | 'created' | 'rejected';
   /** Payload of the QR code. */
   readonly qr: string | undefined;
-  /** Image or page at the provider. */
+  /** URL of an image or page at the provider. */
   readonly paymentUrl: string | undefined;
   readonly amount: number; // amount to pay, including the provider's fee if it adds one
   readonly currency: string;
@@ -106,9 +106,8 @@ export interface Payment {
 }
 
 /**
- * Effect of a payment. `activated`: it bought the order's days. All others bought nothing and are flagged for the operator, except
- * `returned`: refunded before it was recorded. `wrong_reference`: paid with another charge of the provider for the order, which was never
- * shown.
+ * Effect of a payment. `activated`: it bought the order's days. All other payments bought nothing and are flagged for the operator, except
+ * `returned`: refunded before it was recorded. `wrong_reference`: paid with a different charge for the order, which was never shown.
  */
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
@@ -122,13 +121,18 @@ export const paymentOutcomes = [
 ] as const;
 
 /**
- * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed. `refund_unconfirmed`: the
- * provider has neither confirmed nor refused a refund for a week. `wrong_reference`: a payment names this order, but another charge of the
- * provider. `deleted_account`: paid after the account was deleted; the days cannot be used. `refunded_twice`: more was refunded than was
- * paid. `not_in_books`: the provider's books have money that is not on record here, with or without an order. `not_at_provider`: money on
- * record here is missing in the provider's books, or has another amount there. `invalid_qr`: the provider's QR code was not for the order's
- * amount, and was not shown. `unusual_qr`: the code was for the order's amount and was shown, but may be paid twice, or violates the
- * standard. `gift_without_code`: paid while no plugin made codes; the days went to the buyer.
+ * Reason why an order needs the operator.
+ *
+ * - `reversed`: the provider reports a payment as failed that it had confirmed.
+ * - `refund_unconfirmed`: the provider has neither confirmed nor rejected a refund for a week.
+ * - `wrong_reference`: a payment names this order, but a different charge at the provider.
+ * - `deleted_account`: paid after the account was deleted; the days cannot be used.
+ * - `refunded_twice`: more was refunded than was paid.
+ * - `not_in_books`: the provider's books have money that is not on record here, with or without an order.
+ * - `not_at_provider`: money on record here is missing in the provider's books, or has a different amount there.
+ * - `invalid_qr`: the QR code was not for the order's amount, and was not shown.
+ * - `unusual_qr`: the QR code was for the order's amount and was shown, but may be paid twice, or violates the standard.
+ * - `gift_without_code`: paid while no plugin issued codes; the days went to the buyer.
  */
 export type FlagKind = (typeof flagKinds)[number];
 
@@ -186,27 +190,23 @@ export interface OrderRefund {
 }
 
 /**
- * Days that a refund takes back once it is done. `whole`: all that its payment gave, replacing used ones with others of the account.
- * `unused`: only unused ones. Days can be taken back only for a payment that gave some.
+ * Days that a refund takes back once it is done. `whole`: all days of its payment; used ones are replaced by other days of the account.
+ * `unused`: only its unused days. Only a payment that bought days can lose some.
  */
-export type DaysBack = (typeof waysOfDaysBack)[number];
+export type DaysBack = (typeof daysBackOptions)[number];
 
-/** The most usual way first. */
-export const waysOfDaysBack = ['unused', 'whole', 'none'] as const;
+/** Most common first. */
+export const daysBackOptions = ['unused', 'whole', 'none'] as const;
 
 /** Returns true while a refund of the payment is in progress. */
-export function isUnderWay({ refunds }: Pick<Order, 'refunds'>, { id }: Payment): boolean {
+export function isRefundInProgress({ refunds }: Pick<Order, 'refunds'>, { id }: Payment): boolean {
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }
 
-/**
- * Returns the refundable remainder of a payment. Refunds in progress count as paid back. At least 0, because a payment may be refunded
- * twice.
- */
-export function refundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
-  const back = refunds.filter(({ paymentId, state }) => paymentId === id && state !== 'failed');
-  return Math.max(
-    0,
-    back.reduce((rest, refund) => rest - refund.amount, amount),
-  );
+/** Returns the refundable remainder of a payment. Refunds in progress count as paid back. Not below 0 if a payment was refunded twice. */
+export function computeRefundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
+  const paidBack = refunds
+    .filter(({ paymentId, state }) => paymentId === id && state !== 'failed')
+    .reduce((sum, refund) => sum + refund.amount, 0);
+  return Math.max(0, amount - paidBack);
 }

@@ -10,24 +10,24 @@ export type OrderView =
   | 'failed'
   | 'cancelled'
   | 'wrong'
-  /** Another amount was paid, the operator has decided, and nothing more is due. */
+  /** A wrong amount was paid, the operator has decided, and nothing more is due. */
   | 'decided'
   | 'paid'
   | 'refunded';
 
 /** Views that a payment can still change without the operator. */
-const open = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
+const openViews = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
 
 export function isOpenView(view: OrderView): boolean {
-  return open.has(view);
+  return openViews.has(view);
 }
 
 /**
  * Returns the view of an order.
  *
- * @param isSeen a notification about it is being processed
+ * @param isSeen true while a notification about the order is being processed
  */
-export function viewOf(order: Order, isSeen = false): OrderView {
+export function determineView(order: Order, { isSeen = false }: { readonly isSeen?: boolean } = {}): OrderView {
   const { state, flags, attempt, expiresAt, readAt } = order;
   if (state === 'paid' || state === 'refunded') return state;
   if (flags.some(({ kind, resolvedAt }) => isWrong(kind) && resolvedAt === undefined)) return 'wrong';
@@ -39,7 +39,7 @@ export function viewOf(order: Order, isSeen = false): OrderView {
   return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
 }
 
-/** A payment bought nothing, and the operator has resolved all its flags. */
+/** Returns true if a wrong payment was flagged. The caller has ruled out open flags. */
 function isDecided({ state, flags, payments }: Order): boolean {
   if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
   return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
@@ -52,8 +52,8 @@ export function isWrong(name: string): boolean {
 
 /** Reads the view of an order, including whether a notification about it is being processed. */
 export async function readView(order: Order, database: Pick<Database, 'query'>): Promise<OrderView> {
-  const view = viewOf(order);
-  return isOpenView(view) ? viewOf(order, await isPaymentSeen(database, order.id)) : view;
+  const view = determineView(order);
+  return isOpenView(view) ? determineView(order, { isSeen: await isPaymentSeen(database, order.id) }) : view;
 }
 
 const maxRecentOrders = 10;
@@ -64,17 +64,17 @@ export interface OpenOrder {
   readonly view: OrderView;
 }
 
-/** Finds the newest order that the buyer can pay, or whose payment is being checked. */
+/** Finds the newest order that the buyer can pay, or whose payment is not yet decided. */
 export async function findOpenOrder(
   database: Pick<Database, 'query'>,
   accountId: string,
 ): Promise<OpenOrder | undefined> {
   const { orders } = await listOrders(database, { accountId }, undefined, maxRecentOrders);
-  const found = orders.find((order) => ['waiting', 'preparing', 'wrong'].includes(viewOf(order)));
-  return found && { order: found, view: await readView(found, database) };
+  const order = orders.find((candidate) => ['waiting', 'preparing', 'wrong'].includes(determineView(candidate)));
+  return order && { order, view: await readView(order, database) };
 }
 
-/** A notification about this order is waiting to be processed: buyers should not pay again. */
+/** Returns true while a notification about the order is waiting to be processed, so that its buyer does not pay again. */
 async function isPaymentSeen(database: Pick<Database, 'query'>, orderId: string): Promise<boolean> {
   const [row] = await database.query<{ is_seen: boolean }>(
     `select exists (

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
-import { worstFlags } from './flags.ts';
+import { severeFlagKinds } from './flags.ts';
 import { orderColumns, type OrderRow, toOrder } from './order-row.ts';
 import type { Order, OrderState } from './order-types.ts';
 
 export type { Order, OrderFlag, OrderRefund, OrderState, Payment } from './order-types.ts';
-export { refundable } from './order-types.ts';
+export { computeRefundable as refundable } from './order-types.ts';
 
 /** Filter for listing orders. Times are creation times. */
 export interface OrderFilter {
   readonly accountId?: string | undefined;
   /**
-   * Part of the order's code, or of the account's name or e-mail address, in any case; a whole reference or payment id of the provider; or
-   * an amount requested or paid, optionally with the minute: `95.000 20:14`.
+   * Part of the order's code, or of the account's name or email address, in any case; a complete reference or payment id of the provider;
+   * or an amount requested or paid, optionally with the minute: `95.000 20:14`.
    */
   readonly words?: string | undefined;
   /** Time zone of the minute in `words`; default: UTC. */
@@ -31,23 +31,24 @@ interface OrderPage {
   readonly next: string | undefined;
 }
 
-type Reader = Pick<Database, 'query'>;
+type Queries = Pick<Database, 'query'>;
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-const largestPage = 1_000;
+const maxPageSize = 1_000;
 
 /**
  * Reads one order.
  *
- * @param accountId the order must belong to this account
+ * @param accountId account that must own the order; default: any
  */
 export async function readOrder(
-  database: Reader,
-  by: { readonly id: string } | { readonly code: string },
+  database: Queries,
+  handle: { readonly id: string } | { readonly code: string },
   accountId?: string,
 ): Promise<Order | undefined> {
-  if ('id' in by && !uuid.test(by.id)) return undefined;
-  const [condition, value] = 'id' in by ? ['o.id = ?', by.id] : ['o.code = ?', by.code.trim().toUpperCase()];
+  if ('id' in handle && !uuid.test(handle.id)) return undefined;
+  const [condition, value] =
+    'id' in handle ? ['o.id = ?', handle.id] : ['o.code = ?', handle.code.trim().toUpperCase()];
   const [row] = await database.query<OrderRow>(`select ${orderColumns} from plan_order o where ${condition}`, [value]);
   if (row === undefined || (accountId !== undefined && row.account_id !== accountId)) return undefined;
   return toOrder(row);
@@ -56,9 +57,9 @@ export async function readOrder(
 /**
  * Reads the codes of orders by id.
  *
- * @param ids UUIDs; ids of anything else are skipped
+ * @param ids UUIDs; ids of other things are skipped
  */
-export async function readOrderCodes(database: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function readOrderCodes(database: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<Pick<OrderRow, 'id' | 'code'>>(
     'select id, code from plan_order where id in (select value::uuid from json_array_elements_text(?))',
     [JSON.stringify(ids)],
@@ -73,16 +74,16 @@ export async function readOrderCodes(database: Reader, ids: readonly string[]): 
  * @param limit at most 1,000
  */
 export async function listOrders(
-  database: Reader,
+  database: Queries,
   filter: OrderFilter,
   cursor: string | undefined,
   limit: number,
 ): Promise<OrderPage> {
-  const [conditions, values] = conditionsOf(filter, cursor);
-  const size = Math.min(limit, largestPage);
+  const [conditions, values] = buildConditions(filter, cursor);
+  const size = Math.min(limit, maxPageSize);
   const rows = await database.query<OrderRow>(
     `select ${orderColumns} from plan_order o where ${conditions.join(' and ')}
-     order by ${filter.isWorstFirst === true ? `${wrongness('o')}, ` : ''}o.created_at desc, o.id desc limit ?`,
+     order by ${filter.isWorstFirst === true ? `${urgencyRank('o')}, ` : ''}o.created_at desc, o.id desc limit ?`,
     [...values, size + 1],
   );
   const orders = rows.slice(0, size).map(toOrder);
@@ -92,40 +93,45 @@ export async function listOrders(
 const minuteTolerance = 5;
 
 /** Parses `95.000`, `Rp 95.000` or `95000 20:14`: an amount in the smallest unit, and the minute of the day. */
-function readAmount(words: string): { readonly amount?: string; readonly minute?: number } {
+function parseAmount(words: string): { readonly amount?: string; readonly minute?: number } {
   const [, amount = '', hour, minute] = /^(?:rp\.?\s*)?([\d.,]+)(?:\s+(\d{1,2})[:.](\d\d))?$/i.exec(words.trim()) ?? [];
   const digits = amount.replaceAll(/\D/g, '');
   if (!/^\d{1,15}$/.test(digits)) return {};
   return { amount: digits, ...(hour !== undefined && { minute: Number(hour) * 60 + Number(minute) }) };
 }
 
-const openFlag = (order: string, which = '') =>
-  `exists (select 1 from order_flag f where f.order_id = ${order}.id and f.resolved_at is null ${which})`;
+const openFlagCondition = (order: string, kindCondition = '') =>
+  `exists (select 1 from order_flag f where f.order_id = ${order}.id and f.resolved_at is null ${kindCondition})`;
 
-/** SQL rank of an order by urgency: 0 money lost, 1 money to decide on, 2 a failed charge or a refund in progress, 3 nothing wrong. */
-const wrongness = (order: string) => `(case
-  when ${openFlag(order, `and f.kind in (${worstFlags.map((kind) => `'${kind}'`).join(', ')})`)} then 0
-  when ${openFlag(order)} then 1
+/** SQL rank of an order by urgency: 0 money lost, 1 money to decide on, 2 a failed charge or a refund in progress, 3 no problem. */
+const urgencyRank = (order: string) => `(case
+  when ${openFlagCondition(order, `and f.kind in (${severeFlagKinds.map((kind) => `'${kind}'`).join(', ')})`)} then 0
+  when ${openFlagCondition(order)} then 1
   when ${order}.state = 'failed' or exists (select 1 from refund r where r.order_id = ${order}.id and r.state in ('asked', 'sent'))
     or ${order}.state in ('created', 'pending') and exists (
       select 1 from payment_attempt e where e.order_id = ${order}.id and e.error is not null) then 2
   else 3 end)`;
 
-const afterWorse = `exists (select from plan_order c, lateral (select ${wrongness('c')} as rank) k where c.id::text = ?
-  and (${wrongness('o')} > k.rank or ${wrongness('o')} = k.rank and (o.created_at, o.id) < (c.created_at, c.id)))`;
+/** Condition for orders after the cursor if the most urgent orders come first. */
+const afterMoreUrgent = `exists (select from plan_order c, lateral (select ${urgencyRank('c')} as rank) k where c.id::text = ?
+  and (${urgencyRank('o')} > k.rank or ${urgencyRank('o')} = k.rank and (o.created_at, o.id) < (c.created_at, c.id)))`;
 
-function conditionsOf(
+function buildConditions(
   { accountId, words, timeZone, state, since, until, isFlagged, isWorstFirst = false }: OrderFilter,
   cursor: string | undefined,
 ): [string[], unknown[]] {
   const filters: [string, unknown][] = [];
-  const addFilter = (condition: string, value: unknown) => value !== undefined && filters.push([condition, value]);
+  const addFilter = (condition: string, value: unknown) => {
+    if (value !== undefined) filters.push([condition, value]);
+  };
   addFilter('o.account_id::text = ?', accountId);
   addFilter('o.state = ?', state);
   addFilter('o.created_at >= to_timestamp(? / 1000.0)', since?.getTime());
   addFilter('o.created_at < to_timestamp(? / 1000.0)', until?.getTime());
   addFilter(
-    isWorstFirst ? afterWorse : '(o.created_at, o.id) < (select created_at, id from plan_order where id::text = ?)',
+    isWorstFirst
+      ? afterMoreUrgent
+      : '(o.created_at, o.id) < (select created_at, id from plan_order where id::text = ?)',
     cursor,
   );
   addFilter(
@@ -141,17 +147,17 @@ function conditionsOf(
            where m.amount = w.amount and (w.minute is null or (w.minute + ${minuteTolerance} + 1440
              - extract(hour from m.at at time zone w.zone)::int * 60 - extract(minute from m.at at time zone w.zone)::int) % 1440
                <= ${2 * minuteTolerance})))`,
-    words === undefined ? undefined : JSON.stringify({ words, ...readAmount(words), zone: timeZone ?? 'UTC' }),
+    words === undefined ? undefined : JSON.stringify({ words, ...parseAmount(words), zone: timeZone ?? 'UTC' }),
   );
-  const flagged = openFlag('o');
-  const fixed = isFlagged === undefined ? ['true'] : [isFlagged ? flagged : `not ${flagged}`];
-  return [[...fixed, ...filters.map(([condition]) => condition)], filters.map(([, value]) => value)];
+  const hasOpenFlag = openFlagCondition('o');
+  const flagCondition = isFlagged === undefined ? 'true' : isFlagged ? hasOpenFlag : `not ${hasOpenFlag}`;
+  return [[flagCondition, ...filters.map(([condition]) => condition)], filters.map(([, value]) => value)];
 }
 
-/** Crockford's base 32: no letter looks like a digit, and none spells a word with I, L, O or U. */
-const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** Crockford's base 32, without I, L, O and U: no letter looks like a digit, and codes rarely spell words. */
+const codeCharacters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Generates the code of an order: 40 random bits, never reused at the provider. */
+/** Generates the code of an order from 40 random bits. A code is never reused at the provider. */
 export function generateOrderCode(): string {
-  return `ORD-${Array.from({ length: 8 }, () => letters[randomInt(letters.length)]).join('')}`;
+  return `ORD-${Array.from({ length: 8 }, () => codeCharacters[randomInt(codeCharacters.length)]).join('')}`;
 }

@@ -3,8 +3,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
 
-/** Age at which a reported but unconfirmed payment is a problem, ms: the provider's retries take less. */
-export const longestUnconfirmed = 600_000;
+/** Age from which a reported but unconfirmed payment is a problem. The provider's retries take less time. */
+export const maxUnconfirmedMs = 600_000;
 
 export interface CheckCounts {
   readonly attempts: number; // with status reads to come
@@ -22,8 +22,8 @@ export async function countChecks(database: Pick<Database, 'query'>): Promise<Ch
 }
 
 /**
- * Reads when the oldest unconfirmed payment was reported (epoch ms): its notification is not processed yet. Ignores notifications about
- * charges that are not ours, because no buyer waits for them.
+ * Reads when the oldest unconfirmed payment was reported (epoch ms). A payment is unconfirmed until its notification is processed. Ignores
+ * notifications about charges that are not ours, because no buyer waits for them.
  */
 export async function readOldestUnconfirmed(database: Pick<Database, 'query'>): Promise<number | undefined> {
   const [row] = await database.query<{ at: number | null }>(
@@ -42,17 +42,17 @@ export function countOpenFlags(database: Pick<Database, 'query'>): Promise<{ kin
   );
 }
 
-const callCounts = (host: Pick<Host, 'keep'>) =>
+const getCallCounts = (host: Pick<Host, 'keep'>) =>
   host.keep('payments/call-counts', () => new Map<string, [provider: string, result: string, calls: number]>());
 
 /** Counts one call to a payment provider, for the metrics. */
 export function countCall(host: Pick<Host, 'keep'>, provider: string, result: 'ok' | PaymentError['kind']): void {
-  const counts = callCounts(host);
+  const counts = getCallCounts(host);
   const key = `${provider} ${result}`;
   counts.set(key, [provider, result, (counts.get(key)?.[2] ?? 0) + 1]);
 }
 
-/** Payment metrics. All but the calls are the same on each instance. */
+/** Payment metrics. Except for the calls, they are the same on each instance. */
 export const paymentGauges = [
   gaugeBy(['state'], 'orders', 'Orders by state.', async ({ database }) => {
     const rows = await database.query<{ state: string; orders: number }>(
@@ -80,6 +80,6 @@ export const paymentGauges = [
     ['provider', 'result'],
     'payment_provider_calls_total',
     'Calls to payment providers by result: ok, rejected, temporary, unknown.',
-    (host) => callCounts(host).values(),
+    (host) => getCallCounts(host).values(),
   ),
 ];

@@ -11,9 +11,9 @@ export interface PaymentProvider extends ProviderTerms {
   readonly title: string;
   /**
    * Returns the connection to the provider, with the settings of the plugin's own section of gateway.yaml. Called for each loaded
-   * configuration that selects the provider, and for those with open orders of it after another was selected. Does no I/O.
+   * configuration that selects the provider, or has open orders of it although a different one is selected. Does no I/O.
    *
-   * @throws Error if a secret is missing: a provider without its secret never accepts anything
+   * @throws Error if a secret is missing, because a provider without its secret must not accept anything
    */
   connect(host: Host): PaymentConnection;
 }
@@ -44,8 +44,8 @@ export interface PaymentConnection {
   status(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
    * Verifies and reads a notification, synchronously and without I/O. Compare signatures with `timingSafeEqual` over
-   * digests of equal length (`isSameSecret`). Undefined when it is not authentic, malformed, or meant for another
-   * merchant: core refuses it with 403. Never throws.
+   * digests of equal length (`isSameSecret`). Returns undefined if it is not authentic, malformed, or meant for a different
+   * merchant; core then refuses it with 403. Never throws.
    */
   readNotification(notification: RawNotification): PaymentNotification | undefined;
   /** Response that the provider expects to a stored notification; default: 200 without a body. */
@@ -63,27 +63,27 @@ export interface PaymentConnection {
    */
   refund?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
-   * True if a refund names a charge, not one of its payments, so that the provider chooses (Xendit). Core then refuses to refund a payment
-   * through the provider while its charge has another one, whose money could be returned instead.
+   * True if a refund names a charge instead of one of its payments, so that the provider chooses the payment (Xendit). Core then refuses to
+   * refund a payment through the provider while its charge has a second one, whose money could be returned instead.
    */
   readonly refundsCharges?: boolean;
   /**
-   * Reads the status of a refund by its key: `unknown` when the provider has no such refund. Omit it if the provider has only
-   * `status`: a charge that is `refunded` then completes the refund.
+   * Reads the status of a refund by its key. The state is `unknown` if the provider has no such refund. Omit it if the provider has
+   * only `status`; a charge that is `refunded` then completes the refund.
    */
   refundStatus?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
-   * Set while the account is in the provider's test mode, whose codes are placeholders that no wallet reads: core neither checks nor shows
-   * them, and the order's page shows this instead.
+   * Set while the account is in the provider's test mode. Its codes are placeholders that no wallet reads, so core neither checks nor shows
+   * them, and the order's page shows this command instead.
    *
    * @returns a shell command, without secrets, that simulates the payment of a charge
    */
   simulation?: (charge: ChargeReference & Money) => string;
-  /** True while the account is in the provider's test mode, where payments move no money: their receipts get no numbers. */
+  /** True while the account is in the provider's test mode. Its payments move no money, so their receipts get no numbers. */
   readonly isTest?: boolean;
   /**
    * Lists the movements of a time range in any order, page by page: payments received, and completed refunds.
-   * Omit it if the provider has no such list: core then reads the status of each charge, which finds no money without one.
+   * Omit it if the provider has no such list; core then reads the status of each charge, which cannot find money without a charge.
    *
    * @param cursor `next` of the previous page
    * @throws PaymentError
@@ -144,8 +144,8 @@ export interface ChargeReference {
   /** The provider's reference, from the charge; undefined while the outcome of `charge` is unknown. */
   readonly providerReference: string | undefined;
   /**
-   * The provider's id of a payment, if a notification had one: core passes it to `status`. Xendit may take a payment for a request that has
-   * expired, and stays so.
+   * The provider's id of a payment, if a notification had one; core passes it to `status`. Xendit may accept a payment for a request that
+   * has expired and remains expired.
    */
   readonly paymentId?: string | undefined;
 }
@@ -153,7 +153,7 @@ export interface ChargeReference {
 /** A created charge. At least one of `qr` and `paymentUrl` is set. */
 export interface Charge {
   readonly providerReference: string;
-  /** Payload of the QR code (QRIS), rendered by us. Core refuses one that is not for the amount of the charge, in rupiah. */
+  /** Payload of the QR code (QRIS), rendered by core, which refuses a payload that is not for the amount of the charge in rupiah. */
   readonly qr?: string;
   /** Image or page at the provider, `https:`, if there is no payload. */
   readonly paymentUrl?: string;
@@ -180,12 +180,12 @@ export interface PaymentEvidence extends ChargeReference {
   readonly paymentId?: string | undefined;
   /** The amount paid, parsed from text without floating point; undefined before payment. */
   readonly paid?: Money;
-  /** Converted from the provider's time zone: Midtrans states GMT+7 without saying so. */
+  /** Converted from the provider's time zone; Midtrans sends times in GMT+7 without an offset. */
   readonly paidAt?: Date;
   /** Bank or wallet of the buyer. */
   readonly issuer?: string;
   /**
-   * All refunds of this payment, and none of another payment of the charge. Omit it if the provider does not list them; `refunded` then
+   * All refunds of this payment, excluding other payments of the charge. Omit it if the provider does not list them; `refunded` then
    * means that the whole remainder was returned.
    */
   readonly refunds?: readonly StatedRefund[];
@@ -247,7 +247,7 @@ export interface Refund {
  *
  * - `rejected`: the provider rejected it; repeating it changes nothing.
  * - `temporary`: it had no effect, and may be repeated: rate limit, or no connection.
- * - `unknown`: it may have had an effect: a timeout, a 5xx or a malformed answer after the request was sent.
+ * - `unknown`: it may have had an effect: a timeout, a 5xx or a malformed response after the request was sent.
  */
 export class PaymentError extends Error {
   override readonly name = 'PaymentError';

@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { Steps } from '#core/platform/database/steps.ts';
 
 /*
- * Places: the number of passes that a plugin lets run at the same time. Without such a plugin, nothing sells out.
+ * Places limit the number of passes that run at the same time, if a plugin limits them. Without such a plugin, no plan sells out.
  */
 
 /** Details of a plan that is sold out to new customers. */
@@ -20,7 +20,7 @@ export interface Wait {
   readonly days: number;
   /** End of the reservation; undefined while waiting. */
   readonly reservedUntil: Date | undefined;
-  /** 1 for the next one; 0 with a reservation. */
+  /** Position on the waiting list, from 1; 0 with a reservation. */
   readonly position: number;
   /** True if an open order holds the reserved place: it is reserved again if that order ends in time. */
   readonly isOrdered: boolean;
@@ -28,11 +28,11 @@ export interface Wait {
 
 export interface PlaceSteps {
   /**
-   * Whether a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. Core has locked the
-   * buyer's account; lock the places after it. Until the transaction ends, no other order takes a place, so the order that core inserts
-   * takes this one.
+   * Returns true if a plan may be ordered, because the account renews, or a place is free and not reserved for the waiting list. Core has
+   * locked the buyer's account; lock the places after it. Until the transaction ends, no other order takes a place, so the order that core
+   * inserts takes this one.
    *
-   * @param accountId of the buyer; undefined for a gift, which renews nothing
+   * @param accountId the buyer's account; undefined for a gift, which renews nothing
    */
   claimPlace(
     host: Pick<Host, 'section'>,
@@ -40,19 +40,20 @@ export interface PlaceSteps {
     accountId: string | undefined,
     days: number,
   ): Promise<boolean>;
-  /** Plans sold out to an account, or to visitors, at most five seconds old. */
+  /** Reads the plans that are sold out to an account, or to visitors; at most five seconds old. */
   readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans>;
-  /** The wait of an account, and how long a place is reserved; undefined if it does not wait, or has what it waited for. */
+  /** Finds the wait of an account, and how long a place is reserved; undefined if it does not wait, or already got its place. */
   findWait(host: Host, accountId: string): Promise<(Wait & { readonly reserveMinutes: number }) | undefined>;
   /** Appends an account to the waiting list of a plan; an account already on it keeps its position. */
   joinWaitingList(host: Host, accountId: string, days: number): Promise<void>;
-  /** Takes an account off the waiting list; a reserved place goes to the next one. */
+  /** Removes an account from the waiting list; a reserved place goes to the next account. */
   leaveWaitingList(host: Host, accountId: string): Promise<void>;
 }
 
 export const placeSteps = new Steps<PlaceSteps>();
 
-/** Plans sold out to an account, or to visitors; none if no plugin limits places. */
+/** Reads the plans that are sold out to an account, or to visitors; empty if no plugin limits places. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
-  return (await placeSteps.of(host.database.fork())?.())?.readSoldOut(host, accountId) ?? new Map();
+  const steps = await placeSteps.of(host.database.fork())?.();
+  return steps?.readSoldOut(host, accountId) ?? new Map();
 }

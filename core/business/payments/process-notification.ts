@@ -1,27 +1,27 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { jitteredDelay } from '#core/platform/timing/backoff.ts';
+import type { Fields, Row } from '#core/platform/database/rows.ts';
 import { readStatus } from './ask-provider.ts';
 import { flagForeignMoney } from './flags.ts';
 import { type ChargeReference, PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
-import type { Fields, Row } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 
 /** The job that processes one notification. */
 export const notificationJob = 'process-notification';
 
 const leaseSeconds = 30;
-/** Time for the order of a notification to be committed. */
+/** Time within which the order of a notification must be committed. */
 const orderGraceSeconds = 600;
-/** Then the notification is dropped; its order is still checked. */
+/** Age at which a notification is dropped; its order is still checked. */
 const maxAgeSeconds = 86_400;
-/** Minimum before a notification is dropped: a gateway that was off for a day has made none. */
+/** Minimum number of tries before a notification is dropped, because a gateway that was off for a day has made none. */
 const minTries = 20;
 /** Seconds between tries, for an unknown order and for a failing provider. */
-const pauses = { unknown: { first: 1, longest: 60 }, failed: { first: 5, longest: 300 } };
+const retryDelays = { unknown: { first: 1, longest: 60 }, failed: { first: 5, longest: 300 } };
 
-interface Stored extends Fields<
+interface StoredNotification extends Fields<
   typeof PaymentNotification,
   'id' | 'provider' | 'reference' | 'providerReference' | 'refundKey' | 'paymentId' | 'tries'
 > {
@@ -29,8 +29,8 @@ interface Stored extends Fields<
   readonly age: number; // seconds
 }
 
-const claim = (which: string) => `
-  with due as (select id from payment_notification where ${which} for update skip locked)
+const claimNotifications = (condition: string) => `
+  with due as (select id from payment_notification where ${condition} for update skip locked)
   update payment_notification n
   set tries = tries + 1, next_try_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
   from due where n.id = due.id
@@ -40,55 +40,57 @@ const claim = (which: string) => `
 
 /** Processes a notification that is new, or due for another try. */
 export async function processNotification(host: Host, id: string): Promise<void> {
-  const [stored] = await host.database.query<Stored>(
-    claim('id = ?::bigint and next_try_at is not null and (tries = 0 or next_try_at <= clock_timestamp())'),
+  const [notification] = await host.database.query<StoredNotification>(
+    claimNotifications(
+      'id = ?::bigint and next_try_at is not null and (tries = 0 or next_try_at <= clock_timestamp())',
+    ),
     [id],
   );
-  if (stored !== undefined) await process(host, stored);
+  if (notification !== undefined) await processClaimed(host, notification);
 }
 
 /**
  * Processes overdue notifications up to a limit.
  *
- * @returns their number
+ * @returns the number of notifications
  */
 export async function processOverdue(host: Host, limit: number): Promise<number> {
-  const stored = await host.database.query<Stored>(
-    claim('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
+  const notifications = await host.database.query<StoredNotification>(
+    claimNotifications('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
     [limit],
   );
-  const results = await Promise.allSettled(stored.map((notification) => process(host, notification)));
+  const results = await Promise.allSettled(notifications.map((notification) => processClaimed(host, notification)));
   for (const result of results)
     if (result.status === 'rejected') host.log.error('a notification could not be processed', result.reason);
-  return stored.length;
+  return notifications.length;
 }
 
-async function process(host: Host, stored: Stored): Promise<void> {
-  const { provider, age, tries } = stored;
+async function processClaimed(host: Host, notification: StoredNotification): Promise<void> {
+  const { provider, age, tries } = notification;
   try {
-    const isRefunded = stored.refundKey !== null && (await settleRefund(host, stored.refundKey));
-    const evidence = await readEvidence(host, stored);
-    if (evidence === undefined) return await awaitOrder(host, stored);
+    const isRefunded = notification.refundKey !== null && (await settleRefund(host, notification.refundKey));
+    const evidence = await readEvidence(host, notification);
+    if (evidence === undefined) return await awaitOrder(host, notification);
     const { outcome } = await settle(host, provider, evidence);
-    if (outcome === 'unknown_order') return await awaitOrder(host, stored);
+    if (outcome === 'unknown_order') return await awaitOrder(host, notification);
     if (outcome === 'foreign')
       host.log.error(
-        `a notification from ${provider} is about ${stored.reference}, but its evidence is about another payment`,
+        `a notification from ${provider} is about ${notification.reference}, but its evidence is about another payment`,
       );
-    await finish(host, stored, isRefunded && outcome === 'unchanged' ? 'refunded' : outcome);
+    await finishNotification(host, notification, isRefunded && outcome === 'unchanged' ? 'refunded' : outcome);
     if (evidence.state === 'pending' || evidence.state === 'unknown') await checkSoon(host, evidence.reference);
   } catch (error) {
-    if (age > maxAgeSeconds && tries >= minTries) return giveUp(host, stored, error);
+    if (age > maxAgeSeconds && tries >= minTries) return dropNotification(host, notification, error);
     if (!(error instanceof PaymentError)) throw error;
-    const delay = error.isRateLimited ? 0 : jitteredDelay(pauses.failed, tries - 1);
-    await postpone(host, stored, Math.max(error.retryAfter ?? 0, delay));
+    const delay = error.isRateLimited ? 0 : jitteredDelay(retryDelays.failed, tries - 1);
+    await postponeNotification(host, notification, Math.max(error.retryAfter ?? 0, delay));
   }
 }
 
-/** Reads the evidence from the notification itself, otherwise from a status read. Undefined if the charge is unknown here. */
-async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence | undefined> {
-  if (stored.evidence !== null) return reviveEvidence(JSON.parse(stored.evidence));
-  const { provider, reference, providerReference, paymentId } = stored;
+/** Reads the evidence from the notification itself, otherwise from the provider. Returns undefined if the charge is unknown here. */
+async function readEvidence(host: Host, notification: StoredNotification): Promise<PaymentEvidence | undefined> {
+  if (notification.evidence !== null) return reviveEvidence(JSON.parse(notification.evidence));
+  const { provider, reference, providerReference, paymentId } = notification;
   const [charge] = await host.database.query<Row<typeof PaymentAttempt, 'reference' | 'provider_reference'>>(
     `select reference, provider_reference from payment_attempt
      where provider = ? and (reference = ? or provider_reference = ?) order by reference = ? desc limit 1`,
@@ -102,13 +104,18 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
     paymentId: paymentId ?? undefined,
   };
   if (providerReference !== null && providerReference !== currentReference) {
-    const other = await readOther(host, provider, { ...target, providerReference });
-    if (other?.state === 'paid' || other?.state === 'refunded') return other;
+    const otherCharge = await readStatusUnlessRejected(host, provider, { ...target, providerReference });
+    if (otherCharge?.state === 'paid' || otherCharge?.state === 'refunded') return otherCharge;
   }
   return readStatus(host, provider, target, 'notification');
 }
 
-async function readOther(host: Host, provider: string, target: ChargeReference): Promise<PaymentEvidence | undefined> {
+/** Reads a charge that the provider may not know, or not as ours. Returns undefined if the provider rejects the read. */
+async function readStatusUnlessRejected(
+  host: Host,
+  provider: string,
+  target: ChargeReference,
+): Promise<PaymentEvidence | undefined> {
   try {
     return await readStatus(host, provider, target, 'notification');
   } catch (error) {
@@ -117,9 +124,9 @@ async function readOther(host: Host, provider: string, target: ChargeReference):
   }
 }
 
-function reviveEvidence({ paidAt, refunds, ...rest }: PaymentEvidence): PaymentEvidence {
+function reviveEvidence({ paidAt, refunds, ...evidence }: PaymentEvidence): PaymentEvidence {
   return {
-    ...rest,
+    ...evidence,
     ...(paidAt !== undefined && { paidAt: new Date(paidAt) }),
     ...(refunds !== undefined && {
       refunds: refunds.map(({ at, ...refund }) => ({ ...refund, at: at && new Date(at) })),
@@ -127,44 +134,51 @@ function reviveEvidence({ paidAt, refunds, ...rest }: PaymentEvidence): PaymentE
   };
 }
 
-/** A notification can arrive before its order is committed. If the order stays unknown, it is not ours. */
-async function awaitOrder(host: Host, stored: Stored): Promise<void> {
-  const { provider, reference, age, tries } = stored;
-  if (age < orderGraceSeconds) return postpone(host, stored, jitteredDelay(pauses.unknown, tries - 1));
+/** Retries a notification that arrived before its order was committed. An order that stays unknown is not ours. */
+async function awaitOrder(host: Host, notification: StoredNotification): Promise<void> {
+  const { provider, reference, age, tries } = notification;
+  if (age < orderGraceSeconds)
+    return postponeNotification(host, notification, jitteredDelay(retryDelays.unknown, tries - 1));
   host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
-  await flagForeign(host, stored);
-  await finish(host, stored, 'unknown_order');
+  await flagForeignPayment(host, notification);
+  await finishNotification(host, notification, 'unknown_order');
 }
 
-/** Flags foreign money for the operator, unless the charge is unpaid or the provider does not show it. */
-async function flagForeign(host: Host, stored: Stored): Promise<void> {
-  const { provider, providerReference, paymentId } = stored;
-  const reference = stored.reference ?? '';
+/** Flags foreign money for the operator, unless the charge is unpaid or cannot be read. */
+async function flagForeignPayment(host: Host, notification: StoredNotification): Promise<void> {
+  const { provider, providerReference, paymentId } = notification;
+  const reference = notification.reference ?? '';
   const target = {
     reference,
     providerReference: providerReference ?? undefined,
     paymentId: paymentId ?? undefined,
   };
-  const stated =
-    stored.evidence === null ? await readOther(host, provider, target) : reviveEvidence(JSON.parse(stored.evidence));
-  if (stated?.paid === undefined) return;
-  const name = stated.paymentId ?? stated.providerReference ?? reference;
-  const at = (stated.paidAt ?? new Date(host.now())).toISOString();
-  const detail = { kind: 'payment' as const, ...stated.paid, provider, at, reference };
+  const evidence =
+    notification.evidence === null
+      ? await readStatusUnlessRejected(host, provider, target)
+      : reviveEvidence(JSON.parse(notification.evidence));
+  if (evidence?.paid === undefined) return;
+  const moneyId = evidence.paymentId ?? evidence.providerReference ?? reference;
+  const at = (evidence.paidAt ?? new Date(host.now())).toISOString();
+  const detail = { kind: 'payment' as const, ...evidence.paid, provider, at, reference };
   await host.database
     .fork()
-    .transactional((transaction) => flagForeignMoney(transaction, `${provider}/${name}`, detail));
+    .transactional((transaction) => flagForeignMoney(transaction, `${provider}/${moneyId}`, detail));
 }
 
-async function giveUp(host: Host, stored: Stored, error: unknown): Promise<void> {
+async function dropNotification(host: Host, notification: StoredNotification, error: unknown): Promise<void> {
   host.log.error(
-    `a notification from ${stored.provider} about ${stored.reference} is dropped after a day of failures`,
+    `a notification from ${notification.provider} about ${notification.reference} is dropped after a day of failures`,
     error,
   );
-  await finish(host, stored, 'given_up');
+  await finishNotification(host, notification, 'given_up');
 }
 
-async function postpone({ database, jobs }: Host, { id, tries }: Stored, delay: number): Promise<void> {
+async function postponeNotification(
+  { database, jobs }: Host,
+  { id, tries }: StoredNotification,
+  delay: number,
+): Promise<void> {
   await database.query(
     'update payment_notification set next_try_at = clock_timestamp() + make_interval(secs => ?) where id = ?::bigint',
     [delay, id],
@@ -173,14 +187,14 @@ async function postpone({ database, jobs }: Host, { id, tries }: Stored, delay: 
   await jobs.add(notificationJob, { id }, job).catch(() => undefined);
 }
 
-async function finish({ database }: Host, { id }: Stored, outcome: string): Promise<void> {
+async function finishNotification({ database }: Host, { id }: StoredNotification, outcome: string): Promise<void> {
   await database.query('update payment_notification set next_try_at = null, outcome = ? where id = ?::bigint', [
     outcome,
     id,
   ]);
 }
 
-/** The provider has announced a change that its status does not show yet. */
+/** Brings the next check forward, because the provider has announced a change that its status does not show yet. */
 async function checkSoon({ database }: Host, reference: string): Promise<void> {
   await database.query(
     `update payment_attempt set next_check_at = least(next_check_at, clock_timestamp() + interval '5 s')

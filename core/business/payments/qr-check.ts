@@ -4,7 +4,7 @@ import { type Qris, QrisError, readQris } from './qris.ts';
 
 interface QrProblem {
   readonly text: string;
-  /** True if it charges the amount on the page, so that buyers may pay it. */
+  /** True if the code charges the amount on the page, so that buyers may pay it. */
   readonly isShown: boolean;
 }
 
@@ -18,21 +18,21 @@ export function findQrProblem(
   { qr, total }: Charge,
 ): QrProblem | undefined {
   if (qr === undefined) return undefined;
-  if (currency !== 'IDR') return refused(`its QR code is in rupiah, and the order in ${currency}`);
+  if (currency !== 'IDR') return asHidden(`its QR code is in rupiah, and the order in ${currency}`);
   try {
-    return findMistake(readQris(qr), total?.amount ?? price);
+    return findPayloadProblem(readQris(qr), total?.amount ?? price);
   } catch (error) {
     if (!(error instanceof QrisError)) throw error;
-    return refused(`its QR code is not a valid QRIS payload: ${error.message}`);
+    return asHidden(`its QR code is not a valid QRIS payload: ${error.message}`);
   }
 }
 
-function findMistake({ amount, hasFee, hasStrayFee, isDynamic }: Qris, expected: number): QrProblem | undefined {
-  if (hasFee) return refused('its QR code adds a tip or a fee to the amount');
-  if (amount !== expected) return refused(`its QR code is for Rp ${amount ?? 'any amount'}, not for Rp ${expected}`);
-  if (!isDynamic) return shown('its QR code is a static one (field 01 is not 12), which may be paid more than once');
-  return hasStrayFee ? shown('its QR code has a fee (field 56 or 57) without its indicator (field 55)') : undefined;
+function findPayloadProblem({ amount, hasFee, hasStrayFee, isDynamic }: Qris, expected: number): QrProblem | undefined {
+  if (hasFee) return asHidden('its QR code adds a tip or a fee to the amount');
+  if (amount !== expected) return asHidden(`its QR code is for Rp ${amount ?? 'any amount'}, not for Rp ${expected}`);
+  if (!isDynamic) return asShown('its QR code is a static one (field 01 is not 12), which may be paid more than once');
+  return hasStrayFee ? asShown('its QR code has a fee (field 56 or 57) without its indicator (field 55)') : undefined;
 }
 
-const refused = (text: string): QrProblem => ({ text, isShown: false });
-const shown = (text: string): QrProblem => ({ text, isShown: true });
+const asHidden = (text: string): QrProblem => ({ text, isShown: false });
+const asShown = (text: string): QrProblem => ({ text, isShown: true });

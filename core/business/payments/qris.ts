@@ -7,23 +7,23 @@ import { readRupiah } from './amount.ts';
  */
 
 /** Limits of a QRIS payment in rupiah, set by Bank Indonesia. */
-export const qrisAmounts = { least: 1, most: 10_000_000 };
+export const qrisAmountLimits = { least: 1, most: 10_000_000 };
 
 /** GUID of the national repository; its account holds the NMID. */
-const repository = 'ID.CO.QRIS.WWW';
+const nationalRepository = 'ID.CO.QRIS.WWW';
 
-/** Id of two digits, and the text or the nested fields. */
+/** Id of two digits, with the text or the nested fields. */
 export type QrisField = readonly [id: string, value: string | readonly QrisField[]];
 
 /** A parsed QRIS payload. */
 export interface Qris {
-  /** True for a code of one payment and amount, false for a printed code that is paid many times. */
+  /** True for a code for one payment and amount, false for a printed code that is paid many times. */
   readonly isDynamic: boolean;
   /** Whole rupiah; undefined if the payer enters it. */
   readonly amount: number | undefined;
-  /** The wallet adds a tip or a fee to the amount (field 55). Codes written here have none. */
+  /** True if the wallet adds a tip or a fee to the amount (field 55). Codes written here never have one. */
   readonly hasFee?: boolean;
-  /** Field 56 or 57 (a fee) without its indicator, field 55; wallets ignore it. */
+  /** True for a fee (field 56 or 57) without its indicator (field 55), which wallets ignore. */
   readonly hasStrayFee?: boolean;
   readonly merchantName: string;
   readonly merchantCity: string;
@@ -41,7 +41,7 @@ export class QrisError extends Error {
   override readonly name = 'QrisError';
 }
 
-const maxPayload = 512; // characters; EMVCo's limit
+const maxPayloadLength = 512; // characters; EMVCo's limit
 const isTemplate = (id: string) => (id >= '26' && id <= '51') || id === '62' || id === '64' || id >= '80';
 
 const maxLengths: Readonly<Record<string, number>> = {
@@ -53,7 +53,7 @@ const maxLengths: Readonly<Record<string, number>> = {
   '60': 15,
   '61': 10,
 };
-const maxAdditional = 25; // characters of each field inside 62
+const maxAdditionalLength = 25; // characters of each field inside 62
 
 /**
  * Writes a payload with its checksum.
@@ -75,7 +75,7 @@ export function writeQris(qris: Qris): string {
     ...(qris.additional === undefined ? [] : [['62', qris.additional] as const]),
   ];
   const unsigned = `${writeFields(fields)}6304`;
-  if (unsigned.length + 4 > maxPayload) throw new QrisError(`The payload exceeds ${maxPayload} characters`);
+  if (unsigned.length + 4 > maxPayloadLength) throw new QrisError(`The payload exceeds ${maxPayloadLength} characters`);
   return unsigned + crc16(unsigned);
 }
 
@@ -85,10 +85,10 @@ export function writeQris(qris: Qris): string {
  * @throws QrisError with the field that is wrong
  */
 export function readQris(payload: string): Qris {
-  if (payload.length > maxPayload) throw new QrisError(`The payload exceeds ${maxPayload} characters`);
+  if (payload.length > maxPayloadLength) throw new QrisError(`The payload exceeds ${maxPayloadLength} characters`);
   checkChecksum(payload);
   const fields = readFields(payload);
-  const text = (id: string) => textOf(fields, id);
+  const text = (id: string) => findText(fields, id);
   if (fields[0]?.[0] !== '00' || text('00') !== '01') throw new QrisError('Field 00 must come first and be 01');
   if (fields.at(-1)?.[0] !== '63') throw new QrisError('Field 63 must come last');
   requireValue(fields, '53', '360', 'IDR');
@@ -97,28 +97,28 @@ export function readQris(payload: string): Qris {
   if (accounts.length === 0) throw new QrisError('No merchant account (fields 26 to 51)');
   const amount = text('54');
   return {
-    isDynamic: required(fields, '01') === '12',
+    isDynamic: requireText(fields, '01') === '12',
     amount: amount === undefined ? undefined : readAmount(amount),
-    ...feeOf(text),
-    merchantName: required(fields, '59'),
-    merchantCity: required(fields, '60'),
+    ...readFee(text),
+    merchantName: requireText(fields, '59'),
+    merchantCity: requireText(fields, '60'),
     postalCode: text('61'),
-    categoryCode: required(fields, '52'),
+    categoryCode: requireText(fields, '52'),
     accounts,
     additional: fields.find(([id]) => id === '62')?.[1] as readonly QrisField[] | undefined,
   };
 }
 
-function feeOf(text: (id: string) => string | undefined): Pick<Qris, 'hasFee' | 'hasStrayFee'> {
+function readFee(text: (id: string) => string | undefined): Pick<Qris, 'hasFee' | 'hasStrayFee'> {
   if (text('55') !== undefined) return { hasFee: true };
   return text('56') !== undefined || text('57') !== undefined ? { hasStrayFee: true } : {};
 }
 
 /** Returns the national merchant id, printed below the merchant's name; undefined if the code has none. */
-export function nmidOf({ accounts }: Pick<Qris, 'accounts'>): string | undefined {
+export function findNmid({ accounts }: Pick<Qris, 'accounts'>): string | undefined {
   for (const [, account] of accounts) {
-    if (typeof account !== 'string' && textOf(account, '00')?.toUpperCase() === repository)
-      return textOf(account, '02');
+    if (typeof account !== 'string' && findText(account, '00')?.toUpperCase() === nationalRepository)
+      return findText(account, '02');
   }
   return undefined;
 }
@@ -147,8 +147,9 @@ function writeField(id: string, value: QrisField[1], parent: string | undefined)
   if (!/^\d\d$/.test(id)) throw new QrisError(`"${id}" is not a field; ids have two digits`);
   const text = typeof value === 'string' ? value : writeFields(value, id);
   if (!/^[ -~]+$/.test(text)) throw new QrisError(`Field ${name} must be printable ASCII, and not empty`);
-  const cap = parent === '62' ? maxAdditional : parent === undefined ? (maxLengths[id] ?? 99) : 99;
-  if (text.length > cap) throw new QrisError(`Field ${name} has ${text.length} characters; the limit is ${cap}`);
+  const maxLength = parent === '62' ? maxAdditionalLength : parent === undefined ? (maxLengths[id] ?? 99) : 99;
+  if (text.length > maxLength)
+    throw new QrisError(`Field ${name} has ${text.length} characters; the limit is ${maxLength}`);
   return id + String(text.length).padStart(2, '0') + text;
 }
 
@@ -158,23 +159,27 @@ function writeField(id: string, value: QrisField[1], parent: string | undefined)
  * @throws QrisError if a length does not fit
  */
 export function readFields(payload: string): QrisField[] {
-  return splitFields(Array.from(payload), true);
+  return splitFields(Array.from(payload), { isTopLevel: true });
 }
 
-/** Splits code points: EMVCo counts those, not UTF-8 bytes or UTF-16 units. */
-function splitFields(characters: readonly string[], isTop: boolean): QrisField[] {
+/** Splits code points, because EMVCo counts neither UTF-8 bytes nor UTF-16 units. */
+function splitFields(characters: readonly string[], { isTopLevel }: { readonly isTopLevel: boolean }): QrisField[] {
   const fields: QrisField[] = [];
-  const text = (from: number, to: number) => characters.slice(from, to).join('');
-  for (let at = 0; at < characters.length;) {
-    const [, id, length] = /^(\d\d)(\d\d)$/.exec(text(at, at + 4)) ?? [];
+  const text = (start: number, end: number) => characters.slice(start, end).join('');
+  for (let start = 0; start < characters.length;) {
+    const [, id, length] = /^(\d\d)(\d\d)$/.exec(text(start, start + 4)) ?? [];
     if (id === undefined || length === undefined)
-      throw new QrisError(`Expected a field at character ${at}: two digits of id and two of length`);
-    const end = at + 4 + Number(length);
+      throw new QrisError(`Expected a field at character ${start}: two digits of id and two of length`);
+    const end = start + 4 + Number(length);
     if (Number(length) === 0 || end > characters.length)
       throw new QrisError(`Length ${length} of field ${id} does not match the payload`);
-    if (isTop && fields.some(([fieldId]) => fieldId === id)) throw new QrisError(`Field ${id} appears twice`);
-    fields.push([id, isTop && isTemplate(id) ? splitFields(characters.slice(at + 4, end), false) : text(at + 4, end)]);
-    at = end;
+    if (isTopLevel && fields.some(([fieldId]) => fieldId === id)) throw new QrisError(`Field ${id} appears twice`);
+    const isNested = isTopLevel && isTemplate(id);
+    const value = isNested
+      ? splitFields(characters.slice(start + 4, end), { isTopLevel: false })
+      : text(start + 4, end);
+    fields.push([id, value]);
+    start = end;
   }
   return fields;
 }
@@ -186,18 +191,18 @@ function checkChecksum(payload: string): void {
   if (crc16(signed) !== sum) throw new QrisError(`The checksum is ${sum}, not ${crc16(signed)}`);
 }
 
-function textOf(fields: readonly QrisField[], id: string): string | undefined {
+function findText(fields: readonly QrisField[], id: string): string | undefined {
   const value = fields.find(([fieldId]) => fieldId === id)?.[1];
   return typeof value === 'string' ? value : undefined;
 }
 
 function requireValue(fields: readonly QrisField[], id: string, expected: string, meaning: string): void {
-  const value = required(fields, id);
+  const value = requireText(fields, id);
   if (value !== expected) throw new QrisError(`Field ${id} must be ${expected} (${meaning}), not ${value}`);
 }
 
-function required(fields: readonly QrisField[], id: string): string {
-  const value = textOf(fields, id);
+function requireText(fields: readonly QrisField[], id: string): string {
+  const value = findText(fields, id);
   if (value === undefined) throw new QrisError(`Field ${id} is missing`);
   return value;
 }

@@ -5,17 +5,17 @@ import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settle } from './settle.ts';
 
 /** A recorded charge and one of its payments. */
-export interface KnownCharge {
+export interface RecordedCharge {
   readonly reference: string;
   readonly providerReference: string | null;
   readonly paymentId: string | null;
 }
 
-/** Reads a charge and settles anything new, because a notification may have been lost. Undefined if it cannot be read. */
+/** Reads a charge and settles anything new, because a notification may have been lost. Returns undefined if the charge cannot be read. */
 export async function readCharge(
   host: Host,
   provider: string,
-  { reference, providerReference, paymentId }: KnownCharge,
+  { reference, providerReference, paymentId }: RecordedCharge,
   urgency: Urgency = 'books',
 ): Promise<PaymentEvidence | undefined> {
   try {

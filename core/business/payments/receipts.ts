@@ -2,11 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { Steps } from '#core/platform/database/steps.ts';
-import { paymentConnection, paymentProviders } from './connections.ts';
+import { getPaymentConnection, paymentProviders } from './connections.ts';
 
 /*
- * Receipts of payments and refunds. A plugin stores a receipt when core records the money; it never changes, and is numbered later. Without
- * that plugin, or if gateway.yaml names no seller, the order's page is the receipt.
+ * Receipts of payments and refunds. A plugin stores a receipt when core records the money, and numbers it later; a receipt never changes
+ * otherwise. Without that plugin, or if gateway.yaml names no seller, the order's page is the receipt.
  */
 
 type Queries = Pick<Database, 'query'>;
@@ -19,19 +19,19 @@ export interface ReceiptReference {
   readonly paymentId: string;
   /** As printed; undefined until it is numbered, and for a payment that moved no money. */
   readonly number: string | undefined;
-  /** Page for the buyer; `operatorPath` is the one for the operator. */
+  /** Page for the buyer. The operator's page is at `operatorPath`. */
   readonly path: string;
   readonly operatorPath: string;
 }
 
-/** The receipt of a payment for the buyer's mail. */
+/** The receipt of a payment, for the email to the buyer. */
 export interface MailedReceipt {
   readonly seller: string;
   /** Undefined for a payment that moved no money. */
   readonly number: string | undefined;
-  /** Number of the refund that the mail is about, if any. */
+  /** Number of the refund that the email is about, if any. */
   readonly refundNumber: string | undefined;
-  /** True if a number will follow. */
+  /** True if the receipt will get a number. */
   readonly isWaiting: boolean;
   /** Opens the receipt without signing in, for a limited time. */
   readonly url: string;
@@ -52,7 +52,7 @@ export interface ReceiptLine {
   /** Equal to `gross` if no tax is stated. */
   readonly withoutTax: number;
   readonly tax: number;
-  /** Amount that the tax is a percentage of; undefined if no tax is stated, or the receipt does not say it. */
+  /** Amount that the tax is a percentage of; undefined if the receipt states none. */
   readonly taxBase: number | undefined;
   /** Number of the refunded payment's receipt. */
   readonly refundOf: string | undefined;
@@ -63,7 +63,7 @@ interface ReceiptSteps {
    * Stores the receipt of a payment recorded in this transaction. Core has locked the order and, if the payment activated days, then the
    * buyer's account; take no other lock that transactions share.
    *
-   * @param isTest the payment moved no money
+   * @param isTest true if the payment moved no money
    */
   storePayment(
     host: Pick<Host, 'section' | 'service'>,
@@ -71,34 +71,34 @@ interface ReceiptSteps {
     paymentId: string,
     isTest: boolean,
   ): Promise<void>;
-  /** Stores the receipt of a finished refund, if its payment has one. Core has locked the order, perhaps also the account. */
+  /** Stores the receipt of a finished refund, if its payment has one. Core has locked the order, and perhaps the account. */
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
-  /** Receipts of an order, the first payment first. */
+  /** Lists the receipts of an order, starting with the first payment. */
   listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
-  /** Company that the order's receipt is or will be made out to, with its tax number. */
+  /** Reads the company to which the order's receipt is or will be issued, with its tax number. */
   readCompany(
     database: Queries,
     orderId: string,
   ): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined>;
   /**
-   * The receipt of a payment, numbered first if it waits for a number. Undefined if none was stored.
+   * Reads the receipt of a payment, after numbering it if it has no number yet. Returns undefined if none was stored.
    *
-   * @param refundKey the refund that the mail is about
+   * @param refundKey the refund that the email is about
    */
-  readMailed(host: Host, paymentId: string, refundKey?: string): Promise<MailedReceipt | undefined>;
-  /** Receipts of a time range in one currency, by time; undefined if this shop has never had any. */
-  listLines(
+  readMailedReceipt(host: Host, paymentId: string, refundKey?: string): Promise<MailedReceipt | undefined>;
+  /** Lists the receipts of a time range in one currency, by time; undefined if this shop has never had any. */
+  listReceiptLines(
     database: Queries,
     span: { readonly since: Date; readonly until: Date; readonly currency: string },
   ): Promise<ReceiptLine[] | undefined>;
-  /** Years for which receipts outlive their account; undefined if none are stored. */
-  keepYears(host: Pick<Host, 'section'>): number | undefined;
+  /** Returns the years for which receipts outlive their account; undefined if no receipts are stored. */
+  readRetentionYears(host: Pick<Host, 'section'>): number | undefined;
 }
 
 export const receiptSteps = new Steps<ReceiptSteps>();
 
 /** Returns the steps of the plugin that stores receipts; undefined without one. */
-export async function receiptsOf(database: Pick<Database, 'fork'>): Promise<ReceiptSteps | undefined> {
+export async function loadReceiptSteps(database: Pick<Database, 'fork'>): Promise<ReceiptSteps | undefined> {
   return receiptSteps.of(database.fork())?.();
 }
 
@@ -119,12 +119,12 @@ export async function storeRefundReceipt(transaction: EntityManager, refundKey: 
   await steps?.storeRefund(transaction, refundKey);
 }
 
-/** True while payments of a provider move no money: a sandbox, or an account in test mode. */
+/** Returns true while payments of a provider move no money: in a sandbox, or with an account in test mode. */
 function isTest(host: Host, name: string): boolean {
   if (paymentProviders(host).get(name)?.isSandbox === true) return true;
   try {
-    return paymentConnection(host, name).isTest === true;
+    return getPaymentConnection(host, name).isTest === true;
   } catch {
-    return false; // its secret is gone; what it reported may be real money
+    return false; // its secret is gone, so what it reported may be real money
   }
 }

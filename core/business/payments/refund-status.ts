@@ -1,16 +1,17 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { jitteredDelay } from '#core/platform/timing/backoff.ts';
+import type { Fields } from '#core/platform/database/rows.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
 import { type ChargeReference, PaymentError, type Refund, type RefundRequest } from './payment-provider.ts';
-import { failRefund, finishRefund, leaveRefund } from './refund-effects.ts';
-import { namesAtProvider, settle } from './settle.ts';
+import { failRefund, finishRefund, abandonRefund } from './refund-effects.ts';
+import { providerIdColumns, settle } from './settle.ts';
 import { toStoredJson } from './stored-json.ts';
-import type { Fields } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt, Refund as RefundEntity } from './entities.ts';
 
 const leaseSeconds = 60;
-/** Seconds between status reads: while pending (`ofAge` is a share of the refund's age), and after failures. */
-const pauses = { pending: { first: 600, longest: 21_600, ofAge: 1 / 6 }, failed: { first: 5, longest: 300 } };
+/** Seconds between status reads of a pending refund: a share of its age, within bounds. */
+const pendingDelay = { min: 600, max: 21_600, ageShare: 1 / 6 };
+const failureDelays = { first: 5, longest: 300 }; // seconds
 const maxPendingSeconds = 7 * 86_400;
 
 interface PendingRefund
@@ -19,60 +20,61 @@ interface PendingRefund
     Fields<typeof PaymentAttempt, 'provider' | 'reference' | 'providerReference'> {
   readonly paymentId: string | null; // the provider's id
   readonly isAccepted: boolean; // the provider has answered
-  readonly age: number; // seconds
+  readonly ageSeconds: number;
 }
 
-const claim = (which: string) => `
+const claimRefunds = (condition: string) => `
   update refund r set next_check_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
   from payment p, payment_attempt a
-  where ${which} and r.state in ('asked', 'sent') and not r.is_manual and p.id = r.payment_id and a.reference = p.reference
-  returning r.key, p.provider, a.reference, ${namesAtProvider},
-    r.amount::float8 as amount, r.currency, r.reason, r.failures, r.state = 'sent' as "isAccepted", extract(epoch from clock_timestamp() - r.created_at)::float8 as age`;
+  where ${condition} and r.state in ('asked', 'sent') and not r.is_manual and p.id = r.payment_id and a.reference = p.reference
+  returning r.key, p.provider, a.reference, ${providerIdColumns},
+    r.amount::float8 as amount, r.currency, r.reason, r.failures, r.state = 'sent' as "isAccepted", extract(epoch from clock_timestamp() - r.created_at)::float8 as "ageSeconds"`;
 
-const due = `r.key = ? and (r.state = 'sent' or r.next_check_at <= clock_timestamp())`;
+const isDueCondition = `r.key = ? and (r.state = 'sent' or r.next_check_at <= clock_timestamp())`;
 
 /**
- * Reads the status of a pending refund, or requests the refund if it has had no response yet. Idempotent by its key. Only one worker
- * requests it, because a provider may reject the second of two requests.
+ * Reads the status of a pending refund, or requests the refund if the provider has not responded yet. Idempotent by the refund's key. Only
+ * one worker requests it, because a provider may reject the second of two requests.
  *
- * @returns true if this call found the refund done
+ * @returns true if this call claimed the refund and it is done
  */
 export async function settleRefund(host: Host, key: string): Promise<boolean> {
-  const [refund] = await host.database.query<PendingRefund>(claim(due), [key]);
+  const [refund] = await host.database.query<PendingRefund>(claimRefunds(isDueCondition), [key]);
   if (refund === undefined) return false;
-  await pursue(host, refund);
-  return (await host.database.query(`select 1 from refund where key = ? and state = 'done'`, [key])).length > 0;
+  await processClaimed(host, refund);
+  const doneRows = await host.database.query(`select 1 from refund where key = ? and state = 'done'`, [key]);
+  return doneRows.length > 0;
 }
 
 /**
  * Settles overdue refunds up to a limit.
  *
- * @returns their number
+ * @returns the number of refunds
  */
 export async function settleOverdueRefunds(host: Host, limit: number): Promise<number> {
   const overdue = await host.database.query<PendingRefund>(
-    claim(
+    claimRefunds(
       `r.key in (select key from refund where state in ('asked', 'sent') and next_check_at <= clock_timestamp()
          order by next_check_at limit ? for update skip locked)`,
     ),
     [limit],
   );
-  // In parallel: one after another, slow answers would outlast the lease of the last.
-  const results = await Promise.allSettled(overdue.map((refund) => pursue(host, refund)));
+  // In parallel, because slow responses one after another would outlast the lease of the last refund.
+  const results = await Promise.allSettled(overdue.map((refund) => processClaimed(host, refund)));
   for (const result of results)
     if (result.status === 'rejected') host.log.error('the status of a refund could not be read', result.reason);
   return overdue.length;
 }
 
-async function pursue(host: Host, refund: PendingRefund): Promise<void> {
+async function processClaimed(host: Host, refund: PendingRefund): Promise<void> {
   try {
-    await record(host, refund, await ask(host, refund));
+    await recordStatus(host, refund, await requestOrRead(host, refund));
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    // A rejected read does not undo an accepted refund: the account's key may have changed.
-    if (error.kind === 'rejected' && !refund.isAccepted) return fail(host, refund, { message: error.message });
-    if (refund.age > maxPendingSeconds) return leave(host, refund, { message: error.message });
-    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(pauses.failed, refund.failures));
+    // A rejected read does not undo an accepted refund, because the account's key may have changed.
+    if (error.kind === 'rejected' && !refund.isAccepted) return markFailed(host, refund, { message: error.message });
+    if (refund.ageSeconds > maxPendingSeconds) return abandon(host, refund, { message: error.message });
+    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(failureDelays, refund.failures));
     await host.database.query(
       `update refund set failures = failures + 1, next_check_at = clock_timestamp() + make_interval(secs => ?)
        where key = ? and state in ('asked', 'sent')`,
@@ -81,7 +83,7 @@ async function pursue(host: Host, refund: PendingRefund): Promise<void> {
   }
 }
 
-async function ask(host: Host, refund: PendingRefund): Promise<Refund> {
+async function requestOrRead(host: Host, refund: PendingRefund): Promise<Refund> {
   const { provider, isAccepted, providerReference, reference, paymentId } = refund;
   const charge = {
     reference,
@@ -97,26 +99,26 @@ async function ask(host: Host, refund: PendingRefund): Promise<Refund> {
     });
   } catch (error) {
     if (!(error instanceof PaymentError) || error.kind !== 'rejected') throw error;
-    return readRefused(host, refund, charge, request, error);
+    return readAfterRejection(host, refund, charge, request, error);
   }
 }
 
 /**
- * If the response to a refund was lost, its retry is rejected although the refund happened: it failed only if the provider has no such
- * refund. If an earlier request may have had an effect, a rejected read proves nothing.
+ * Reads a refund whose request was rejected. The provider also rejects the retry of a refund whose response was lost, so the refund has
+ * failed only if the provider does not have it. If an earlier request may have had an effect, a rejected read proves nothing.
  */
-async function readRefused(
+async function readAfterRejection(
   host: Host,
   { provider, failures }: PendingRefund,
   charge: ChargeReference,
   request: RefundRequest,
-  refusal: PaymentError,
+  rejection: PaymentError,
 ): Promise<Refund> {
   const status = await readRefund(host, provider, charge, request).catch((error: unknown) => {
     if (!(error instanceof PaymentError) || error.kind !== 'rejected') throw error;
-    throw failures === 0 ? refusal : new PaymentError('temporary', error.message, { cause: error });
+    throw failures === 0 ? rejection : new PaymentError('temporary', error.message, { cause: error });
   });
-  if (status.state === 'unknown') throw refusal;
+  if (status.state === 'unknown') throw rejection;
   return status;
 }
 
@@ -126,44 +128,44 @@ async function readRefund(
   charge: ChargeReference,
   request: RefundRequest,
 ): Promise<Refund> {
-  const stated = await askProvider(host, provider, async (connection, signal) =>
+  const status = await askProvider(host, provider, async (connection, signal) =>
     connection.refundStatus?.(request, signal),
   );
-  if (stated !== undefined) return stated;
+  if (status !== undefined) return status;
   const evidence = await readStatus(host, provider, charge, 'poll');
   await settle(host, provider, evidence);
   const { refunds, state, raw } = evidence;
-  // If refunds are listed, another one may have returned the money.
-  const listed = refunds?.find(({ key }) => key === request.key);
+  // If refunds are listed, `refunded` is not enough, because another refund may have returned the money.
+  const listedRefund = refunds?.find(({ key }) => key === request.key);
   return {
-    at: listed?.at,
-    state: listed?.state ?? (refunds === undefined && state === 'refunded' ? 'done' : 'unknown'),
+    at: listedRefund?.at,
+    state: listedRefund?.state ?? (refunds === undefined && state === 'refunded' ? 'done' : 'unknown'),
     raw,
   };
 }
 
-async function record(host: Host, refund: PendingRefund, { state, raw, at }: Refund): Promise<void> {
-  if (state === 'failed') return fail(host, refund, raw);
+async function recordStatus(host: Host, refund: PendingRefund, { state, raw, at }: Refund): Promise<void> {
+  if (state === 'failed') return markFailed(host, refund, raw);
   if (state === 'done') {
     return host.database.fork().transactional((transaction) => finishRefund(transaction, refund.key, raw, { at }));
   }
-  // A refund accepted only now has yet to be read.
-  if (refund.age > maxPendingSeconds && (refund.isAccepted || state === 'unknown'))
+  // A refund that was accepted just now has not been read yet.
+  if (refund.ageSeconds > maxPendingSeconds && (refund.isAccepted || state === 'unknown'))
     return state === 'unknown'
-      ? fail(host, refund, { message: 'the provider has not listed it for a week', raw })
-      : leave(host, refund, raw);
-  const { first, longest, ofAge } = pauses.pending;
+      ? markFailed(host, refund, { message: 'the provider has not listed it for a week', raw })
+      : abandon(host, refund, raw);
+  const { min, max, ageShare } = pendingDelay;
   await host.database.query(
     `update refund set state = 'sent', raw = ?::json, failures = 0, next_check_at = clock_timestamp() + make_interval(secs => ?)
      where key = ? and state in ('asked', 'sent')`,
-    [toStoredJson(raw), Math.min(Math.max(first, refund.age * ofAge), longest), refund.key],
+    [toStoredJson(raw), Math.min(Math.max(min, refund.ageSeconds * ageShare), max), refund.key],
   );
 }
 
-async function fail({ database }: Host, { key }: PendingRefund, raw: unknown): Promise<void> {
+async function markFailed({ database }: Host, { key }: PendingRefund, raw: unknown): Promise<void> {
   await database.fork().transactional((transaction) => failRefund(transaction, key, raw));
 }
 
-async function leave({ database }: Host, { key }: PendingRefund, raw: unknown): Promise<void> {
-  await database.fork().transactional((transaction) => leaveRefund(transaction, key, raw));
+async function abandon({ database }: Host, { key }: PendingRefund, raw: unknown): Promise<void> {
+  await database.fork().transactional((transaction) => abandonRefund(transaction, key, raw));
 }

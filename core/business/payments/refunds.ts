@@ -1,15 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 import { formatMoney } from '../accounts/money.ts';
 import { requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
-import { paymentConnection, paymentProviders } from './connections.ts';
+import { getPaymentConnection, paymentProviders } from './connections.ts';
 import { readOrder } from './order.ts';
-import { type DaysBack, type Order, type OrderRefund, type Payment, refundable } from './order-types.ts';
+import { type DaysBack, type Order, type OrderRefund, type Payment, computeRefundable } from './order-types.ts';
 import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
 import { settleRefund } from './refund-status.ts';
-import type { Row } from '#core/platform/database/rows.ts';
 import type { Payment as PaymentEntity, Refund } from './entities.ts';
 
 interface RefundOptions {
@@ -22,7 +22,7 @@ interface RefundOptions {
   readonly isManual: boolean;
 }
 
-interface Refunded {
+interface RefundResult {
   readonly order: Order;
   readonly refund: OrderRefund;
 }
@@ -32,24 +32,24 @@ interface Refunded {
  * account. The days are taken back when the provider confirms the refund, at once or later (it is `asked` or `sent`). A failed refund flags
  * the order. Repeating the call while a refund is in progress reads its status.
  *
- * @param id of the payment, ours or the provider's
+ * @param id the payment's id, ours or the provider's
  * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_unclear`; `refund_open` if another refund of the
- * payment is in progress, and the money would be paid back twice
+ * payment is in progress, so the money would be paid back twice
  */
-export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<Refunded> {
-  const found = await findPayment(host.database, id);
-  if (found === undefined) throw new CheckoutError('not_found', `Payment ${id} not found.`);
-  return refund(host, found.order_id, found.id, options);
+export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<RefundResult> {
+  const payment = await findPayment(host.database, id);
+  if (payment === undefined) throw new CheckoutError('not_found', `Payment ${id} not found.`);
+  return requestRefund(host, payment.order_id, payment.id, options);
 }
 
 /**
  * Finds the order of a payment.
  *
- * @param id of the payment, ours or the provider's
+ * @param id the payment's id, ours or the provider's
  */
 export async function findOrderOfPayment(database: Pick<Database, 'query'>, id: string): Promise<Order | undefined> {
-  const found = await findPayment(database, id);
-  return found && readOrder(database, { id: found.order_id });
+  const payment = await findPayment(database, id);
+  return payment && readOrder(database, { id: payment.order_id });
 }
 
 /** Finds the id of a refund's order. */
@@ -61,22 +61,22 @@ export async function findOrderOfRefund(database: Pick<Database, 'query'>, key: 
 }
 
 async function findPayment(database: Pick<Database, 'query'>, id: string) {
-  const [found] = await database.query<Row<typeof PaymentEntity, 'id' | 'order_id'>>(
+  const [payment] = await database.query<Row<typeof PaymentEntity, 'id' | 'order_id'>>(
     'select id, order_id from payment where id::text = lower(?) or payment_id = ? order by id::text = lower(?) desc limit 1',
     [id, id, id],
   );
-  return found;
+  return payment;
 }
 
 /**
  * Refunds the payment of an order, if only one has a refundable remainder.
  *
- * @throws CheckoutError as `refundPayment`, and `several_payments`
+ * @throws CheckoutError `several_payments`, and the kinds of `refundPayment`
  */
-export async function refundOrder(host: Host, orderId: string, options: RefundOptions): Promise<Refunded> {
+export async function refundOrder(host: Host, orderId: string, options: RefundOptions): Promise<RefundResult> {
   const order = await readOrder(host.database, { id: orderId });
   if (order === undefined) throw new CheckoutError('not_found', 'Order not found.');
-  return refund(host, order.id, paymentToRefund(order).id, options);
+  return requestRefund(host, order.id, findRefundablePayment(order).id, options);
 }
 
 /**
@@ -84,41 +84,50 @@ export async function refundOrder(host: Host, orderId: string, options: RefundOp
  *
  * @throws CheckoutError `nothing_to_refund`, `several_payments`
  */
-export function paymentToRefund(order: Order): Payment {
-  const underWay = order.refunds.filter(({ state }) => state === 'asked' || state === 'sent');
-  const open = order.payments.filter(
-    (payment) => refundable(order, payment) > 0 || underWay.some(({ paymentId }) => paymentId === payment.id),
+export function findRefundablePayment(order: Order): Payment {
+  const pendingRefunds = order.refunds.filter(({ state }) => state === 'asked' || state === 'sent');
+  const candidates = order.payments.filter(
+    (payment) =>
+      computeRefundable(order, payment) > 0 || pendingRefunds.some(({ paymentId }) => paymentId === payment.id),
   );
-  const [payment, other] = open;
+  const [payment, secondPayment] = candidates;
   if (payment === undefined)
     throw new CheckoutError('nothing_to_refund', `Order ${order.code} has no payment with anything left to refund.`);
-  if (other === undefined) return payment;
-  const list = open.map(({ id, amount, currency, outcome }) => `${id} (${formatMoney(amount, currency)}, ${outcome})`);
+  if (secondPayment === undefined) return payment;
+  const descriptions = candidates.map(
+    ({ id, amount, currency, outcome }) => `${id} (${formatMoney(amount, currency)}, ${outcome})`,
+  );
   throw new CheckoutError(
     'several_payments',
-    `Order ${order.code} has ${open.length} payments; name the one to refund: ${list.join(', ')}`,
+    `Order ${order.code} has ${candidates.length} payments; name the one to refund: ${descriptions.join(', ')}`,
   );
 }
 
-async function refund(host: Host, orderId: string, paymentId: string, options: RefundOptions): Promise<Refunded> {
+async function requestRefund(
+  host: Host,
+  orderId: string,
+  paymentId: string,
+  options: RefundOptions,
+): Promise<RefundResult> {
   const key = await host.database.fork().transactional(async (transaction) => {
-    const entered = await enterRefund(host, transaction, orderId, paymentId, options);
-    if (options.isManual) await finishRefund(transaction, entered, null);
-    return entered;
+    const refundKey = await enterRefund(host, transaction, orderId, paymentId, options);
+    if (options.isManual) await finishRefund(transaction, refundKey, null);
+    return refundKey;
   });
   if (!options.isManual) await settleRefund(host, key);
   const order = await requireOrder(host, orderId);
   return { order, refund: order.refunds.find((candidate) => candidate.key === key) as OrderRefund };
 }
 
-interface Refundable extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome' | 'provider'> {
-  readonly left: number;
-  readonly others: number; // payments of its charge with money left at the provider
-  readonly open: string | null; // key of the refund in progress
-  readonly open_amount: number;
-  readonly open_days: DaysBack;
+interface RefundablePayment extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome' | 'provider'> {
+  readonly remainder: number;
+  readonly other_payments: number; // of the same charge, with a remainder at the provider
+  readonly pending_key: string | null; // of the refund in progress
+  readonly pending_amount: number;
+  readonly pending_days: DaysBack;
 }
 
+/** Inserts a refund, or returns the key of the same refund in progress. */
 async function enterRefund(
   host: Host,
   transaction: EntityManager,
@@ -127,57 +136,57 @@ async function enterRefund(
   { amount, days, reason, isManual }: RefundOptions,
 ): Promise<string> {
   await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
-  const [payment] = await transaction.execute<Refundable[]>(
-    `select p.amount::float8 as amount, p.currency, p.outcome, p.provider, open.key as open, open.amount::float8 as open_amount,
-       open.days as open_days, (p.amount - (
-         select coalesce(sum(amount), 0) from refund r where r.payment_id = p.id and r.state <> 'failed'))::float8 as left,
+  const [payment] = await transaction.execute<RefundablePayment[]>(
+    `select p.amount::float8 as amount, p.currency, p.outcome, p.provider, pending.key as pending_key, pending.amount::float8 as pending_amount,
+       pending.days as pending_days, (p.amount - (
+         select coalesce(sum(amount), 0) from refund r where r.payment_id = p.id and r.state <> 'failed'))::float8 as remainder,
        (select count(*)::int from payment o where o.reference = p.reference and o.id <> p.id
          and o.provider_reference is not distinct from p.provider_reference
          and o.amount > (select coalesce(sum(amount), 0) from refund r
-           where r.payment_id = o.id and r.state <> 'failed' and not r.is_manual)) as others
+           where r.payment_id = o.id and r.state <> 'failed' and not r.is_manual)) as other_payments
      from payment p left join lateral (
        select * from refund r where r.payment_id = p.id and r.state in ('asked', 'sent') order by created_at limit 1
-     ) open on true where p.id = ?`,
+     ) pending on true where p.id = ?`,
     [paymentId],
   );
   if (payment === undefined) throw new CheckoutError('not_found', `Payment ${paymentId} not found.`);
-  if (payment.open !== null) return sameRefund(payment, payment.open, { amount, days, isManual });
-  const { left, currency, outcome, others, provider } = payment;
-  if (left <= 0) throw new CheckoutError('nothing_to_refund', 'All of this payment has been refunded.');
-  const back = amount ?? left;
-  if (!Number.isSafeInteger(back) || back < 1 || back > left)
-    throw new CheckoutError('too_much', `At most ${formatMoney(left, currency)} of this payment can be refunded.`);
-  if (!isManual && others > 0 && paymentConnection(host, provider).refundsCharges === true)
+  if (payment.pending_key !== null) return requireSameRefund(payment, payment.pending_key, { amount, days, isManual });
+  const { remainder, currency, outcome, other_payments: otherPayments, provider } = payment;
+  if (remainder <= 0) throw new CheckoutError('nothing_to_refund', 'All of this payment has been refunded.');
+  const refundAmount = amount ?? remainder;
+  if (!Number.isSafeInteger(refundAmount) || refundAmount < 1 || refundAmount > remainder)
+    throw new CheckoutError('too_much', `At most ${formatMoney(remainder, currency)} of this payment can be refunded.`);
+  if (!isManual && otherPayments > 0 && getPaymentConnection(host, provider).refundsCharges === true)
     throw new CheckoutError(
       'refund_unclear',
-      `${titleOf(host, provider)} does not say which of the ${others + 1} payments of a charge it returns. Refund this one in its dashboard, or pay it back yourself and record that (manual).`,
+      `${providerTitle(host, provider)} does not say which of the ${otherPayments + 1} payments of a charge it returns. Refund this one in its dashboard, or pay it back yourself and record that (manual).`,
     );
   const gaveDays = outcome === 'activated';
   if (!gaveDays && days !== undefined && days !== 'none')
     throw new CheckoutError('no_days', 'This payment gave no days, so none can go back with it.');
-  const usual = gaveDays && back === left ? 'unused' : 'none';
-  return insertRefund(transaction, { payment: paymentId, amount: back, days: days ?? usual, isManual, reason });
+  const defaultDays = gaveDays && refundAmount === remainder ? 'unused' : 'none';
+  return insertRefund(transaction, { paymentId, amount: refundAmount, days: days ?? defaultDays, isManual, reason });
 }
 
-function titleOf(host: Host, provider: string): string {
+function providerTitle(host: Host, provider: string): string {
   return paymentProviders(host).get(provider)?.title ?? provider;
 }
 
 /**
- * Returns the refund in progress, if the request matches it.
+ * Returns the key of the refund in progress, if a request is for the same refund.
  *
- * @throws CheckoutError `refund_open` if it does not
+ * @throws CheckoutError `refund_open` if it is not
  */
-function sameRefund(
-  { open_amount: openAmount, open_days: openDays, currency, left }: Refundable,
+function requireSameRefund(
+  { pending_amount: pendingAmount, pending_days: pendingDays, currency, remainder }: RefundablePayment,
   key: string,
   { amount, days, isManual }: Pick<RefundOptions, 'amount' | 'days' | 'isManual'>,
 ): string {
-  const isSame = (amount ?? openAmount + left) === openAmount && (days ?? openDays) === openDays;
+  const isSame = (amount ?? pendingAmount + remainder) === pendingAmount && (days ?? pendingDays) === pendingDays;
   if (isSame && !isManual) return key;
   throw new CheckoutError(
     'refund_open',
-    `Refund ${key} of ${formatMoney(openAmount, currency)} is under way at the provider, and would be paid twice. Wait until it is done or failed, or close it when the provider says what became of it.`,
+    `Refund ${key} of ${formatMoney(pendingAmount, currency)} is under way at the provider, and would be paid twice. Wait until it is done or failed, or close it when the provider says what became of it.`,
   );
 }
 

@@ -1,8 +1,8 @@
 import type { Database } from '#core/platform/database/database.ts';
 
 /*
- * Revenue: money received for any purpose, less refunds, as in the monthly documents. Both include second payments that were kept, and
- * payments of a wrong amount.
+ * Revenue is all money received less refunds, as in the monthly documents. Both include second payments that were kept, and payments of a
+ * wrong amount.
  */
 
 /** Revenue of one day in one currency. */
@@ -11,12 +11,12 @@ export interface DailyRevenue {
   readonly day: string;
   /** Payments less the refunds of that day, in the smallest unit of the currency. */
   readonly amount: number;
-  /** Orders that a payment has activated. */
+  /** Number of orders that a payment of that day activated. */
   readonly orders: number;
 }
 
 /** Reads an account's payments in one currency less its refunds, and its activated orders. */
-export async function readPaid(
+export async function readAccountRevenue(
   database: Pick<Database, 'query'>,
   accountId: string,
   currency: string,

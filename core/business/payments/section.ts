@@ -5,11 +5,11 @@ import {
   type Report,
   type SectionValues,
 } from '#core/config/section.ts';
-import { currencySection, plansSection } from '../accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
+import { currencySection, plansSection } from '../accounts/plans.ts';
 
 /** The section `payments`: the payment provider. */
 export const paymentsSection = defineSection({
@@ -94,7 +94,7 @@ export function isOpenShop(section: SectionValues['get']): boolean {
   return movesMoney && !isLoopback(URL.parse(url)?.hostname ?? 'localhost');
 }
 
-/** In production, nothing is sold by default: a public URL does not show that payments are wanted. */
+/** Rejects the default sandbox at a public URL. In production, nothing is sold by default. */
 function checkDefault({ production }: CheckContext, report: Report): void {
   if (production === undefined || production.unless === '') return;
   report(
@@ -104,7 +104,7 @@ function checkDefault({ production }: CheckContext, report: Report): void {
   );
 }
 
-/** Prevents showing plans that cannot be bought. */
+/** Rejects plans that the provider cannot sell, so that no page offers them. */
 function checkOffers({ name, currencies, amounts }: ProviderTerms, all: CheckContext, report: Report): void {
   const plans = all.get(plansSection);
   const currency = all.get(currencySection);
@@ -132,17 +132,17 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
   );
 }
 
-/** Stands for a provider's name: nothing is sold. */
+/** Value of `payments.provider` with which nothing is sold. */
 export const noProvider = 'none';
-/** The default provider; in production nothing is sold without one. */
+/** Provider that is used by default, except in production. */
 export const defaultProvider = 'sandbox';
 
 /**
- * Finds options without effect because their plugin's folder was deleted.
+ * Finds options that have no effect because their plugin's folder was deleted.
  *
- * @param tables of plugins, by their names
+ * @param tables the plugins' tables, by name
  */
-export function findWithoutEffect(
+export function findIneffectiveOptions(
   { section }: Pick<Host, 'section'>,
   tables: Pick<ReadonlyMap<string, unknown>, 'has'>,
 ): string[] {

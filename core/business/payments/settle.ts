@@ -1,10 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Fields, Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import { addDays, lockAccount } from '../accounts/ledger.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { type Decision, decide } from './decide.ts';
-import { recordExpired } from './expiry.ts';
+import { recordExpiry } from './expiry.ts';
 import { flagOrder } from './flags.ts';
 import { giftSteps } from './gifts.ts';
 import type { OrderState } from './order-types.ts';
@@ -12,14 +13,14 @@ import type { PaymentEvidence } from './payment-provider.ts';
 import { storePaymentReceipt } from './receipts.ts';
 import { recordRefunded } from './refund-effects.ts';
 import { enterStatedRefunds, type RecordedPayment } from './stated-refunds.ts';
-import { epochOf, statedTime } from './stated-time.ts';
+import { toEpoch, statedTimeSql } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
-import type { Fields, Row } from '#core/platform/database/rows.ts';
 import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
 
 /**
- * Result of evidence. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge together with another
- * charge of the provider, or with a payment of another order. `refunded`: money went back, perhaps only a part. `unchanged`: nothing new.
+ * Result of evidence. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge together with a
+ * different charge of the provider, or with a payment of a different order. `refunded`: money was returned, in full or in part.
+ * `unchanged`: the evidence was already known.
  */
 interface Settlement {
   readonly outcome: SettlementOutcome;
@@ -29,6 +30,7 @@ interface Settlement {
 
 type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
 
+/** The locked order that evidence is about, with the attempt that was charged. */
 interface Subject
   extends
     Fields<typeof PlanOrder, 'state' | 'days' | 'label' | 'isGift'>,
@@ -46,10 +48,10 @@ interface Subject
  * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
  */
 export async function settle(host: Host, provider: string, evidence: PaymentEvidence): Promise<Settlement> {
-  return host.database.fork().transactional((transaction) => settleWithin(host, transaction, provider, evidence));
+  return host.database.fork().transactional((transaction) => settleLocked(host, transaction, provider, evidence));
 }
 
-async function settleWithin(
+async function settleLocked(
   host: Host,
   transaction: EntityManager,
   provider: string,
@@ -58,36 +60,37 @@ async function settleWithin(
   const subject = await lockSubject(transaction, provider, evidence);
   if (subject === undefined) return { outcome: 'unknown_order' };
   const { orderId, accountId } = subject;
-  const charge = await classifyReference(transaction, provider, subject, evidence);
-  if (charge !== 'own') {
-    if (charge === 'unseen' && evidence.paid !== undefined)
+  const chargeKind = await classifyReference(transaction, provider, subject, evidence);
+  if (chargeKind !== 'own') {
+    if (chargeKind === 'unseen' && evidence.paid !== undefined) {
       await enterUnseenPayment(host, transaction, provider, subject, evidence);
-    else if (evidence.state === 'paid')
-      // Money may be missing for the order that it was meant for.
+    } else if (evidence.state === 'paid') {
+      // The order that the money was meant for may miss it.
       await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
+    }
     return { outcome: 'foreign', orderId, accountId };
   }
-  const recorded = await readRecorded(transaction, provider, subject, evidence);
-  if (recorded === 'other order') return { outcome: 'foreign', orderId, accountId };
+  const recordedPayment = await readRecordedPayment(transaction, provider, subject, evidence);
+  if (recordedPayment === 'other order') return { outcome: 'foreign', orderId, accountId };
   const decision = decide({
-    order: subject.state,
+    orderState: subject.state,
     isLastAttempt: subject.isLast,
     expected: subject,
-    evidence: evidence.state,
+    reportedState: evidence.state,
     paid: evidence.paid,
-    recorded: recorded?.outcome,
+    recordedOutcome: recordedPayment?.outcome,
   });
-  const entered = await apply(transaction, provider, subject, evidence, decision);
-  if (entered !== undefined) await storePaymentReceipt(host, transaction, provider, entered.id);
-  const payment = entered ?? recorded;
-  await noteStatement(transaction, subject, evidence, paymentIdOf(subject, evidence));
+  const newPayment = await applyDecision(transaction, provider, subject, evidence, decision);
+  if (newPayment !== undefined) await storePaymentReceipt(host, transaction, provider, newPayment.id);
+  const payment = newPayment ?? recordedPayment;
+  await storeReport(transaction, subject, evidence, paymentIdOf(subject, evidence));
   const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
-  const isBack = payment !== undefined && (evidence.state === 'refunded' || (evidence.refunds?.length ?? 0) > 0);
-  if (!isBack) return { outcome: outcome as SettlementOutcome, orderId, accountId };
-  const before = await countFinishedRefunds(transaction, orderId);
+  const hasRefunds = evidence.state === 'refunded' || (evidence.refunds?.length ?? 0) > 0;
+  if (payment === undefined || !hasRefunds) return { outcome: outcome as SettlementOutcome, orderId, accountId };
+  const refundsBefore = await countFinishedRefunds(transaction, orderId);
   await enterStatedRefunds(transaction, payment, evidence);
-  const hasMore = (await countFinishedRefunds(transaction, orderId)) > before;
-  return { outcome: hasMore ? 'refunded' : (outcome as SettlementOutcome), orderId, accountId };
+  const refundsAfter = await countFinishedRefunds(transaction, orderId);
+  return { outcome: refundsAfter > refundsBefore ? 'refunded' : (outcome as SettlementOutcome), orderId, accountId };
 }
 
 async function countFinishedRefunds(transaction: EntityManager, orderId: string): Promise<number> {
@@ -98,31 +101,32 @@ async function countFinishedRefunds(transaction: EntityManager, orderId: string)
   return refunds?.count ?? 0;
 }
 
+/** Locks the order of the attempt that evidence names by either reference. */
 async function lockSubject(
   transaction: EntityManager,
   provider: string,
   { reference, providerReference }: PaymentEvidence,
 ): Promise<Subject | undefined> {
-  const [found] = await transaction.execute<Row<typeof PaymentAttempt, 'order_id' | 'reference'>[]>(
+  const [attempt] = await transaction.execute<Row<typeof PaymentAttempt, 'order_id' | 'reference'>[]>(
     `select order_id, reference from payment_attempt
      where provider = ? and (reference = ? or provider_reference = ?) order by reference = ? desc limit 1`,
     [provider, reference, providerReference ?? null, reference],
   );
-  if (found === undefined) return undefined;
+  if (attempt === undefined) return undefined;
   // Not `for update`: shifting a later order's period references that order, and would wait for its settlement.
-  await transaction.execute('select 1 from plan_order where id = ? for no key update', [found.order_id]);
+  await transaction.execute('select 1 from plan_order where id = ? for no key update', [attempt.order_id]);
   const [subject] = await transaction.execute<Subject[]>(
     `select o.id as "orderId", o.account_id as "accountId", o.state, o.days, o.label, o.limits::text as limits,
        o.is_gift as "isGift", a.reference,
        a.provider_reference as "providerReference", a.amount::float8 as amount, a.currency,
        not exists (select 1 from payment_attempt b where b.order_id = o.id and b.number > a.number) as "isLast"
      from plan_order o join payment_attempt a on a.order_id = o.id where a.reference = ?`,
-    [found.reference],
+    [attempt.reference],
   );
   return subject;
 }
 
-/** The reference may be this attempt's charge, another one of ours, or a charge the buyer never saw. */
+/** Classifies the charge in the evidence: the attempt's own, another attempt's, or one that the buyer never saw. */
 async function classifyReference(
   transaction: EntityManager,
   provider: string,
@@ -130,15 +134,15 @@ async function classifyReference(
   { providerReference: stated }: PaymentEvidence,
 ): Promise<'own' | 'other' | 'unseen'> {
   if (stated === undefined || stated === providerReference) return 'own';
-  const [other] = await transaction.execute<unknown[]>(
+  const [otherAttempt] = await transaction.execute<unknown[]>(
     'select 1 from payment_attempt where provider = ? and provider_reference = ? and reference <> ?',
     [provider, stated, reference],
   );
-  if (other !== undefined) return 'other';
+  if (otherAttempt !== undefined) return 'other';
   return providerReference === null ? 'own' : 'unseen';
 }
 
-/** Records money of a charge that the buyer never saw, for example after a lost response. It buys nothing. */
+/** Records money for a charge that the buyer never saw, for example after a lost response. It buys nothing. */
 async function enterUnseenPayment(
   host: Host,
   transaction: EntityManager,
@@ -147,7 +151,7 @@ async function enterUnseenPayment(
   evidence: PaymentEvidence,
 ): Promise<void> {
   if (evidence.state !== 'paid' && evidence.state !== 'refunded') return;
-  const recorded = await readRecorded(transaction, provider, subject, evidence);
+  const recorded = await readRecordedPayment(transaction, provider, subject, evidence);
   if (recorded === 'other order') return;
   const outcome = evidence.state === 'refunded' ? 'returned' : 'wrong_reference';
   const payment = recorded ?? (await recordPayment(transaction, provider, subject, evidence, outcome));
@@ -157,15 +161,16 @@ async function enterUnseenPayment(
   await enterStatedRefunds(transaction, payment, evidence);
 }
 
-/** The provider's reference in the evidence, if it differs from the attempt's. */
-function unseenCharge(
+/** Returns the provider's reference in the evidence if it differs from the attempt's, otherwise null. */
+function unseenReference(
   { providerReference: own }: Subject,
   { providerReference: stated }: PaymentEvidence,
 ): string | null {
   return own === null || stated === undefined || stated === own ? null : stated;
 }
 
-async function readRecorded(
+/** Reads the recorded payment that evidence is about, and stores its id once the provider reports one. */
+async function readRecordedPayment(
   transaction: EntityManager,
   provider: string,
   subject: Subject,
@@ -181,7 +186,7 @@ async function readRecorded(
       provider,
       paymentId,
       subject.reference,
-      unseenCharge(subject, evidence),
+      unseenReference(subject, evidence),
       evidence.paymentId === undefined,
       placeholder,
       paymentId,
@@ -203,16 +208,16 @@ function paymentIdOf(subject: Subject, evidence: PaymentEvidence): string {
   return evidence.paymentId ?? placeholderId(subject, evidence);
 }
 
-/** Stands in until the provider reports a payment id. */
+/** Returns the id that a payment has until the provider reports one. */
 function placeholderId(subject: Subject, evidence: PaymentEvidence): string {
-  return `charge:${unseenCharge(subject, evidence) ?? subject.reference}`;
+  return `charge:${unseenReference(subject, evidence) ?? subject.reference}`;
 }
 
-/** SQL: the provider's ids of a payment `p` of an attempt `a`, and of its charge. */
-export const namesAtProvider = `coalesce(p.provider_reference, a.provider_reference) as "providerReference",
+/** SQL columns: the provider's ids of a payment `p` and of its charge, the attempt `a`. */
+export const providerIdColumns = `coalesce(p.provider_reference, a.provider_reference) as "providerReference",
   nullif(p.payment_id, 'charge:' || coalesce(p.provider_reference, a.reference)) as "paymentId"`;
 
-async function apply(
+async function applyDecision(
   transaction: EntityManager,
   provider: string,
   subject: Subject,
@@ -220,31 +225,32 @@ async function apply(
   { state, isLate = false, payment, flag }: Decision,
 ): Promise<RecordedPayment | undefined> {
   const { orderId, accountId } = subject;
-  const recorded = payment && (await recordPayment(transaction, provider, subject, evidence, payment));
+  const newPayment = payment && (await recordPayment(transaction, provider, subject, evidence, payment));
   if (state !== undefined) {
     await transaction.execute(
       `update plan_order set state = ?, is_late = is_late or ?::boolean,
-         paid_at = case when ?::boolean then ${statedTime('clock_timestamp()')} else paid_at end
+         paid_at = case when ?::boolean then ${statedTimeSql('clock_timestamp()')} else paid_at end
        where id = ?`,
-      [state, isLate, state === 'paid' || state === 'refunded', epochOf(evidence.paidAt), orderId],
+      [state, isLate, state === 'paid' || state === 'refunded', toEpoch(evidence.paidAt), orderId],
     );
   }
-  if (payment === 'activated') await activate(transaction, subject);
+  if (payment === 'activated') await activateOrder(transaction, subject);
   if (state === 'refunded') await recordRefunded(transaction, orderId, accountId);
-  if (state === 'expired') await recordExpired(transaction, orderId);
+  if (state === 'expired') await recordExpiry(transaction, orderId);
   if (flag !== undefined) await flagOrder(transaction, subject, flag, paymentIdOf(subject, evidence));
-  return recorded;
+  return newPayment;
 }
 
-/** Adds the days to the buyer's account (also for a gift, if no plugin makes codes any more); otherwise makes the gift's code. */
-async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
+/** Adds the days to the buyer's account, or issues the code of a gift. If no plugin issues codes, the buyer gets the days of a gift. */
+async function activateOrder(transaction: EntityManager, subject: Subject): Promise<void> {
   const { orderId, accountId, days, label, limits, isGift } = subject;
   const { deletedAt } = await lockAccount(transaction, accountId);
   if (deletedAt !== undefined) await flagOrder(transaction, subject, 'deleted_account');
   const steps = isGift ? await giftSteps.of(transaction)?.() : undefined;
   if (isGift && steps === undefined) await flagOrder(transaction, subject, 'gift_without_code');
-  if (steps !== undefined) await steps.issueGift(transaction, orderId);
-  else
+  if (steps !== undefined) {
+    await steps.issueGift(transaction, orderId);
+  } else {
     await addDays(transaction, accountId, {
       days,
       reason: 'order',
@@ -252,6 +258,7 @@ async function activate(transaction: EntityManager, subject: Subject): Promise<v
       label: label ?? undefined,
       limits: limits === null ? undefined : (JSON.parse(limits) ?? undefined),
     });
+  }
   await recordEvent(transaction, 'order.paid', { orderId, accountId }, `order.paid:${orderId}`);
 }
 
@@ -269,29 +276,29 @@ async function recordPayment(
   await transaction.execute(
     `insert into payment (id, order_id, reference, provider, provider_reference, payment_id, amount, currency, paid_at, issuer,
        outcome, raw)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ${statedTime('clock_timestamp()')}, ?, ?, ?::json)`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, ${statedTimeSql('clock_timestamp()')}, ?, ?, ?::json)`,
     [
       id,
       orderId,
       reference,
       provider,
-      unseenCharge(subject, evidence),
+      unseenReference(subject, evidence),
       paymentId,
       amount,
       currency,
-      epochOf(paidAt),
+      toEpoch(paidAt),
       issuer,
       outcome,
       toStoredJson(raw),
     ],
   );
-  const received = { orderId, accountId, paymentId, amount, currency, outcome };
-  await recordEvent(transaction, 'payment.received', received, `payment.received:${id}`);
+  const payload = { orderId, accountId, paymentId, amount, currency, outcome };
+  await recordEvent(transaction, 'payment.received', payload, `payment.received:${id}`);
   return { id, orderId, amount, outcome };
 }
 
-/** Stores the provider's report of the charge, which is refunded once all its payments are. A paid charge needs no more checks. */
-async function noteStatement(
+/** Stores the reported state of the charge, which is refunded once all its payments are. A final state ends its checks. */
+async function storeReport(
   transaction: EntityManager,
   { reference }: Subject,
   { state, providerReference }: PaymentEvidence,

@@ -1,21 +1,21 @@
 /*
- * Times stated by a provider. They are accepted within bounds: a payment dated 2099 would close the books of 2099, and one dated 1970 those
- * of a year before the gateway existed.
+ * Times stated by a provider. They are accepted only within bounds: a payment dated 2099 would close the books of 2099, and a payment dated
+ * 1970 the books of a year before the gateway existed.
  */
 
-/** Returns epoch ms as the parameter of `statedTime`; null for a time that is missing, or that no database can store. */
-export function epochOf(time: Date | undefined): number | null {
+/** Returns epoch ms as the parameter of `statedTimeSql`; null if the time is missing or cannot be stored. */
+export function toEpoch(time: Date | undefined): number | null {
   const epoch = time?.getTime() ?? Number.NaN;
   return epoch > 0 ? epoch : null;
 }
 
 /**
- * Returns the SQL of a stated time. Its only parameter is `epochOf`.
+ * Returns SQL for a stated time. Its only parameter is the result of `toEpoch`.
  *
  * @param fallback SQL for a time that is missing or out of bounds
  * @param bounds SQL; default: from two years ago until now
  */
-export function statedTime(
+export function statedTimeSql(
   fallback: string,
   {
     latest = 'clock_timestamp()',

@@ -1,6 +1,6 @@
-const maxLength = 65_536;
+const maxLength = 65_536; // characters
 
-/** Returns a provider's response as JSON for a column; a response that is too long is replaced by its beginning. */
+/** Serializes a provider's response for a JSON column. A response that is too long is truncated, and stored as text. */
 export function toStoredJson(raw: unknown): string {
   const json = stringify(raw);
   return json.length <= maxLength ? json : JSON.stringify({ truncated: json.slice(0, maxLength / 2) });

@@ -1,21 +1,21 @@
 import type { Host, Services } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** Tasks running, and waiting in memory; further ones wait in the database for a sweep. */
+/** Maximum number of tasks that run, and that wait in memory. Further tasks wait in the database for a sweep. */
 interface QueueBounds {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** A notification mostly waits for the provider: at the usual rate, this many responses are in flight. */
+/** A notification mostly waits for the provider. At the usual rate, this many responses are in flight. */
 const inboxBounds = { running: 24, waiting: 2_000 };
-/** A charge also waits for its turn, which costs only its place. */
+/** A charge also waits for its turn, which costs nothing but its place in the queue. */
 const chargeBounds = { running: 1_000, waiting: 4_000 };
 const closeTimeoutMs = 5_000;
 
 type Work = () => Promise<void>;
 
-/** Background work of this instance. Work that it loses is still in the database. */
+/** Background work of this instance. Work that the queue drops is still in the database. */
 class WorkQueue implements AsyncDisposable {
   readonly #waiting: Work[] = [];
   readonly #running = new Set<Promise<void>>();
@@ -31,20 +31,20 @@ class WorkQueue implements AsyncDisposable {
   add(work: Work): void {
     if (this.#isClosed || this.#waiting.length >= this.#bounds.waiting) return;
     this.#waiting.push(work);
-    this.#next();
+    this.#startNext();
   }
 
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#waiting.length = 0;
-    await withDeadline(this.idle(), closeTimeoutMs, '').catch(() => undefined);
+    await withDeadline(this.waitUntilIdle(), closeTimeoutMs, '').catch(() => undefined);
   }
 
-  #next(): void {
+  #startNext(): void {
     if (this.#running.size >= this.#bounds.running) return;
     const work = this.#waiting.shift();
     if (work === undefined) return;
@@ -52,22 +52,22 @@ class WorkQueue implements AsyncDisposable {
       .catch(this.#onError)
       .finally(() => {
         this.#running.delete(run);
-        this.#next();
+        this.#startNext();
       });
     this.#running.add(run);
   }
 }
 
-type Owner = Pick<Services, 'keep' | 'log'> | Host;
+type QueueHost = Pick<Services, 'keep' | 'log'> | Host;
 
-/** Returns the queue of notifications, processed as soon as they have been answered. */
-export function inboxQueue({ keep, log }: Owner): WorkQueue {
+/** Returns the queue that processes notifications after the response to the provider. */
+export function getInboxQueue({ keep, log }: QueueHost): WorkQueue {
   const onError = (error: unknown) => log.error('a notification could not be processed', error);
   return keep('payment-inbox', () => new WorkQueue(inboxBounds, onError));
 }
 
-/** Returns the queue of charges, made while buyers' pages wait for them. */
-export function chargeQueue({ keep, log }: Owner): WorkQueue {
+/** Returns the queue that creates charges while buyers' pages wait for them. */
+export function getChargeQueue({ keep, log }: QueueHost): WorkQueue {
   const onError = (error: unknown) => log.error('an order could not be charged', error);
   return keep('payment-charges', () => new WorkQueue(chargeBounds, onError));
 }

@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
-import { type ActionKind, type InputSchema, partsOf } from '#core/business/operator-actions/action-kind.ts';
-import { type ActionDone, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
-import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
+import { type ActionKind, type InputSchema, splitActionName } from '#core/business/operator-actions/action-kind.ts';
+import { type PerformedAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import type { ActionDetails } from '#core/business/operator-actions/operator-actions.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
@@ -15,7 +15,7 @@ import { type CommandSubject, type Output, printSubject } from './show-command.t
 
 interface ActionRequest {
   readonly handle: string;
-  readonly input: ActionWords;
+  readonly input: ActionDetails;
   /** Prompt before the action; default: the subject's facts and a question. */
   readonly question?: readonly string[];
   /** Printed before the prompt, unless `--json` is set. */
@@ -45,11 +45,11 @@ export interface ActionCommandWords {
    * @param handle '' if omitted
    * @throws CommandFailed
    */
-  readRequest?(host: Host, handle: string, options: ActionWords): ActionRequest | Promise<ActionRequest>;
+  readRequest?(host: Host, handle: string, options: ActionDetails): ActionRequest | Promise<ActionRequest>;
   /** Composes the success message if no subject is shown and `--json` is not set; default: the whole result. */
-  done?(id: string, result: ActionWords, input: ActionWords): string;
+  done?(id: string, result: ActionDetails, input: ActionDetails): string;
   /** Composes a message about the failed part of a result. The command prints the result, then fails with the message. */
-  failure?(result: ActionWords): string | undefined;
+  failure?(result: ActionDetails): string | undefined;
 }
 
 const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not found.';
@@ -66,7 +66,7 @@ export function addActionCommand(
 ): void {
   const { about, needsConfirmation = action.isDanger === true, names, help = '', examples = [] } = wording;
   const { handle: handleDescription = about?.argument[1] ?? 'its id', isHandleOptional = false } = wording;
-  const { verb = partsOf(action.name).verb, options: input = action.input } = wording;
+  const { verb = splitActionName(action.name).verb, options: input = action.input } = wording;
   const command = parser.command(verb).description(wording.summary ?? action.summary);
   const hasSubject = action.subject.find !== undefined;
   const { name } = action.subject;
@@ -85,7 +85,7 @@ export function addActionCommand(
   async function perform(host: Host, args: readonly unknown[]): Promise<void> {
     // The parser stores an option that the parent command also declares with the parent.
     const output = command.optsWithGlobals<Output & { readonly yes?: true }>();
-    const typed = readActionInput<ActionWords>({ input }, { ...output }, names);
+    const typed = readActionInput<ActionDetails>({ input }, { ...output }, names);
     const values = hasTimes ? await resolveTimes(host, input, typed, zoneOf(host, output)) : typed;
     const handle = hasSubject ? String(args[0] ?? '') : '';
     const request = (await wording.readRequest?.(host, handle, values)) ?? { handle, input: values };
@@ -117,7 +117,7 @@ async function composeQuestion(
   if (question !== undefined) return question;
   const details = await about?.read(host, handle);
   if (about === undefined || details === undefined) return [`${name} ${handle}: ${summary}?`];
-  const verb = partsOf(name).verb.replaceAll('-', ' ');
+  const verb = splitActionName(name).verb.replaceAll('-', ' ');
   const prompt = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} this ${subject.name}?`;
   return [...about.describe(details, zoneOf(host, output)), '', prompt];
 }
@@ -126,8 +126,8 @@ function printResult(
   context: CommandContext,
   { subject: kind }: ActionKind,
   wording: ActionCommandWords,
-  input: ActionWords,
-  { subject, result }: ActionDone,
+  input: ActionDetails,
+  { subject, result }: PerformedAction,
   { json }: Output,
 ): void {
   const fields = kind.find === undefined ? result : { [subject.name ?? kind.name]: subject.id, ...result };

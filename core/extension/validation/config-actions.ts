@@ -1,6 +1,6 @@
 import { ActionRefused, defineAction, note } from '#core/business/operator-actions/action-kind.ts';
 import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
-import { within } from '#core/business/operator-actions/telling.ts';
+import { describeInText } from '#core/business/operator-actions/member-describers.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -8,7 +8,7 @@ import { integer, object } from '#core/platform/schema.ts';
 import { type ConfigChanges, configLoadState } from './load-state.ts';
 import { VariantRefused } from './variant-rules.ts';
 
-const tells = { configuration: within('operator.configuration_number', 'number') };
+const tells = { configuration: describeInText('operator.configuration_number', 'number') };
 
 export const rollbackAction = defineAction({
   name: 'configuration.rollback',

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { Command as Parser } from 'commander';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { commandOperator } from '#core/business/operator-actions/actions.ts';
-import { type ActionWords, recordAction } from '#core/business/operator-actions/operator-actions.ts';
+import { type ActionDetails, recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigHistory, type Rollback, type Served, variantName } from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
@@ -120,10 +120,14 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
 function record(
   host: Host,
   { name, subject }: Pick<ActionKind, 'name' | 'subject'>,
-  words: ActionWords,
+  words: ActionDetails,
   work: () => Promise<unknown>,
 ) {
-  return recordAction(host.database, { operator: commandOperator(), action: name, subject: subject.name, words }, work);
+  return recordAction(
+    host.database,
+    { operator: commandOperator(), action: name, subject: subject.name, details: words },
+    work,
+  );
 }
 
 interface HistoryParts {

@@ -1,6 +1,6 @@
-import { type ActionKind, type InputSchema, partsOf } from '#core/business/operator-actions/action-kind.ts';
-import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
-import { tellChoice, type Teller } from '#core/business/operator-actions/telling.ts';
+import { type ActionKind, type InputSchema, splitActionName } from '#core/business/operator-actions/action-kind.ts';
+import type { ActionDetails } from '#core/business/operator-actions/operator-actions.ts';
+import { translateChoice, type MemberDescriber } from '#core/business/operator-actions/member-describers.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import { type JsonSchema, string } from '#core/platform/schema.ts';
 import { instantOf, localOf, localTimeField } from '../pages/local-time.ts';
@@ -61,10 +61,10 @@ function describeField(
   const text = (ending: string) =>
     firstText(t, [
       `operator.act.${action}.${name}${ending}`,
-      `operator.field.${partsOf(action).subject}.${name}${ending}`,
+      `operator.field.${splitActionName(action).subject}.${name}${ending}`,
       `operator.field.${name}${ending}`,
     ]);
-  const labelOf = (value: string) => text(`.${value}`) ?? tellChoice(textsOf(tells?.[name]), value, t);
+  const labelOf = (value: string) => text(`.${value}`) ?? translateChoice(textsOf(tells?.[name]), value, t);
   const choices = schema.enum?.map((value) => ({ value: String(value), label: labelOf(String(value)) }));
   const unset = { value: '', label: text('.unset') ?? t('operator.choose') };
   const options = wish.options ?? (wish.value === undefined && choices ? [unset, ...choices] : choices);
@@ -87,7 +87,7 @@ function describeField(
 }
 
 /** Key prefix of a choice's texts; '' if the action defines none. */
-function textsOf(teller: Teller<never> | undefined): string {
+function textsOf(teller: MemberDescriber<never> | undefined): string {
   return teller !== undefined && 'texts' in teller ? String(teller.texts) : '';
 }
 
@@ -143,7 +143,7 @@ export async function readInput(
   fields: Readonly<Record<string, unknown>>,
   request: PageRequest,
   wishes: FieldWishes = {},
-): Promise<ActionWords> {
+): Promise<ActionDetails> {
   const members: Record<string, unknown> = {};
   for (const [name, { isMoney, format }] of Object.entries(properties)) {
     const [value, wish = {}] = [fields[name], wishes[name]];

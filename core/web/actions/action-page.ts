@@ -1,6 +1,6 @@
-import { type ActionKind, partsOf } from '#core/business/operator-actions/action-kind.ts';
+import { type ActionKind, splitActionName } from '#core/business/operator-actions/action-kind.ts';
 import { isActionError, runAction } from '#core/business/operator-actions/actions.ts';
-import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
+import type { ActionDetails } from '#core/business/operator-actions/operator-actions.ts';
 import { accountOf, FieldErrors, type PageForm, type PageRequest, Redirect } from '../pages/page.ts';
 import { type FieldWishes, fieldSchema, readInput } from './action-fields.ts';
 
@@ -29,9 +29,9 @@ export interface ActionForm {
   /** Finds the subject; default: none. @param sent form fields or query parameters, by name @throws PageError */
   find?(request: PageRequest, sent: SentFields): FormSubject | Promise<FormSubject>;
   /** Checks what the schema cannot express. @throws FieldErrors */
-  check?(input: ActionWords, request: PageRequest): void;
+  check?(input: ActionDetails, request: PageRequest): void;
   /** Page after success; default: the subject's page. */
-  next?(result: ActionWords, sent: SentFields): string;
+  next?(result: ActionDetails, sent: SentFields): string;
 }
 
 /** The form of an action; the action is recorded with the operator's name. `describeFields` describes its fields. */
@@ -44,7 +44,7 @@ export function actionForm(action: ActionKind, form: ActionForm): PageForm {
     async submit(fields, request) {
       const subject = await find?.(request, fields as SentFields);
       const given = Object.fromEntries(known.map((name) => [name, request.params[name]]));
-      const sentOrGiven = { ...(fields as ActionWords), ...given };
+      const sentOrGiven = { ...(fields as ActionDetails), ...given };
       const input = await readInput(action.input, sentOrGiven, request, subject?.fields);
       check?.(input, request);
       const result = await act(request, action, subject?.id ?? '', input, errors);
@@ -79,6 +79,6 @@ export async function act<Input extends object>(
 
 /** Key of the text for an error of an action. */
 export function errorText(t: PageRequest['t'], action: string, kind: string): string {
-  const own = [action, partsOf(action).subject].map((name) => `operator.act.${name}.error.${kind}`);
+  const own = [action, splitActionName(action).subject].map((name) => `operator.act.${name}.error.${kind}`);
   return own.find((key) => t(key) !== key) ?? `operator.act.error.${kind}`;
 }

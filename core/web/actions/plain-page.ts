@@ -1,4 +1,4 @@
-import { type ActionKind, partsOf } from '#core/business/operator-actions/action-kind.ts';
+import { type ActionKind, splitActionName } from '#core/business/operator-actions/action-kind.ts';
 import type { Page, PageRequest } from '../pages/page.ts';
 import type { PageFact } from '../resources/field.ts';
 import { describeFields } from './action-fields.ts';
@@ -39,7 +39,7 @@ type PlainPageWords = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
  */
 export function plainPage(action: ActionKind, { path: below, find }: SubjectPage, words: PlainPageWords = {}): Page {
   const key = `operator.act.${action.name}`;
-  const { path = `${below}/${partsOf(action.name).verb}`, title = key, sent = [], ...form } = words;
+  const { path = `${below}/${splitActionName(action.name).verb}`, title = key, sent = [], ...form } = words;
   const known = Object.keys(action.input.properties).filter((name) => path.includes(`{${name}}`));
   const notAsked = Object.fromEntries(known.map((name) => [name, false as const]));
   return {

@@ -1,4 +1,4 @@
-import { decisionDue, isDecisionPromised } from '#core/business/payments/flags.ts';
+import { computeDecisionDeadline, isDecisionPromised } from '#core/business/payments/flags.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { countChecks, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import type { ProblemAlert } from './problem.ts';
@@ -16,7 +16,7 @@ export const flaggedAlert: ProblemAlert = {
         reason === 'deleted_account' ? outcome === 'activated' : paymentId === flag?.subject,
       ) ?? order.refunds.find(({ key }) => key === flag?.subject);
     const money = about === undefined ? undefined : { amount: about.amount, currency: about.currency };
-    const due = isDecisionPromised(reason) ? decisionDue(host, flag?.createdAt ?? order.readAt) : undefined;
+    const due = isDecisionPromised(reason) ? computeDecisionDeadline(host, flag?.createdAt ?? order.readAt) : undefined;
     return {
       title: t('alert.flagged.title', { code: order.code, reason: t(`alert.reason.${reason}`) }),
       text: t('alert.flagged.text'),

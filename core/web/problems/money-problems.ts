@@ -1,5 +1,5 @@
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
-import { longestUnconfirmed, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
+import { maxUnconfirmedMs, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import { nameOfPerson } from '../pages/account-name.ts';
 import { flaggedAlert, foreignAlert, unconfirmedAlert } from './money-alerts.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
@@ -14,7 +14,7 @@ const unconfirmed: ProblemKind = {
   precondition: 'EXISTS (SELECT FROM payment_notification WHERE next_try_at IS NOT NULL)',
   async find({ host, t }) {
     const oldest = await readOldestUnconfirmed(host.database);
-    if (oldest === undefined || host.now() - oldest <= longestUnconfirmed) return [];
+    if (oldest === undefined || host.now() - oldest <= maxUnconfirmedMs) return [];
     return [
       {
         severity: 'bad',

@@ -8,9 +8,9 @@ import { countUsage, startOfHours, type UsageCounts, type UsageKeys } from '#cor
 import { type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { SessionRecord } from '../sessions/sessions.ts';
 import { sessionsOf } from '../sessions/sign-in.ts';
-import { fullName } from '#core/business/accounts/shown-names.ts';
+import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
-import { signInName } from '#core/business/operator-actions/telling.ts';
+import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { nameOfPerson } from '../pages/account-name.ts';
 import { actionsOfOne } from './action-table.ts';
@@ -58,7 +58,7 @@ export const accountFacts = defineView<AccountDetails>()({
   account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },
   name: {
     type: 'text',
-    value: ({ record }) => fullName(record.name, record.email),
+    value: ({ record }) => nameWithAddress(record.name, record.email),
     cell: ({ record }, { t }) => nameOfPerson(record.name, t),
   },
   language: { type: 'text', of: 'language' },

@@ -1,4 +1,4 @@
-import { describeWords, text } from '#core/business/operator-actions/action-kind.ts';
+import { describeDetails, text } from '#core/business/operator-actions/action-kind.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { TableCell, TableSection } from '../pages/table.ts';
 import { object } from '#core/platform/schema.ts';
@@ -19,7 +19,7 @@ const recordedActions = defineView<RecordedAction>()(
       type: 'text',
       fit: 'text',
       at: 'below',
-      value: ({ details, note }) => describeWords({ ...details, note }),
+      value: ({ details, note }) => describeDetails({ ...details, note }),
       cell: (action, reader) => tellAction(action, reader, reader.names),
     },
     outcome: {

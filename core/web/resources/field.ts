@@ -1,4 +1,4 @@
-import { tellChoice } from '#core/business/operator-actions/telling.ts';
+import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import type { PageRequest } from '../pages/page.ts';
 import type { Formatter } from '../texts/formatter.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
@@ -194,7 +194,7 @@ function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldRead
     case 'id':
       return { text: value, isCode: true };
     case 'state':
-      return { text: tellChoice(field.texts ?? labelOf(field), value, t), kind: field.kinds?.[value] };
+      return { text: translateChoice(field.texts ?? labelOf(field), value, t), kind: field.kinds?.[value] };
     case 'person':
       return { text: names?.get(value) ?? value, path: `/operator/accounts/${value}` };
     default:

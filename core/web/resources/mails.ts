@@ -1,6 +1,6 @@
 import { type CustomerMail, concernsMoney } from '#core/business/mail/mails.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
-import { actionsOf } from '#core/business/operator-actions/actions.ts';
+import { getActions } from '#core/business/operator-actions/actions.ts';
 import { accountSubject, orderSubject } from '#core/business/operator-actions/subjects.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView, type FieldReader } from './field.ts';
@@ -72,7 +72,7 @@ const sendAgain = 'mail.send_again';
 
 /** Link to send a mail again if that makes sense; of the delivered mails only those that a customer may ask for. */
 function nextStep({ id, state, event }: CustomerMail, { t, host }: FieldReader) {
-  if (!actionsOf(host).has(sendAgain)) return undefined;
+  if (!getActions(host).has(sendAgain)) return undefined;
   if (state === 'waiting' || state === 'sending' || (state === 'sent' && !concernsMoney(event))) return undefined;
   return { text: t(`operator.act.${sendAgain}`), path: `/operator/mails/${id}/send-again`, isButton: true };
 }

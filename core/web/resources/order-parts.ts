@@ -16,7 +16,7 @@ import {
   type OrderRefund,
   type Payment,
   paymentOutcomes,
-  refundable,
+  computeRefundable,
 } from '#core/business/payments/order-types.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import { actionsOfOne } from './action-table.ts';
@@ -90,7 +90,7 @@ export const paymentsOf = (order: Order) =>
       },
       outcome: { type: 'state', texts: 'operator.payment_outcome', kinds: paymentKinds, at: 'title', of: 'outcome' },
       amount: { type: 'money', at: 'end', value: (payment) => payment },
-      left: { type: 'money', value: (payment) => ({ ...payment, amount: refundable(order, payment) }) },
+      left: { type: 'money', value: (payment) => ({ ...payment, amount: computeRefundable(order, payment) }) },
       reference: {
         type: 'id',
         label: 'operator.payment',

@@ -10,7 +10,7 @@ import {
   printCode,
   printDays,
   redeemerOf,
-  timeOf,
+  periodOf,
 } from '#core/business/payments/order-codes.ts';
 import type { OrderFilter } from '#core/business/payments/order.ts';
 import { type Order, type OrderState, orderStates } from '#core/business/payments/order-types.ts';
@@ -90,7 +90,7 @@ export const orderView = defineView<Order>()(
       label: 'operator.fact.period',
       print: ({ period }, { time }) => period && `${time(period.startsAt)} to ${time(period.endsAt)}`,
       cell(order, { format }) {
-        const period = timeOf(order);
+        const period = periodOf(order);
         return period && `${format.time(period.startsAt).text} – ${format.time(period.endsAt).text}`;
       },
     },

@@ -1,6 +1,11 @@
-import { actionsOf } from '#core/business/operator-actions/actions.ts';
+import { getActions } from '#core/business/operator-actions/actions.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
-import { tellChoice, type Telling, tellPlainly, type Tellers } from '#core/business/operator-actions/telling.ts';
+import {
+  translateChoice,
+  type DescriberContext,
+  describeByName,
+  type MemberDescribers,
+} from '#core/business/operator-actions/member-describers.ts';
 import { readOrderCodes } from '#core/business/payments/order.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { readAccountNames } from '../pages/account-name.ts';
@@ -20,14 +25,14 @@ export function tellAction(
   { t, format, language, host }: Reader,
   names: Names = new Map(),
 ): string {
-  const telling: Telling = { t, format, language, host, names };
-  const kind = actionsOf(host).get(action);
-  const tellers: Tellers = { ...kind?.subject.tells, ...kind?.tells };
+  const telling: DescriberContext = { t, format, language, host, names };
+  const kind = getActions(host).get(action);
+  const tellers: MemberDescribers = { ...kind?.subject.tells, ...kind?.tells };
   const known = Object.keys(tellers).filter((name) => details[name] !== undefined);
   const others = Object.keys(details).filter((name) => !(name in tellers));
   const parts = [
     ...known.map((name) => tellers[name]?.(details[name] as never, telling) ?? ''),
-    ...others.map((name) => tellPlainly(name, details[name], telling)),
+    ...others.map((name) => describeByName(name, details[name], telling)),
   ];
   const text = parts.filter((part) => part !== '').join(', ');
   return [text, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
@@ -35,7 +40,7 @@ export function tellAction(
 
 /** Sentence that the action was done; the action's name if its plugin was removed. */
 export function tellDone(action: string, t: PageRequest['t']): string {
-  return tellChoice('operator.did', action, t);
+  return translateChoice('operator.did', action, t);
 }
 
 /** Names of the accounts that are subjects or inputs of actions, by id. */

@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { note } from '#core/business/operator-actions/action-kind.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
@@ -114,7 +114,7 @@ payments and the ledger stay under the account's id, for bookkeeping. Time that 
       },
     },
   ],
-] as const satisfies readonly (readonly [Parameters<typeof coreAction>[0], ActionCommandWords])[];
+] as const satisfies readonly (readonly [Parameters<typeof getCoreAction>[0], ActionCommandWords])[];
 
 /** `daypass account …`: for the operator. Runs next to a gateway, which PostgreSQL notifies of every change. */
 export const accountCommand: Command = {
@@ -131,7 +131,7 @@ export const accountCommand: Command = {
       examples: ['daypass account show ani@example.com'],
     });
     for (const [name, wording] of actions)
-      addActionCommand(parser, context, coreAction(name), { about: account, ...wording });
+      addActionCommand(parser, context, getCoreAction(name), { about: account, ...wording });
     defineExport(parser, context);
   },
 };

@@ -3,7 +3,7 @@ import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { cancelOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order, refundable } from '#core/business/payments/order.ts';
-import { receiptsOf } from '#core/business/payments/receipts.ts';
+import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { hasOpenCode } from '#core/business/payments/order-codes.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { object, string } from '#core/platform/schema.ts';
@@ -42,7 +42,7 @@ export const deletePage: Page = {
   template: 'accounts/delete.eta',
   async show(request) {
     const orders = await readOrders(request);
-    const years = (await receiptsOf(request.host.database))?.keepYears(request.host);
+    const years = (await loadReceiptSteps(request.host.database))?.readRetentionYears(request.host);
     return {
       kept: years === undefined ? '' : request.t('accounts.delete.kept_receipts', { count: years }),
       phrase: phraseOf(request),

@@ -2,9 +2,14 @@ import { bestSupport, type ModelAbilities, readAbilities } from '#core/config/ca
 import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { answeredOn, type DayStatus, describeDays, lastDays } from '#core/business/model-health/days.ts';
+import {
+  computeAnsweredShareOfDays,
+  type DayStatus,
+  describeDays,
+  listLastDays,
+} from '#core/business/model-health/days.ts';
 import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
-import { healthReadings, historyDays } from '#core/business/model-health/readings.ts';
+import { getHealthReadings, historyDays } from '#core/business/model-health/readings.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -40,7 +45,7 @@ export interface ModelReading {
 export async function readModels(gateway: Registry, request: PageRequest): Promise<ModelReading[]> {
   const { host } = request;
   const alone = new Set(routeNamesFor(request).areShown ? modelsWithoutBackup(host.catalog.models) : []);
-  const readings = healthReadings(host);
+  const readings = getHealthReadings(host);
   const [health, speeds, answers, incidents, notes] = await Promise.all([
     readModelHealth(gateway, host),
     readings.speed.get().catch(() => undefined),
@@ -52,7 +57,7 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
   const names = Map.groupBy(host.catalog.listed, ({ model }) => model);
   const incidentsOf = Map.groupBy(incidents ?? [], ({ model }) => model);
   const timeZone = host.section(service).time_zone;
-  const all = lastDays(localTime(new Date(host.now()), timeZone).day, historyDays);
+  const all = listLastDays(localTime(new Date(host.now()), timeZone).day, historyDays);
   return host.catalog.models.map((model): ModelReading => {
     const name = model.publicName;
     const counted = answers?.get(name) ?? [];
@@ -66,7 +71,7 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
       isAlone: alone.has(model),
       firstTokenMs: speed?.weekMs,
       tokensPerSecond: speed?.tokensPerSecond,
-      uptime: (days) => answeredOn(all.slice(-days), counted),
+      uptime: (days) => computeAnsweredShareOfDays(all.slice(-days), counted),
       history: (days) =>
         answers === undefined
           ? []

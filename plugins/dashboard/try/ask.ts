@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from '@hapi/hapi';
-import { accessTokens } from '#core/business/accounts/access-token.ts';
+import { getAccessTokens } from '#core/business/accounts/access-token.ts';
 import { answerText } from '#core/platform/answer-text.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { paths } from '../code/write-code.mjs';
@@ -62,7 +62,7 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
 function signToken(page: PageRequest): Promise<string> {
   const { id: accountId } = accountOf(page);
   const { sessionId = '' } = page;
-  return accessTokens(page.host).sign(page.host.service.prefix, { accountId, sessionId });
+  return getAccessTokens(page.host).sign(page.host.service.prefix, { accountId, sessionId });
 }
 
 /** Address on which this process listens. */

@@ -4,7 +4,7 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { createTryPage } from './try-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
-import { accessTokenLifetime, accessTokens } from '#core/business/accounts/access-token.ts';
+import { accessTokenLifetimeMs, getAccessTokens } from '#core/business/accounts/access-token.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { sessionOf } from '#core/web/sessions/sign-in.ts';
 import { tryPath } from '../paths.ts';
@@ -29,8 +29,8 @@ function tokenRoute(server: Server): ServerRoute {
       if (session === undefined) throw new PageError(401, 'error.401.text');
       const { prefix } = server.host().service;
       const claims = { accountId: session.account.id, sessionId: session.id };
-      const token = await accessTokens(server.host()).sign(prefix, claims);
-      return h.response({ token, expires_in: accessTokenLifetime / 1_000 }).header('cache-control', 'no-store');
+      const token = await getAccessTokens(server.host()).sign(prefix, claims);
+      return h.response({ token, expires_in: accessTokenLifetimeMs / 1_000 }).header('cache-control', 'no-store');
     },
   };
 }

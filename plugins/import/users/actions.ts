@@ -1,5 +1,5 @@
 import { defineAction, type SubjectKind, text } from '#core/business/operator-actions/action-kind.ts';
-import { itself } from '#core/business/operator-actions/telling.ts';
+import { describeAsIs } from '#core/business/operator-actions/member-describers.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, object } from '#core/platform/schema.ts';
 import type { UserOutcome } from './import-user.ts';
@@ -32,7 +32,7 @@ export const importAction = defineAction({
   // E-mail addresses are stored with the accounts only.
   unrecorded: ['users', 'keys'],
   secrets: ['imported'],
-  tells: { source: itself },
+  tells: { source: describeAsIs },
   resolve: (_host, input) => Promise.resolve({ ...input, count: input.users.length }),
   perform: (host, _id, input) => importAll(host, input, undefined),
 });

@@ -1,4 +1,4 @@
-import { fullName } from '#core/business/accounts/shown-names.ts';
+import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
@@ -35,7 +35,7 @@ export async function readRequest({ database }: Pick<Host, 'database'>, id: stri
     );
   const accounts = await readAccounts(database, 'id', record.account_id === null ? [] : [record.account_id]);
   const names = new Map(
-    accounts.map(({ id: account, name, email }) => [account, `${account} ${fullName(name, email)}`]),
+    accounts.map(({ id: account, name, email }) => [account, `${account} ${nameWithAddress(name, email)}`]),
   );
   return { record, describe: (timeZone) => describeRequest(record, names, timeZone) };
 }

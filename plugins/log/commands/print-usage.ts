@@ -1,4 +1,4 @@
-import { fullName } from '#core/business/accounts/shown-names.ts';
+import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
@@ -140,7 +140,7 @@ async function readNames(database: Host['database']): Promise<Map<string, string
   const rows = await database.query<Row<typeof Account, 'id' | 'name' | 'email'>>(
     'SELECT id, name, email FROM account',
   );
-  return new Map(rows.map(({ id, name, email }) => [id, fullName(name, email)]));
+  return new Map(rows.map(({ id, name, email }) => [id, nameWithAddress(name, email)]));
 }
 
 function toUsageJson({ by, lines, since, completeSince }: UsageTable): object {

@@ -6,7 +6,7 @@ import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import {
   claimMessage,
   type ClaimedAlert,
-  closeAbandoned,
+  closeAbandonedTries,
   collectMessages,
   finishMessage,
 } from '#core/business/mail/outbox.ts';
@@ -25,7 +25,7 @@ export async function sendDueWebhooks(
 ): Promise<void> {
   if (host.section(alertsSection).webhook === undefined) return;
   await collectMessages(host.database, ['webhook'], gateway);
-  await closeAbandoned(host.database, mailReason('mail.reason.gateway_stopped'));
+  await closeAbandonedTries(host.database, mailReason('mail.reason.gateway_stopped'));
   const begun = performance.now();
   while (performance.now() - begun < maxRunMs) {
     const alert = await claimMessage(host.database, ['webhook'], gateway);

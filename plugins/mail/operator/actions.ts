@@ -1,5 +1,5 @@
 import { ActionRefused, defineAction, note, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
-import { choice } from '#core/business/operator-actions/telling.ts';
+import { describeChoice } from '#core/business/operator-actions/member-describers.ts';
 import { listMails, repeatMail } from '#core/business/mail/mails.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -18,7 +18,7 @@ const mail: SubjectKind = {
     if (found === undefined) throw new ActionRefused(`There is no mail ${handle}.`, 'not_found');
     return { id: found.id, recordedAt: found.orderId ?? found.accountId, detail: { mailed: found.event } };
   },
-  tells: { mailed: choice('operator.mail') },
+  tells: { mailed: describeChoice('operator.mail') },
 };
 
 export const sendAgainAction = defineAction({

@@ -1,5 +1,5 @@
 import { countUndelivered, listMails, undeliveredDays } from '#core/business/mail/mails.ts';
-import { tellChoice } from '#core/business/operator-actions/telling.ts';
+import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
@@ -38,7 +38,7 @@ export const sendAgainPage = plainPage(sendAgainAction, {
     const found = await findMail(host, params['id'] ?? '');
     const action = { path: '/operator/mails', label: 'operator.mails' };
     const { id, event, order, accountId } = found ?? notFound('operator.mail_unknown', action);
-    const name = tellChoice('operator.mail', event, t);
+    const name = translateChoice('operator.mail', event, t);
     return order === undefined
       ? { id, name, path: `/operator/accounts/${accountId}` }
       : { id, name: `${name} (${order})`, path: `/operator/orders/${order}` };

@@ -1,5 +1,5 @@
-import { type CustomerMail, countUndelivered, hasUndelivered, listMails } from '#core/business/mail/mails.ts';
-import { tellChoice } from '#core/business/operator-actions/telling.ts';
+import { type CustomerMail, countUndelivered, hasUndeliveredCondition, listMails } from '#core/business/mail/mails.ts';
+import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 
 /** Maximum receipts and refund notices listed individually. */
@@ -10,7 +10,7 @@ export const undeliveredMails: ProblemKind = {
   name: 'mail',
   order: 110,
   runbook: 'mail-failing',
-  precondition: hasUndelivered,
+  precondition: hasUndeliveredCondition,
   async find(reader) {
     const { host, t } = reader;
     const { money, others } = await countUndelivered(host.database);
@@ -29,7 +29,7 @@ export const undeliveredMails: ProblemKind = {
 
 function describeMail(mail: CustomerMail, { t }: ProblemReader): Problem {
   const { id, event, state, order = '', error, finishedAt } = mail;
-  const name = tellChoice('operator.mail', event, t);
+  const name = translateChoice('operator.mail', event, t);
   return {
     severity: state === 'failed' ? 'bad' : 'warn',
     title: t(`operator.mail_state.${state}`),

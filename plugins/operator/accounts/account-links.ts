@@ -1,6 +1,6 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import { partsOf } from '#core/business/operator-actions/action-kind.ts';
-import { actionsOf } from '#core/business/operator-actions/actions.ts';
+import { splitActionName } from '#core/business/operator-actions/action-kind.ts';
+import { getActions } from '#core/business/operator-actions/actions.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -21,12 +21,12 @@ export function accountLinks(
   if (blockedAt === undefined) pointless.add('account.unblock');
   // Not for a paused account: its owner could resume it.
   else if (pausedAt === undefined) pointless.add('account.block');
-  return [...actionsOf(host).values()]
+  return [...getActions(host).values()]
     .filter(({ subject, sparesOperators }) => subject === accountSubject && !(isOperator && sparesOperators === true))
     .filter(({ name }) => !pointless.has(name))
     .filter(({ input }) => hasSignIn || input.properties['sign_in'] === undefined)
     .map(({ name }) => ({
-      path: `/operator/accounts/${id}/${partsOf(name).verb}`,
+      path: `/operator/accounts/${id}/${splitActionName(name).verb}`,
       label: t(`operator.act.${name}`),
       isFirst: first.has(name),
       isDanger: name === 'account.block' || name === 'account.delete',

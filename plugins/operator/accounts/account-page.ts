@@ -14,7 +14,7 @@ import {
   type UsageCounts,
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
-import { signInName } from '#core/business/operator-actions/telling.ts';
+import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { nameAccounts } from '#core/web/resources/tell-action.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
 import {

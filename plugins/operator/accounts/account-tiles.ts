@@ -1,6 +1,6 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { readPaid } from '#core/business/payments/revenue.ts';
+import { readAccountRevenue } from '#core/business/payments/revenue.ts';
 import { type KeyUse, readKeyUse } from '#core/gateway/records/key-use.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { CostNotes } from '#core/web/pages/costs-beside.ts';
@@ -26,7 +26,7 @@ export async function describeAccountTiles(
   const { database } = host;
   const currency = host.section(currencySection);
   const [paid, use] = await Promise.all([
-    readPaid(database, id, currency),
+    readAccountRevenue(database, id, currency),
     readKeyUse(database, [id], host.now() - keyUseDays * day),
   ]);
   const end = periods.at(-1)?.endsAt;

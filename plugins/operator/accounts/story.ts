@@ -1,4 +1,4 @@
-import { isProlonged, type LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import { isExtension, type LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { Order, OrderFlag, OrderRefund, Payment } from '#core/business/payments/order.ts';
@@ -141,7 +141,7 @@ function tellEntry(entry: LedgerEntry, words: Words): StoryEntry {
   const { reason, days, createdAt, endsAt } = entry;
   const { t, format, host } = words;
   const name = t(`operator.ledger_reason.${reason}`);
-  const title = isProlonged(entry) ? name : `${name}: ${t('operator.days', { count: days })}`;
+  const title = isExtension(entry) ? name : `${name}: ${t('operator.days', { count: days })}`;
   const ends = t('operator.pass_ends', { time: format.dayTime(endsAt, new Date(host.now())).text });
   return ofAccess(createdAt, reason === 'revoke' ? 'info' : 'ok', title, joinParts(ledgerNote(entry, words), ends));
 }

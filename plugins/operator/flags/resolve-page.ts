@@ -3,11 +3,11 @@ import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/payments/flags.ts';
 import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 
 /** `/operator/flags/{id}`: form to resolve a flag. */
 export const resolvePage: Page = plainPage(
-  coreAction('flag.resolve'),
+  getCoreAction('flag.resolve'),
   { path: '/operator/flags', find: readFlag },
   { path: '/operator/flags/{id}', title: 'operator.resolve_title' },
 );

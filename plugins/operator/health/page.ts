@@ -10,7 +10,7 @@ import type { FailedJob } from '#core/platform/jobs/jobs.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { tellChoice } from '#core/business/operator-actions/telling.ts';
+import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { titleOfRollback } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
@@ -97,7 +97,7 @@ async function describeChecks(
 /** @param kind type of the dependency: `embedded`, `external`, `memory`, `redis` */
 function describePassing(kind: string | undefined, t: PageRequest['t']): string {
   if (kind === undefined) return t('operator.check_passes');
-  return t('operator.check_passes_with', { kind: tellChoice('operator.check_kind', kind, t) });
+  return t('operator.check_passes_with', { kind: translateChoice('operator.check_kind', kind, t) });
 }
 
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {

@@ -5,9 +5,9 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
 import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
-import { receiptsOf } from '#core/business/payments/receipts.ts';
+import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { redeemerOf } from '#core/business/payments/order-codes.ts';
-import { isUnderWay } from '#core/business/payments/order-types.ts';
+import { isRefundInProgress } from '#core/business/payments/order-types.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { describeFacts, entryTables, fieldTable } from '#core/web/resources/field.ts';
 import { mailsOfOne } from '#core/web/resources/mails.ts';
@@ -32,8 +32,8 @@ export const orderPage: Page = {
       readOrderDetails(database, order),
       readAccountNames(database, [accountId, redeemerOf(order) ?? null], t),
       listMails(database, { accountId, orderId: id }, listedMails),
-      receiptsOf(database).then((steps) => steps?.listReceipts(database, id)),
-      receiptsOf(database).then((steps) => steps?.readCompany(database, id)),
+      loadReceiptSteps(database).then((steps) => steps?.listReceipts(database, id)),
+      loadReceiptSteps(database).then((steps) => steps?.readCompany(database, id)),
       readOrderLines(database, id),
     ]);
     const reader = { host, t, format, language, names };
@@ -82,7 +82,7 @@ function actionsOf(order: Order, { t, format }: PageRequest) {
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const worstFirst = open.toSorted((one, other) => severityOf(one.kind).localeCompare(severityOf(other.kind)));
   const closable = refunds.filter((refund) => refund.state === 'asked' || refund.state === 'sent');
-  const payable = payments.filter((payment) => refundable(order, payment) > 0 && !isUnderWay(order, payment));
+  const payable = payments.filter((payment) => refundable(order, payment) > 0 && !isRefundInProgress(order, payment));
   return [
     ...worstFirst.map(({ id, kind }) =>
       link(`/operator/flags/${id}`, t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) })),

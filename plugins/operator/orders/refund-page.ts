@@ -1,16 +1,16 @@
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { refundable } from '#core/business/payments/order.ts';
-import { isUnderWay } from '#core/business/payments/order-types.ts';
+import { isRefundInProgress } from '#core/business/payments/order-types.ts';
 import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import { describeFacts } from '#core/web/resources/field.ts';
 import { paymentsOf } from '#core/web/resources/order-parts.ts';
 import { requireOrder } from './order-page.ts';
 
 /** `/operator/orders/{code}/refund/{payment}`: refunds one payment, in full or in part. */
 export const refundPage: Page = plainPage(
-  coreAction('order.refund'),
+  getCoreAction('order.refund'),
   { path: '/operator/orders/{code}', find: findPayment },
   { path: '/operator/orders/{code}/refund/{payment}', errors: { too_much: 'amount' } },
 );
@@ -25,7 +25,7 @@ async function findPayment(request: PageRequest): Promise<PageSubject> {
   const action = { path, label: 'operator.order' } as const;
   if (payment === undefined || left === 0)
     throw new PageError(payment === undefined ? 404 : 409, 'operator.not_paid', { action });
-  if (isUnderWay(order, payment)) throw new PageError(409, 'operator.act.error.refund_open', { action });
+  if (isRefundInProgress(order, payment)) throw new PageError(409, 'operator.act.error.refund_open', { action });
   const amount = format.money(left, payment.currency);
   const gaveDays = payment.outcome === 'activated';
   return {

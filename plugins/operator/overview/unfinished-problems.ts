@@ -1,4 +1,4 @@
-import { listUnfinished, longestAction } from '#core/business/operator-actions/operator-actions.ts';
+import { listUnfinishedActions, maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { nameAccounts, readSubjects, tellDone } from '#core/web/resources/tell-action.ts';
 
@@ -15,8 +15,8 @@ export const unfinishedActions: ProblemKind = {
   precondition: `EXISTS (SELECT FROM operator_action WHERE finished_at IS NULL AND created_at > now() - interval '${looked} days')`,
   async find(reader) {
     const { host, t } = reader;
-    const span = { from: host.now() - shownFor, until: host.now() - longestAction };
-    const actions = await listUnfinished(host.database, span, listed);
+    const span = { since: host.now() - shownFor, until: host.now() - maxActionMs };
+    const actions = await listUnfinishedActions(host.database, span, listed);
     if (actions.length === 0) return [];
     const subjects = await readSubjects(reader, actions, await nameAccounts(reader, actions));
     return actions.map(({ action, operator, subject, createdAt }) => {

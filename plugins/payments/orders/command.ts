@@ -1,10 +1,10 @@
 import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { formatMoney } from '#core/business/accounts/money.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { findOrder } from '#core/business/operator-actions/subjects.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { refundable } from '#core/business/payments/order-types.ts';
+import { computeRefundable } from '#core/business/payments/order-types.ts';
 import { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
@@ -81,14 +81,15 @@ const actions = [
       examples: ['daypass orders close-refund ORD-7F3K2MQX-R1 --as failed --note "ticket 8123"'],
     },
   ],
-] as const satisfies readonly (readonly [Parameters<typeof coreAction>[0], ActionCommandWords])[];
+] as const satisfies readonly (readonly [Parameters<typeof getCoreAction>[0], ActionCommandWords])[];
 
 /** Accepts the payment's id at the provider too; without an id, the order must have a single payment. */
 async function askRefund(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
   const { payment: id, ...rest } = input as { payment?: string; amount?: number; manual?: true };
   if (id === undefined && handle === '') throw new CommandFailed('Name an order, or --payment ID.', 2);
   // Imported here, because loading MikroORM would slow down every other command.
-  const { findOrderOfPayment, paymentToRefund } = await import('#core/business/payments/refunds.ts');
+  const { findOrderOfPayment, findRefundablePayment: paymentToRefund } =
+    await import('#core/business/payments/refunds.ts');
   const paid = handle === '' ? await findOrderOfPayment(host.database, `${id}`) : await findListed(host, handle);
   if (paid === undefined) throw new CommandFailed(`Payment ${id} not found.`, 3);
   const payment =
@@ -96,7 +97,7 @@ async function askRefund(host: Host, handle: string, input: { readonly [member: 
       ? paymentToRefund(paid)
       : paid.payments.find((candidate) => candidate.id === id.toLowerCase() || candidate.paymentId === id);
   if (payment === undefined) throw new CommandFailed(`Order ${paid.code} has no payment ${id}.`, 3);
-  const money = formatMoney(rest.amount ?? refundable(paid, payment), payment.currency);
+  const money = formatMoney(rest.amount ?? computeRefundable(paid, payment), payment.currency);
   const how = rest.manual === true ? 'as paid back by you' : `by ${paid.provider}`;
   return {
     handle: paid.id,
@@ -125,6 +126,6 @@ export const ordersCommand: Command = {
       examples: ['daypass orders show ORD-7F3K2MQX'],
     });
     for (const [name, wording] of actions)
-      addActionCommand(parser, context, coreAction(name), { about: order, ...wording });
+      addActionCommand(parser, context, getCoreAction(name), { about: order, ...wording });
   },
 };

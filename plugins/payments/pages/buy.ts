@@ -2,7 +2,7 @@ import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { currencySection, labelFor, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import { giftSteps, sellsGifts } from '#core/business/payments/gifts.ts';
-import { quote, startOrder } from '#core/business/payments/checkout.ts';
+import { quotePlan, startOrder } from '#core/business/payments/checkout.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { type PlaceSteps, placeSteps, readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
@@ -12,7 +12,7 @@ import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redire
 import { checkoutFields, describeSteps, type CheckoutSteps, submitSteps } from './checkout-steps.ts';
 import { planOf } from './gift.ts';
 import { daysOf, nextOf } from './order-view.ts';
-import { viewOf } from '#core/business/payments/order-view.ts';
+import { determineView } from '#core/business/payments/order-view.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /** Number of recent orders searched for an open one. */
@@ -232,7 +232,7 @@ async function describeTime(
 ) {
   const { t, format, host } = request;
   try {
-    const { startsAt, endsAt } = await quote(host, accountOf(request).id, days);
+    const { startsAt, endsAt } = await quotePlan(host, accountOf(request).id, days);
     if (isGift)
       return { starts: t('payments.buy.starts_gift'), ends: t('payments.buy.ends_gift', { count: days }), problem: '' };
     if (!isActive) {
@@ -254,7 +254,7 @@ async function hasTimeLeft(request: PageRequest): Promise<boolean> {
 async function findOpenOrder(request: PageRequest) {
   const { host, t, format } = request;
   const { orders } = await listOrders(host.database, { accountId: accountOf(request).id }, undefined, recentOrders);
-  const found = orders.find((order) => ['waiting', 'preparing'].includes(viewOf(order)));
+  const found = orders.find((order) => ['waiting', 'preparing'].includes(determineView(order)));
   if (found === undefined) return undefined;
   const { code, price, currency } = found;
   return {

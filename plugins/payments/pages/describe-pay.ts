@@ -1,7 +1,7 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
-import { paymentProviders, simulationOf } from '#core/business/payments/connections.ts';
+import { paymentProviders, findSimulationCommand } from '#core/business/payments/connections.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
-import { nmidOf, QrisError, readQris } from '#core/business/payments/qris.ts';
+import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { contactLink } from '#core/gateway/host/contact.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -24,7 +24,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
   const { code, attempt } = order;
   const total = format.money(attempt?.amount ?? order.price, order.currency);
   const isPayable = view === 'waiting';
-  const simulation = isPayable ? simulationOf(host, order) : undefined;
+  const simulation = isPayable ? findSimulationCommand(host, order) : undefined;
   const qr = isPayable && simulation === undefined ? attempt?.qr : undefined;
   const receiver = qr === undefined ? undefined : receiverOf(qr, request);
   return {
@@ -129,7 +129,7 @@ function boldParts(text: string) {
 export function receiverOf(qr: string, { host }: Pick<PageRequest, 'host'>): { name: string; nmid: string } {
   try {
     const qris = readQris(qr);
-    return { name: qris.merchantName, nmid: nmidOf(qris) ?? '' };
+    return { name: qris.merchantName, nmid: findNmid(qris) ?? '' };
   } catch (error) {
     if (!(error instanceof QrisError)) throw error;
     return { name: host.service.name, nmid: '' };

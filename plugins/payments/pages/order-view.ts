@@ -1,6 +1,6 @@
 import { contactOf } from '#core/gateway/host/contact.ts';
 import type { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { decisionDue } from '#core/business/payments/flags.ts';
+import { computeDecisionDeadline } from '#core/business/payments/flags.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import type { FlagKind, Payment } from '#core/business/payments/order-types.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
@@ -25,7 +25,10 @@ export function daysOf(count: number, { t }: Pick<PageRequest, 't'>): string {
 }
 
 /** Returns the value for an error text: the time from which the buyer can try again. */
-export function nextOf({ next }: CheckoutError, { format }: Pick<PageRequest, 'format'>): { readonly time?: string } {
+export function nextOf(
+  { retryAt: next }: CheckoutError,
+  { format }: Pick<PageRequest, 'format'>,
+): { readonly time?: string } {
   return next === undefined ? {} : { time: format.time(next).text };
 }
 
@@ -104,7 +107,7 @@ export function describeDecision(
   { t, host, format }: Pick<PageRequest, 't' | 'host' | 'format'>,
 ): string {
   const flag = flags.find(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt === undefined);
-  const by = decisionDue(host, flag?.createdAt ?? readAt);
+  const by = computeDecisionDeadline(host, flag?.createdAt ?? readAt);
   if (by > readAt) return t(key, { time: format.time(by).text });
   const contact = contactOf(host.service);
   return contact === undefined ? t(keyWithout, { code }) : t(keyLate, { code, contact });

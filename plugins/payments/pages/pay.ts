@@ -1,4 +1,4 @@
-import { cancelOrder, checkNow, newCharge } from '#core/business/payments/checkout.ts';
+import { cancelOrder, checkNow, renewCharge } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
@@ -42,7 +42,7 @@ export const payPage: Page = {
   },
   forms: [
     action('check', ({ id }, { host }) => checkNow(host, id), '?checked=1'),
-    action('charge', ({ id }, { host, address }) => newCharge(host, id, address)),
+    action('charge', ({ id }, { host, address }) => renewCharge(host, id, address)),
   ],
 };
 

@@ -3,7 +3,7 @@ import { contactOf } from '#core/gateway/host/contact.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
-import { receiptsOf } from '#core/business/payments/receipts.ts';
+import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { planOf } from './gift.ts';
@@ -23,7 +23,7 @@ export const receiptPage: Page = {
     const order = await ownOrder(request);
     if (order.paidAt === undefined) throw new PageError(404, 'payments.receipt.unpaid');
     const { database } = request.host;
-    const receipts = (await (await receiptsOf(database))?.listReceipts(database, order.id)) ?? [];
+    const receipts = (await (await loadReceiptSteps(database))?.listReceipts(database, order.id)) ?? [];
     const stored = receipts.filter(({ kind }) => kind === 'payment');
     // For an order from before receipts were stored, only a later payment may have one.
     const activated = order.payments.find(({ outcome }) => outcome === 'activated');

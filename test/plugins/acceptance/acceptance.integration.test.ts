@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
-import { newCharge } from '#core/business/payments/checkout.ts';
+import { renewCharge } from '#core/business/payments/checkout.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { readOrder } from '#core/business/payments/order.ts';
-import { receipt } from '#core/business/payments/order-mail-writers.ts';
+import { receiptMail } from '#core/business/payments/order-mail-writers.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { retention } from '../../../plugins/acceptance/jobs.ts';
 import { auditPage } from '../../support/audit-page.ts';
@@ -91,7 +91,7 @@ const ageTexts = () => shop.database.query(`update acceptance_text set shown_at 
 async function factsOfMail(code: string) {
   const { host } = shop.gateway;
   const order = await readOrder(shop.database, { code });
-  const draft = await receipt.write({
+  const draft = await receiptMail.write({
     host,
     payload: { orderId: order?.id ?? '', accountId: buyerId },
     language: 'id',
@@ -179,7 +179,7 @@ describe('paying', () => {
     expect(await acceptancesOf(code)).toHaveLength(1);
     await shop.database.query(`update plan_order set state = 'expired' where code = ?`, [code]);
     await publish({ en: '---\nversion: "2"\n---\n# Terms of service\nTwo.' });
-    await newCharge(shop.gateway.host, (await readOrder(shop.database, { code }))?.id ?? '');
+    await renewCharge(shop.gateway.host, (await readOrder(shop.database, { code }))?.id ?? '');
     expect(await acceptancesOf(code)).toMatchObject([{ version: '1' }]);
     const gift = await buy({}, '/buy?gift=1&days=7');
     expect((await readOrder(shop.database, { code: gift }))?.isGift).toBe(true);

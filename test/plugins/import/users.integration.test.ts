@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
-import { signInWith } from '#core/business/accounts/identities.ts';
+import { signInWithProfile } from '#core/business/accounts/identities.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -222,7 +222,7 @@ describe('daypass import --users', () => {
     const host = { database, section, service: { prefix: 'toko' } } as unknown as Host;
     const profile = { provider: 'google', subject: '1', email: 'ani@example.com', name: 'Ani', avatarUrl: undefined };
     const { id } = await findAccount(database, 'ani@example.com');
-    expect(await signInWith(host, profile)).toEqual({ accountId: id, isNew: false });
+    expect(await signInWithProfile(host, profile)).toEqual({ accountId: id, isNew: false });
   });
 
   it('reads users and subscriptions of sub2api, with times as PostgreSQL writes them', async () => {

@@ -11,7 +11,7 @@ import { Sessions } from '#core/web/sessions/sessions.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { clearDatabase, createTestDatabase, silentLog } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
-import { uncertainTries } from '#core/business/mail/outbox.ts';
+import { maxUncertainTries } from '#core/business/mail/outbox.ts';
 import { repeatMail } from '#core/business/mail/mails.ts';
 import { registeredHere, tablesHere } from '../../support/registered.ts';
 import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
@@ -602,11 +602,11 @@ describe('a receipt', () => {
   it('of which nobody knows whether it was taken is sent again with the same id, some times', async () => {
     await record('order.paid', { orderId: await addOrder(), accountId });
     const ids = new Set<string | undefined>();
-    for (let attempt = 1; attempt <= uncertainTries; attempt++) {
+    for (let attempt = 1; attempt <= maxUncertainTries; attempt++) {
       await makeDue();
       const { mails, lines } = await sendTo({ dot: (socket) => void socket.destroy() });
       ids.add(messageId(mails[0]));
-      const isLast = attempt === uncertainTries;
+      const isLast = attempt === maxUncertainTries;
       expect((await states())[0]).toMatch(isLast ? /^uncertain/ : /^waiting/);
       expect(lines[0]).toContain(isLast ? 'and is not sent again' : 'and is sent again');
     }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { endOrderPeriod, prolongPeriod } from '#core/business/accounts/ledger.ts';
+import { endOrderPeriod, extendPeriod } from '#core/business/accounts/ledger.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -75,7 +75,7 @@ it('time that is given back after the end of a bought pass earns nothing, is non
       and id not in (select replaces from plan_period where replaces is not null)`,
       [buyer],
     );
-  await database.fork().transactional((transaction) => prolongPeriod(transaction, buyer, 600, 'outage'));
+  await database.fork().transactional((transaction) => extendPeriod(transaction, buyer, 600, 'outage'));
   expect(await held()).toHaveLength(1);
   expect((await readEarnings(database, 'IDR', span)).filter(({ account }) => account === buyer)).toEqual([before]);
   expect((await read(order)).period).toEqual(period);

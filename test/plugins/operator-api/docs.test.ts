@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { partsOf } from '#core/business/operator-actions/action-kind.ts';
+import { splitActionName } from '#core/business/operator-actions/action-kind.ts';
 import { absentCapabilities } from '../../ci/absent.ts';
 import { registeredHere } from '../../support/registered.ts';
 
@@ -18,7 +18,7 @@ it.runIf(absentCapabilities.length === 0)(
       return (cell.match(/(?<=`)[a-z-]+(?=`)/g) ?? []).map((segment) => `${subject} ${segment}`);
     });
     expect(segments.toSorted()).toEqual(
-      Array.from(actions.values(), ({ name, subject }) => `${subject.name} ${partsOf(name).verb}`).toSorted(),
+      Array.from(actions.values(), ({ name, subject }) => `${subject.name} ${splitActionName(name).verb}`).toSorted(),
     );
   },
 );

@@ -447,7 +447,7 @@ it('the record of all actions leads to the account, order or route that each was
   for (const [action, subject] of subjects)
     await recordAction(
       gateway.database,
-      { operator: { id: crypto.randomUUID(), name: operator }, action, subject, words: {} },
+      { operator: { id: crypto.randomUUID(), name: operator }, action, subject, details: {} },
       () => Promise.resolve(),
     );
   const { text } = await ops.get('/operator/health');
@@ -481,7 +481,7 @@ it('the overview names an action whose process ended meanwhile, and leads to wha
   const { id: subject, code } = await order(95_000);
   const { database } = gateway;
   const by = { id: crypto.randomUUID(), name: operator };
-  await recordAction(database, { operator: by, action: 'order.refund', subject, words: {} }, () => Promise.resolve());
+  await recordAction(database, { operator: by, action: 'order.refund', subject, details: {} }, () => Promise.resolve());
   await database.query(
     `update operator_action set finished_at = null, created_at = now() - interval '1 hour' where subject = ?`,
     [subject],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { revokeDays } from '#core/business/accounts/ledger.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import { commandOperator, coreAction, runAction } from '#core/business/operator-actions/actions.ts';
+import { commandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { readingOf } from '#core/web/resources/resource.ts';
@@ -37,7 +37,7 @@ async function read(path: string, query: Readonly<Record<string, string>> = {}):
 describe('an outage', () => {
   it('is made good to those who had paid time in it, once', async () => {
     const [hit, other] = [await createBuyer(database), await createBuyer(database)];
-    await run(coreAction('account.add_days'), hit, { days: 1, note: 'bought' });
+    await run(getCoreAction('account.add_days'), hit, { days: 1, note: 'bought' });
     const now = Date.now();
     const outage = { since: now - 60_000, until: now + 3_600_000 };
     const ids = new Set((await findAffectedAccounts(database, outage)).map(({ id }) => id));
@@ -79,8 +79,8 @@ describe('an outage', () => {
     const buyers = [await createBuyer(database), await createBuyer(database), await createBuyer(database)];
     const [day, full, blocked] = buyers as [string, string, string];
     for (const id of buyers)
-      await run(coreAction('account.add_days'), id, { days: id === full ? 365 : 1, note: 'bought' });
-    await run(coreAction('account.block'), blocked, { note: 'abuse' });
+      await run(getCoreAction('account.add_days'), id, { days: id === full ? 365 : 1, note: 'bought' });
+    await run(getCoreAction('account.block'), blocked, { note: 'abuse' });
     const since = new Date(Date.now() - 60_000).toISOString();
     const until = new Date().toISOString();
     const words = { since, until, days: 1, label: 'Sorry for today', note: `outage ${day}` };
@@ -111,7 +111,7 @@ describe('an outage', () => {
 
   it('is listed for programs with whom it has hit', async () => {
     const hit = await createBuyer(database);
-    await run(coreAction('account.add_days'), hit, { days: 1, note: 'bought' });
+    await run(getCoreAction('account.add_days'), hit, { days: 1, note: 'bought' });
     const [since, until] = [new Date(Date.now() - 60_000).toISOString(), new Date().toISOString()];
     const accounts = (await read('/outage', { since, until }))['accounts'];
     expect(accounts).toEqual(expect.arrayContaining([expect.objectContaining({ id: hit })]));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
-import { receiptsOf } from '#core/business/payments/receipts.ts';
+import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { signedUrl } from '../../../plugins/receipts/link.ts';
@@ -70,7 +70,7 @@ async function makeReal(order: Order): Promise<void> {
 }
 
 async function receiptOf(order: Order) {
-  const [first] = (await (await receiptsOf(gateway.database))?.listReceipts(gateway.database, order.id)) ?? [];
+  const [first] = (await (await loadReceiptSteps(gateway.database))?.listReceipts(gateway.database, order.id)) ?? [];
   if (first === undefined) throw new Error('no receipt');
   return first;
 }

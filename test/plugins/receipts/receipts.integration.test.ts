@@ -11,8 +11,8 @@ import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { numberReceipts } from '../../../plugins/receipts/numbers.ts';
-import { buyerOf, findReceipts, listLines, readPaymentReceipt } from '../../../plugins/receipts/read.ts';
-import { readMailed } from '../../../plugins/receipts/steps.ts';
+import { buyerOf, findReceipts, listReceiptLines, readPaymentReceipt } from '../../../plugins/receipts/read.ts';
+import { readMailedReceipt } from '../../../plugins/receipts/steps.ts';
 import type { Seller } from '../../../plugins/receipts/section.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
@@ -185,7 +185,7 @@ describe('numbers', () => {
     expect(await numberOf(others[0])).toBeLessThan(await numberOf(others[1]));
     expect(await numberOf(others[1])).toBeLessThan(await numberOf(late));
     expect((await receiptOf(late as Order))?.refunds[0]?.number).toBeGreaterThan(0);
-    const mailed = await readMailed(host, late?.payments[0]?.id ?? '', `${late?.code}-R1`);
+    const mailed = await readMailedReceipt(host, late?.payments[0]?.id ?? '', `${late?.code}-R1`);
     const { receipt, refunds } = (await receiptOf(late as Order)) ?? {};
     expect(mailed).toMatchObject({
       number: String(receipt?.number).padStart(6, '0'),
@@ -245,7 +245,8 @@ it('lines of the books are numbered, and add up to payments and refunds', async 
   const order = await buy(host);
   await refundOrder(host, order.id, { reason: 'sorry', isManual: true, amount: 89_000, days: 'none' });
   await numberReceipts(database);
-  const lines = (await listLines(database, { since, until: new Date(Date.now() + 1_000), currency: 'IDR' })) ?? [];
+  const lines =
+    (await listReceiptLines(database, { since, until: new Date(Date.now() + 1_000), currency: 'IDR' })) ?? [];
   expect(lines.filter(({ code }) => code === order.code)).toMatchObject([
     {
       kind: 'payment',
@@ -270,7 +271,8 @@ it('a company that is added after a refund is the buyer of both, in the books an
      where order_id = ? and kind = 'payment'`,
     [order.id],
   );
-  const lines = (await listLines(database, { since, until: new Date(Date.now() + 1_000), currency: 'IDR' })) ?? [];
+  const lines =
+    (await listReceiptLines(database, { since, until: new Date(Date.now() + 1_000), currency: 'IDR' })) ?? [];
   const buyersOf = (kind: string) =>
     lines.filter((line) => line.code === order.code && line.kind === kind).map(({ buyer: name, npwp }) => [name, npwp]);
   expect(buyersOf('refund')).toEqual([['PT Pembeli', '0012345678901000']]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
-import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
+import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -91,7 +91,7 @@ class Shop {
         );
       else if (order === undefined) return;
       else if (kind === 'cancel') await cancelOrder(host, order.id);
-      else if (kind === 'recharge') await newCharge(host, order.id);
+      else if (kind === 'recharge') await renewCharge(host, order.id);
       else await this.settle(order, kind === 'pay' ? 'paid' : 'expired');
     } catch (error) {
       if (!(error instanceof CheckoutError)) throw error;

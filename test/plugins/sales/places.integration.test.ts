@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { blockAccount, pauseAccount, resumeAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { grantDays, prolongPeriod, revokeDays } from '#core/business/accounts/ledger.ts';
-import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
+import { grantDays, extendPeriod, revokeDays } from '#core/business/accounts/ledger.ts';
+import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
@@ -129,7 +129,7 @@ describe('places', () => {
     const order = await startOrder(host, first, 1);
     await expire(order);
     await startOrder(host, second, 1);
-    expect(await kindOf(newCharge(host, order.id))).toBe('sold_out');
+    expect(await kindOf(renewCharge(host, order.id))).toBe('sold_out');
   });
 
   it('are taken, over the limit too, by days that the operator adds, which count as given', async () => {
@@ -283,7 +283,7 @@ describe('the waiting list', () => {
     for (const account of [granted, former]) await joinWaitingList(host, account, 7);
     const give = async () => {
       await grantDays(database, granted, { days: 1 });
-      await database.fork().transactional((transaction) => prolongPeriod(transaction, former, 600, 'outage'));
+      await database.fork().transactional((transaction) => extendPeriod(transaction, former, 600, 'outage'));
     };
     await give();
     await reserveFree(host);

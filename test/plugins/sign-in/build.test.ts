@@ -3,7 +3,7 @@ import { type Server, server as createHapi } from '@hapi/hapi';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type BellProviders, buildProvider, clientSecretOf } from '../../../plugins/sign-in/providers/build.ts';
 import { fromBell, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
-import { providerTitles } from '#core/business/accounts/shown-names.ts';
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 
 const bell = createRequire(import.meta.url)('@hapi/bell') as { plugin: never; providers: BellProviders };
 

@@ -4,7 +4,7 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { CheckContext } from '#core/config/section.ts';
 import { keepFixed } from '#core/extension/validation/fixed-members.ts';
 import { localSection } from '../../../plugins/sign-in/local-section.ts';
-import { providerTitles } from '#core/business/accounts/shown-names.ts';
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { configuredProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';
 
 const app = (change: Partial<ProviderSettings> = {}): ProviderSettings => ({

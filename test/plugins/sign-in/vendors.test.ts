@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { server as createHapi } from '@hapi/hapi';
 import { afterEach, expect, it, vi } from 'vitest';
-import { providerTitles } from '#core/business/accounts/shown-names.ts';
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { unusableProviders } from '../../../plugins/sign-in/provider-config.ts';
 import { type BellProviders, buildProvider, clientSecretOf } from '../../../plugins/sign-in/providers/build.ts';
 import { type ProviderProfile, toPerson } from '../../../plugins/sign-in/providers/profile.ts';

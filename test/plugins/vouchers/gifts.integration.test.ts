@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { newCharge, startOrder } from '#core/business/payments/checkout.ts';
+import { renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
@@ -293,7 +293,7 @@ describe('places', () => {
     const order = await startOrder(shop, buyer, 7, { isGift: true });
     await database.query(`update plan_order set state = 'expired' where id = ?`, [order.id]);
     await pay(await startOrder(shop, friend, 7));
-    await expect(newCharge(shop, order.id)).rejects.toMatchObject({ kind: 'sold_out' });
+    await expect(renewCharge(shop, order.id)).rejects.toMatchObject({ kind: 'sold_out' });
     expect((await pay(order)).gift?.state).toBe('open');
     expect(await heldBy('late')).toBe(1);
   });

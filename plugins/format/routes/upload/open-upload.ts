@@ -1,4 +1,4 @@
-import { endUserIds } from '#core/business/accounts/end-user-id.ts';
+import { getEndUserIds } from '#core/business/accounts/end-user-id.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -38,6 +38,6 @@ export async function openUpload(host: Host, exchange: Exchange, call: ClientCal
   requireKind(model, requestedModel, call.format);
   requireParameters(form.fields, call.format.client.parameters, call.endpoint.required);
   requireFormat(model, call.format);
-  const endUser = await endUserIds(host).find(exchange, model);
+  const endUser = await getEndUserIds(host).computeId(exchange, model);
   return new UploadCall(exchange, call, model, nameInReply(model, requestedModel), form, endUser);
 }

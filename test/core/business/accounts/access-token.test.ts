@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
-  accessTokenLifetime,
+  accessTokenLifetimeMs,
   AccessTokens,
   isAccessToken,
   readAccessToken,
@@ -45,8 +45,8 @@ describe('the secret of access tokens', () => {
 describe('an access token', () => {
   it('names its account and session until ten minutes have passed', () => {
     expect(read(token)).toEqual(claims);
-    expect(read(token, now + accessTokenLifetime - 1)).toEqual(claims);
-    expect(read(token, now + accessTokenLifetime)).toBeUndefined();
+    expect(read(token, now + accessTokenLifetimeMs - 1)).toEqual(claims);
+    expect(read(token, now + accessTokenLifetimeMs)).toBeUndefined();
   });
 
   it('is accepted by an instance whose clock is a minute behind, and not two', () => {

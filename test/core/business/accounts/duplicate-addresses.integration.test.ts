@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { findDuplicateAddresses, ensureUniqueAddresses } from '#core/business/accounts/duplicate-addresses.ts';
-import { signInWith } from '#core/business/accounts/identities.ts';
+import { signInWithProfile } from '#core/business/accounts/identities.ts';
 import { openDatabase, type OpenedDatabase } from '#core/platform/database/open.ts';
 import { databaseDiagnoses } from '#core/process/doctor/database.ts';
 import { coreEntities } from '#core/process/entities.ts';
@@ -54,14 +54,14 @@ describe('a database with a Turkish collation', () => {
     expect((await findAccountByHandle(host, 'Info@Example.com')).id).toBe(accountId);
     const person = { provider: 'google', name: 'Ani', avatarUrl: undefined } as const;
     const first = { ...person, subject: 'one', email: 'info@example.com' };
-    expect(await signInWith(host, first)).toMatchObject({ accountId });
-    expect(await signInWith(host, { ...person, subject: 'two', email: 'iNFO@example.com' })).toMatchObject({
+    expect(await signInWithProfile(host, first)).toMatchObject({ accountId });
+    expect(await signInWithProfile(host, { ...person, subject: 'two', email: 'iNFO@example.com' })).toMatchObject({
       refused: 'email_taken',
     });
     // The address of an identity changes to one that is taken: the account keeps its own, and its owner is let in.
     const other = { ...person, subject: 'three', email: 'other@example.com' };
-    await signInWith(host, other);
-    expect(await signInWith(host, { ...other, email: 'Info@example.com' })).not.toHaveProperty(
+    await signInWithProfile(host, other);
+    expect(await signInWithProfile(host, { ...other, email: 'Info@example.com' })).not.toHaveProperty(
       'refused',
       'email_taken',
     );

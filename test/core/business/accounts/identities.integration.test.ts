@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { lockIdentity, signInWith, type SignInProfile } from '#core/business/accounts/identities.ts';
+import { lockIdentity, signInWithProfile, type SignInProfile } from '#core/business/accounts/identities.ts';
 import { linkIdentity, listIdentities, unlinkIdentity } from '#core/business/accounts/identity-links.ts';
 import { changeEmail, moveSignIn, removeSignIn } from '#core/business/accounts/recovery.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
@@ -35,7 +35,7 @@ function person(change: Partial<SignInProfile> = {}): SignInProfile {
 }
 
 async function newAccount(profile = person()): Promise<string> {
-  const outcome = await signInWith(host, profile);
+  const outcome = await signInWithProfile(host, profile);
   if (outcome.refused !== undefined) throw new Error(outcome.refused);
   return outcome.accountId;
 }
@@ -79,7 +79,10 @@ describe('a sign-in', () => {
     const sari = person();
     const accountId = await newAccount(sari);
     const email = `${randomUUID()}@example.com`;
-    expect(await whileTaken(email, () => signInWith(host, { ...sari, email }))).toEqual({ accountId, isNew: false });
+    expect(await whileTaken(email, () => signInWithProfile(host, { ...sari, email }))).toEqual({
+      accountId,
+      isNew: false,
+    });
     expect(await findAccount(database, accountId)).toMatchObject({ email: sari.email });
   });
 
@@ -93,14 +96,14 @@ describe('a sign-in', () => {
   it('finds the account of a known identity, whatever its e-mail address is now', async () => {
     const sari = person();
     const accountId = await newAccount(sari);
-    const again = await signInWith(host, { ...sari, email: `new-${sari.email}` });
+    const again = await signInWithProfile(host, { ...sari, email: `new-${sari.email}` });
     expect(again).toEqual({ accountId, isNew: false });
     expect(await listIdentities(database, accountId)).toMatchObject([{ email: `new-${sari.email}` }]);
   });
 
   it('makes one account of twenty first sign-ins at the same instant', async () => {
     const sari = person();
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => signInWith(host, sari)));
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => signInWithProfile(host, sari)));
     expect(new Set(outcomes.map((outcome) => ('accountId' in outcome ? outcome.accountId : '')))).toHaveProperty(
       'size',
       1,
@@ -113,7 +116,7 @@ describe('a sign-in', () => {
     const sari = person();
     await newAccount(sari);
     const other = person({ provider: 'github', email: sari.email?.toUpperCase() });
-    expect(await signInWith(host, other)).toEqual({ refused: 'email_taken' });
+    expect(await signInWithProfile(host, other)).toEqual({ refused: 'email_taken' });
     const [row] = await database.query('select 1 from identity where subject = ?', [other.subject]);
     expect(row).toBeUndefined();
   });
@@ -127,35 +130,35 @@ describe('a sign-in', () => {
 
     it('lets the verified owner of its e-mail address in', async () => {
       const owner = person({ email: (await address())?.toUpperCase() });
-      expect(await signInWith(host, owner)).toEqual({ accountId, isNew: false });
-      expect(await signInWith(host, owner)).toEqual({ accountId, isNew: false });
+      expect(await signInWithProfile(host, owner)).toEqual({ accountId, isNew: false });
+      expect(await signInWithProfile(host, owner)).toEqual({ accountId, isNew: false });
     });
 
     it('refuses the owner of an address whose letters Unicode folds to those of it', async () => {
       const made = await createAccount(database, 'dp', { name: 'Kim', email: `kim-${person().email}` });
       const email = (await findAccount(database, made.accountId)).email?.replace('k', '\u212A');
-      expect(await signInWith(host, person({ email }))).toEqual({ refused: 'email_taken' });
+      expect(await signInWithProfile(host, person({ email }))).toEqual({ refused: 'email_taken' });
       expect(await listIdentities(database, made.accountId)).toEqual([]);
     });
 
     it('lets one of ten identities in that bring its address at the same instant', async () => {
       const claimed = await address();
       const outcomes = await Promise.all(
-        Array.from({ length: 10 }, () => signInWith(host, person({ email: claimed }))),
+        Array.from({ length: 10 }, () => signInWithProfile(host, person({ email: claimed }))),
       );
       expect(outcomes.filter(({ refused }) => refused === undefined)).toEqual([{ accountId, isNew: false }]);
       expect(outcomes.filter(({ refused }) => refused === 'email_taken')).toHaveLength(9);
     });
 
     it('does not let a local sign-in in, which verifies nothing', async () => {
-      expect(await signInWith(host, person({ provider: 'local', email: await address() }))).toEqual({
+      expect(await signInWithProfile(host, person({ provider: 'local', email: await address() }))).toEqual({
         refused: 'email_taken',
       });
     });
 
     it('is refused while the account is blocked', async () => {
       await database.query('update account set blocked_at = now() where id = ?', [accountId]);
-      expect(await signInWith(host, person({ email: await address() }))).toEqual({ refused: 'blocked' });
+      expect(await signInWithProfile(host, person({ email: await address() }))).toEqual({ refused: 'blocked' });
     });
   });
 
@@ -163,7 +166,7 @@ describe('a sign-in', () => {
     const { email = '' } = person();
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        signInWith(host, person({ provider: index % 2 ? 'google' : 'github', email })),
+        signInWithProfile(host, person({ provider: index % 2 ? 'google' : 'github', email })),
       ),
     );
     expect(outcomes.filter(({ refused }) => refused === 'email_taken')).toHaveLength(9);
@@ -178,7 +181,7 @@ describe('a sign-in', () => {
   it('gives an account without an e-mail address the one that is verified later', async () => {
     const sari = person({ email: undefined });
     const accountId = await newAccount(sari);
-    await signInWith(host, { ...sari, email: `${sari.subject}@late.example` });
+    await signInWithProfile(host, { ...sari, email: `${sari.subject}@late.example` });
     expect((await findAccount(database, accountId)).email).toBe(`${sari.subject}@late.example`);
   });
 
@@ -187,7 +190,7 @@ describe('a sign-in', () => {
     const accountId = await newAccount(sari);
     const { email = '' } = person();
     await newAccount(person({ email }));
-    expect(await signInWith(host, { ...sari, email: email.toUpperCase() })).toEqual({ accountId, isNew: false });
+    expect(await signInWithProfile(host, { ...sari, email: email.toUpperCase() })).toEqual({ accountId, isNew: false });
     expect((await findAccount(database, accountId)).email).toBeUndefined();
   });
 
@@ -195,7 +198,7 @@ describe('a sign-in', () => {
     const sari = person();
     const accountId = await newAccount(sari);
     await database.query('update account set blocked_at = now() where id = ?', [accountId]);
-    expect(await signInWith(host, sari)).toEqual({ refused: 'blocked' });
+    expect(await signInWithProfile(host, sari)).toEqual({ refused: 'blocked' });
   });
 
   it('stores names on one line and of bounded length', async () => {
@@ -223,7 +226,7 @@ describe('a linked identity', () => {
     const accountId = await newAccount();
     const github = person({ provider: 'github' });
     expect(await linkIdentity(host, accountId, github)).toBe('linked');
-    expect(await signInWith(host, github)).toEqual({ accountId, isNew: false });
+    expect(await signInWithProfile(host, github)).toEqual({ accountId, isNew: false });
   });
 
   it('gives its e-mail address to an account without one', async () => {
@@ -243,7 +246,7 @@ describe('a linked identity', () => {
     const github = person({ provider: 'github' });
     const owner = await newAccount(github);
     expect(await linkIdentity(host, await newAccount(), github)).toBe('of_other_account');
-    expect(await signInWith(host, github)).toEqual({ accountId: owner, isNew: false });
+    expect(await signInWithProfile(host, github)).toEqual({ accountId: owner, isNew: false });
   });
 
   it('belongs to one account when two link it at the same instant', async () => {
@@ -260,7 +263,7 @@ describe('an unlinked identity', () => {
     const github = person({ provider: 'github' });
     await linkIdentity(host, accountId, github);
     expect(await unlinkIdentity(database, accountId, github)).toBe('unlinked');
-    expect(await signInWith(host, github)).toMatchObject({ isNew: true });
+    expect(await signInWithProfile(host, github)).toMatchObject({ isNew: true });
   });
 
   it('is never the last one', async () => {
@@ -303,8 +306,8 @@ describe('the address of an account', () => {
     const sari = person();
     const accountId = await newAccount(sari);
     const email = `new-${sari.email}`;
-    await signInWith(host, { ...sari, email });
-    await signInWith(host, { ...sari, email });
+    await signInWithProfile(host, { ...sari, email });
+    await signInWithProfile(host, { ...sari, email });
     expect([await addressOf(accountId), await eventsOf(accountId)]).toEqual([[email, sari.email], 1]);
   });
 
@@ -313,7 +316,7 @@ describe('the address of an account', () => {
     const github = person({ provider: 'github' });
     const accountId = await newAccount(sari);
     await linkIdentity(host, accountId, github);
-    await signInWith(host, { ...github, email: `new-${github.email}` });
+    await signInWithProfile(host, { ...github, email: `new-${github.email}` });
     expect([await addressOf(accountId), await eventsOf(accountId)]).toEqual([[sari.email, null], 0]);
   });
 
@@ -326,7 +329,7 @@ describe('the address of an account', () => {
     if (taken.email !== undefined && taken.email !== 'Boss@Example.com') await newAccount(taken);
     const sari = person();
     const accountId = await newAccount(sari);
-    await signInWith(withOperator(), { ...sari, email: taken.email });
+    await signInWithProfile(withOperator(), { ...sari, email: taken.email });
     expect(await addressOf(accountId)).toEqual([sari.email, null]);
   });
 });
@@ -354,7 +357,7 @@ describe('an operator address', () => {
   it('is given to no account that has none', async () => {
     const github = person({ provider: 'github', email: undefined });
     const accountId = await newAccount(github);
-    await signInWith(withOperator(), { ...github, email: 'boss@example.com' });
+    await signInWithProfile(withOperator(), { ...github, email: 'boss@example.com' });
     expect(await addressOf(accountId)).toEqual([null, null]);
   });
 });
@@ -385,7 +388,7 @@ describe('recovery', () => {
     const sessions = new Sessions(database);
     for (const id of [from, to]) await sessions.create(id, 'Firefox');
     await moveSignIn(host, from, 'google', to);
-    expect(await signInWith(host, sari)).toEqual({ accountId: to, isNew: false });
+    expect(await signInWithProfile(host, sari)).toEqual({ accountId: to, isNew: false });
     expect([await sessions.list(from), await sessions.list(to)]).toEqual([[], []]);
     await expect(moveSignIn(host, from, 'google', to)).rejects.toMatchObject({ kind: 'not_found' });
   });
@@ -434,7 +437,7 @@ describe('recovery', () => {
     const sari = person();
     const [from, to] = [await newAccount(sari), await newAccount()];
     await moveSignIn(host, from.toUpperCase(), 'google', to.toUpperCase());
-    expect(await signInWith(host, sari)).toEqual({ accountId: to, isNew: false });
+    expect(await signInWithProfile(host, sari)).toEqual({ accountId: to, isNew: false });
   });
 
   it('moves no sign-in to an operator', async () => {
@@ -449,8 +452,8 @@ describe('recovery', () => {
     const sari = person();
     const accountId = await newAccount(sari);
     const github = { ...person({ provider: 'github' }), email: sari.email };
-    expect(await signInWith(host, github)).toEqual({ refused: 'email_taken' });
+    expect(await signInWithProfile(host, github)).toEqual({ refused: 'email_taken' });
     await removeSignIn(host, accountId, 'google');
-    expect(await signInWith(host, github)).toEqual({ accountId, isNew: false });
+    expect(await signInWithProfile(host, github)).toEqual({ accountId, isNew: false });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { personalTables } from '#core/business/accounts/personal-tables.ts';
+import { describePersonalTables } from '#core/business/accounts/personal-tables.ts';
 import { defineEntity, p, personal } from '#core/index.ts';
 import { findUndecidedColumns, findUndocumentedColumns, readEntities } from '../../../../.ci/entity-rules.ts';
 
@@ -39,14 +39,14 @@ describe('a table with personal columns', () => {
       },
     });
     const { em } = await readEntities([Contact, Reply]);
-    expect(personalTables({ fork: () => em.fork() })).toMatchObject([
+    expect(describePersonalTables({ fork: () => em.fork() })).toMatchObject([
       { name: 'reply', ofAccount: '(contact_id) in (select id from contact where account_id = ?)', removal: 'delete' },
     ]);
   });
 
   it('must say whose its rows are', async () => {
     const { em } = await readContact({ phone: personal(p.text()) });
-    expect(() => personalTables({ fork: () => em.fork() })).toThrow(
+    expect(() => describePersonalTables({ fork: () => em.fork() })).toThrow(
       'the table contact has personal columns, but neither a column account_id nor a relation to one',
     );
   });

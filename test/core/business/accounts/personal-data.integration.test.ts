@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { cleanRecords, deleteAccount } from '#core/business/accounts/deletion.ts';
-import { rememberPersonalTables } from '#core/business/accounts/personal-tables.ts';
+import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
@@ -74,7 +74,7 @@ it('the personal columns of a plugin are removed with the account, however many 
 
 it('the personal columns of a capability that is gone are removed with the account', async () => {
   const [deleted, other] = [await addContacts(40_001), await addContacts(50_001)];
-  await rememberPersonalTables(database);
+  await recordPersonalTables(database);
   const options = { dataFolder: tmpdir(), log: silentLog, mode: 'command', isShared: true } as const;
   await using without = await openDatabase({ url: database.url, entities: coreEntities, ...options });
   await deleteAccount(without, deleted);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Incident } from '#core/business/model-health/incident.ts';
-import { describeDays, lastDays } from '#core/business/model-health/days.ts';
+import { describeDays, listLastDays } from '#core/business/model-health/days.ts';
 
 const zone = 'Asia/Jakarta';
 
@@ -33,8 +33,8 @@ function stateOfEmpty(incidents: Incident[]) {
 
 describe('the days of a model', () => {
   it('end today, and cross months', () => {
-    expect(lastDays('2031-03-02', 4)).toEqual(['2031-02-27', '2031-02-28', '2031-03-01', '2031-03-02']);
-    expect(lastDays('2031-05-12', 90)).toHaveLength(90);
+    expect(listLastDays('2031-03-02', 4)).toEqual(['2031-02-27', '2031-02-28', '2031-03-01', '2031-03-02']);
+    expect(listLastDays('2031-05-12', 90)).toHaveLength(90);
   });
 
   it('are ok from 99.5 % on, and bad below 95 %', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
-  abandon,
+  endRemoved,
   endOf,
-  follow,
+  updateIncident,
   type Incident,
   type Observation,
-  rememberedBy,
+  getRememberedFailure,
 } from '#core/business/model-health/incident.ts';
 import {
   assess,
@@ -43,7 +43,7 @@ function watch(changes: Record<number, Trouble | undefined>, until: number) {
   let trouble: Trouble | undefined;
   for (let at = 0; at <= until; at += 15) {
     if (at in changes) trouble = changes[at];
-    current = follow('dp/a', current, observed(start + at * second, trouble), () => `${++made}`);
+    current = updateIncident('dp/a', current, observed(start + at * second, trouble), () => `${++made}`);
     if (current?.endedAt !== undefined) {
       ended.push(current);
       current = undefined;
@@ -55,7 +55,7 @@ function watch(changes: Record<number, Trouble | undefined>, until: number) {
 const after = (seconds: number) => start + seconds * second;
 
 function observe(current: Incident | undefined, at: number, answered: number | undefined): Incident | undefined {
-  return follow('dp/a', current, observed(after(at), slow, { answered }), () => '1');
+  return updateIncident('dp/a', current, observed(after(at), slow, { answered }), () => '1');
 }
 
 describe('an incident', () => {
@@ -71,13 +71,13 @@ describe('an incident', () => {
 
   it('opens as soon, and ends as soon, when the clock was set back by an hour since it began', () => {
     const at = (seconds: number) => after(seconds - 3_600);
-    const began = follow('dp/a', undefined, observed(after(0), down), () => '1');
-    const seen = follow('dp/a', began, observed(at(15), down), () => '2');
-    const opened = follow('dp/a', seen, observed(at(45), down), () => '2');
+    const began = updateIncident('dp/a', undefined, observed(after(0), down), () => '1');
+    const seen = updateIncident('dp/a', began, observed(at(15), down), () => '2');
+    const opened = updateIncident('dp/a', seen, observed(at(45), down), () => '2');
     expect(opened).toMatchObject({ id: '1', openedAt: at(45) });
-    const calm = follow('dp/a', opened, observed(after(60), undefined), () => '2');
-    const still = follow('dp/a', calm, observed(at(75), undefined), () => '2');
-    const over = follow('dp/a', still, observed(at(75 + 300), undefined), () => '2');
+    const calm = updateIncident('dp/a', opened, observed(after(60), undefined), () => '2');
+    const still = updateIncident('dp/a', calm, observed(at(75), undefined), () => '2');
+    const over = updateIncident('dp/a', still, observed(at(75 + 300), undefined), () => '2');
     expect(over).toMatchObject({ id: '1', endedAt: at(75) });
   });
 
@@ -118,16 +118,18 @@ describe('an incident', () => {
   it('ends at its last evaluation, if it was not evaluated for more than ten minutes', () => {
     const { current } = watch({ 0: down }, 60);
     const late = observed(after(60) + 10 * minute + 1, down);
-    expect(follow('dp/a', current, late, () => '2')).toMatchObject({ id: '1', endedAt: after(60) });
-    expect(follow('dp/a', current, { ...late, at: late.at - 1 }, () => '2')).toMatchObject({ endedAt: undefined });
+    expect(updateIncident('dp/a', current, late, () => '2')).toMatchObject({ id: '1', endedAt: after(60) });
+    expect(updateIncident('dp/a', current, { ...late, at: late.at - 1 }, () => '2')).toMatchObject({
+      endedAt: undefined,
+    });
   });
 
   it('ends with its model', () => {
     const { current } = watch({ 0: down }, 60);
-    expect(abandon(current as Incident)).toMatchObject({ endedAt: after(60), isRemoved: true });
+    expect(endRemoved(current as Incident)).toMatchObject({ endedAt: after(60), isRemoved: true });
     const calm = watch({ 0: down, 60: undefined }, 90).current as Incident;
-    expect(abandon(calm)).toMatchObject({ endedAt: after(60), isRemoved: false });
-    expect(abandon(watch({ 0: down }, 15).current as Incident)).toBeUndefined();
+    expect(endRemoved(calm)).toMatchObject({ endedAt: after(60), isRemoved: false });
+    expect(endRemoved(watch({ 0: down }, 15).current as Incident)).toBeUndefined();
   });
 
   it('is not opened by a few failed requests of one account', () => {
@@ -137,29 +139,38 @@ describe('an incident', () => {
 
   it('remembers the latest trouble and failure, until the model responds', () => {
     const failing = observed(after(0), down, { failedAt: after(-3) });
-    const began = follow('dp/a', undefined, failing, () => '1');
-    expect(rememberedBy(began)).toEqual({ ...down, failedAt: after(-3) });
-    const calm = follow('dp/a', began, observed(after(15), undefined), () => '1');
-    expect(rememberedBy(calm)).toBeUndefined();
-    expect(rememberedBy(follow('dp/a', undefined, observed(after(0), slow), () => '1'))).toBeUndefined();
+    const began = updateIncident('dp/a', undefined, failing, () => '1');
+    expect(getRememberedFailure(began)).toEqual({ ...down, failedAt: after(-3) });
+    const calm = updateIncident('dp/a', began, observed(after(15), undefined), () => '1');
+    expect(getRememberedFailure(calm)).toBeUndefined();
+    expect(
+      getRememberedFailure(updateIncident('dp/a', undefined, observed(after(0), slow), () => '1')),
+    ).toBeUndefined();
   });
 
   it('without traffic is over at its last failure, and a later failure begins another', () => {
-    const began = follow('dp/a', undefined, observed(after(0), down, { failedAt: after(0) }), () => '1');
-    const opened = follow('dp/a', began, observed(after(45), down, { failedAt: after(40) }), () => '2');
+    const began = updateIncident('dp/a', undefined, observed(after(0), down, { failedAt: after(0) }), () => '1');
+    const opened = updateIncident('dp/a', began, observed(after(45), down, { failedAt: after(40) }), () => '2');
     const silence = observed(after(20 * 60), down, { isRemembered: true, isQuiet: true, failedAt: after(40) });
-    const quiet = follow('dp/a', opened, silence, () => '2');
+    const quiet = updateIncident('dp/a', opened, silence, () => '2');
     expect(quiet).toMatchObject({ id: '1', quietSince: after(20 * 60), endedAt: undefined });
     expect(endOf(quiet as Incident)).toBe(after(40));
-    const again = follow('dp/a', quiet, observed(after(21 * 60), down, { failedAt: after(21 * 60) }), () => '2');
+    const again = updateIncident(
+      'dp/a',
+      quiet,
+      observed(after(21 * 60), down, { failedAt: after(21 * 60) }),
+      () => '2',
+    );
     expect(again).toMatchObject({ id: '1', endedAt: after(40) });
-    expect(follow('dp/a', quiet, observed(after(21 * 60), undefined), () => '2')).toMatchObject({ endedAt: after(40) });
+    expect(updateIncident('dp/a', quiet, observed(after(21 * 60), undefined), () => '2')).toMatchObject({
+      endedAt: after(40),
+    });
   });
 
   it('goes on after a pause without a gateway, as long as nothing has proven that it is over', () => {
     const { current } = watch({ 0: down }, 60);
     const later = observed(after(60) + 11 * minute, down, { isRemembered: true, failedAt: after(60) });
-    expect(follow('dp/a', current, later, () => '2')).toMatchObject({ id: '1', endedAt: undefined });
+    expect(updateIncident('dp/a', current, later, () => '2')).toMatchObject({ id: '1', endedAt: undefined });
   });
 
   it.each<RouteAvailability>(['available', 'unproven'])(
@@ -167,8 +178,11 @@ describe('an incident', () => {
     (route) => {
       const traffic = { ...noTraffic, failed: 10, failedInRow: 10, failedAccounts: 2, lastFailedAt: after(-1) };
       const look = (current: Incident | undefined, at: number, recent: RecentTraffic) => {
-        const assessment = assess([route], recent, undefined, rememberedBy(current), at);
-        return { assessment, current: follow('dp/a', current, { at, ...assessment, answered: undefined }, () => '1') };
+        const assessment = assess([route], recent, undefined, getRememberedFailure(current), at);
+        return {
+          assessment,
+          current: updateIncident('dp/a', current, { at, ...assessment, answered: undefined }, () => '1'),
+        };
       };
       let { current } = look(undefined, after(0), traffic);
       ({ current } = look(current, after(45), traffic));
@@ -185,6 +199,6 @@ describe('an incident', () => {
     const { current } = watch({ 0: down }, 60);
     const later = after(60) + 11 * minute;
     const failing = observed(later, down, { failedAt: later - second });
-    expect(follow('dp/a', current, failing, () => '2')).toMatchObject({ id: '1', endedAt: after(60) });
+    expect(updateIncident('dp/a', current, failing, () => '2')).toMatchObject({ id: '1', endedAt: after(60) });
   });
 });

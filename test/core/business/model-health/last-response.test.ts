@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { follow, type Incident, rememberedBy } from '#core/business/model-health/incident.ts';
+import { updateIncident, type Incident, getRememberedFailure } from '#core/business/model-health/incident.ts';
 import {
   assess,
   type Assessment,
   noTraffic,
   type RecentTraffic,
-  trafficWindow,
+  trafficWindowMs,
 } from '#core/business/model-health/trouble.ts';
 
 /*
@@ -27,7 +27,7 @@ const interval = 15 * second;
 
 /** What the records of the last minutes say, as `readRecentTraffic` counts them. */
 function trafficAt(now: number, requests: readonly Request[]): RecentTraffic {
-  const recent = requests.filter(({ at }) => at <= now && at >= now - trafficWindow);
+  const recent = requests.filter(({ at }) => at <= now && at >= now - trafficWindowMs);
   const failed = recent.filter(({ isServed }) => !isServed);
   const served = recent.filter(({ isServed }) => isServed);
   const [lastFailedAt, lastServedAt] = [failed, served].map((some) => some.at(-1)?.at);
@@ -50,10 +50,10 @@ function look(requests: readonly Request[], until: number, pages: readonly numbe
   const times = [...pages, ...Array.from({ length: Math.floor(until / interval) }, (_, index) => index * interval)];
   for (const offset of times.toSorted((one, other) => one - other)) {
     const at = start + offset;
-    const assessment = assess(['available'], trafficAt(at, requests), undefined, rememberedBy(current), at);
+    const assessment = assess(['available'], trafficAt(at, requests), undefined, getRememberedFailure(current), at);
     seen.push({ at, assessment });
     if (offset % interval !== 0) continue;
-    current = follow('dp/a', current, { at, ...assessment, answered: undefined }, () => '1');
+    current = updateIncident('dp/a', current, { at, ...assessment, answered: undefined }, () => '1');
     if (current?.endedAt !== undefined) current = undefined;
   }
   return seen;
@@ -83,7 +83,7 @@ describe('a model whose last request was answered', () => {
       fc.property(requests, fc.array(fc.integer({ min: 1, max: 40 * 60 }), { maxLength: 20 }), (before, pages) => {
         const last = before.at(-1)?.at ?? start;
         const all = [...before, { at: last + 1, isServed: true, account: 1 }];
-        const clear = last + trafficWindow + interval;
+        const clear = last + trafficWindowMs + interval;
         const seen = look(
           all,
           clear - start + 30 * 60 * second,
@@ -104,7 +104,7 @@ describe('a model whose last request was answered', () => {
       trouble?.cause,
     ]);
     const troubled = states.filter(([, cause]) => cause !== undefined).map(([at]) => Number(at));
-    expect(Math.max(...troubled)).toBeLessThanOrEqual(trafficWindow + interval);
+    expect(Math.max(...troubled)).toBeLessThanOrEqual(trafficWindowMs + interval);
     expect(troubled).toEqual(Array.from(troubled, (_, index) => (index + 1) * interval));
   });
 });
@@ -115,7 +115,7 @@ describe('a model whose last request failed', () => {
       fc.property(requests, (before) => {
         const last = before.at(-1)?.at ?? start;
         const all = [...before, ...[1, 2, 3].map((n) => ({ at: last + n, isServed: false, account: n }))];
-        const seen = look(all, last - start + 60 * 60 * second, []).filter(({ at }) => at >= last + trafficWindow);
+        const seen = look(all, last - start + 60 * 60 * second, []).filter(({ at }) => at >= last + trafficWindowMs);
         const first = trafficAt(last + 3, all);
         fc.pre(first.failedInRow >= 3 && first.failed >= 3 && first.answered + first.failed < 20);
         expect(seen.every(({ assessment }) => assessment.trouble !== undefined)).toBe(true);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
-import { readDailyOutcomes } from '#core/business/model-health/daily-answers.ts';
+import { readDailyOutcomes } from '#core/business/model-health/daily-outcomes.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, hour, RecordBook, today } from '../../gateway/records/record-fixture.ts';

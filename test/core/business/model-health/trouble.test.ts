@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import {
-  answeredShare,
+  computeAnsweredShare,
   assess,
   availabilityOf,
   findTrouble,
@@ -126,9 +126,9 @@ describe('a route', () => {
 
 describe('the share of answered requests', () => {
   it('is unknown below ten requests', () => {
-    expect(answeredShare(traffic({ answered: 8, failed: 1 }))).toBeUndefined();
-    expect(answeredShare(traffic({ answered: 8, failed: 2 }))).toBe(0.8);
-    expect(answeredShare(undefined)).toBeUndefined();
+    expect(computeAnsweredShare(traffic({ answered: 8, failed: 1 }))).toBeUndefined();
+    expect(computeAnsweredShare(traffic({ answered: 8, failed: 2 }))).toBe(0.8);
+    expect(computeAnsweredShare(undefined)).toBeUndefined();
   });
 });
 

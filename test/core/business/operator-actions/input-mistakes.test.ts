@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import { integer, object } from '#core/platform/schema.ts';
 import { text, time } from '#core/business/operator-actions/action-kind.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
 
-const refund = coreAction('order.refund').input;
+const refund = getCoreAction('order.refund').input;
 const publish = object(['audience'], { audience: { enum: ['all', 'customers'] } });
 
 describe('the input of an action', () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import {
   listActions,
-  listUnfinished,
+  listUnfinishedActions,
   recordAction,
   removeOldActions,
 } from '#core/business/operator-actions/operator-actions.ts';
@@ -18,7 +18,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 it('actions of operators are removed over their age, whatever became of them', async () => {
   const operator = { id: randomUUID(), name: 'op@example.com' };
   const act = (subject: string, work: () => Promise<void>) =>
-    recordAction(database, { operator, action: 'order.refund', subject, words: { note: 'why' } }, work);
+    recordAction(database, { operator, action: 'order.refund', subject, details: { note: 'why' } }, work);
   await act('young', () => Promise.resolve());
   await act('old', () => Promise.resolve());
   await act('failed', () => Promise.reject(new Error('no'))).catch(() => undefined);
@@ -37,7 +37,9 @@ it('actions of operators are removed over their age, whatever became of them', a
 it.each(['why', '{"days": 30}', ' {"days": 30}', ''])('an action keeps the note %j as it was written', async (note) => {
   const operator = { id: randomUUID(), name: 'op@example.com' };
   const subject = randomUUID();
-  await recordAction(database, { operator, action: 'account.note', subject, words: { note } }, () => Promise.resolve());
+  await recordAction(database, { operator, action: 'account.note', subject, details: { note } }, () =>
+    Promise.resolve(),
+  );
   const [action] = await listActions(database, { subject, limit: 1 });
   expect([action?.note ?? '', action?.details]).toEqual([note, {}]);
 });
@@ -45,7 +47,7 @@ it.each(['why', '{"days": 30}', ' {"days": 30}', ''])('an action keeps the note 
 it('lists what was running when its process ended, until it is asked for again', async () => {
   const operator = { id: randomUUID(), name: 'op@example.com' };
   const act = (subject: string) =>
-    recordAction(database, { operator, action: 'order.check', subject, words: {} }, () => Promise.resolve());
+    recordAction(database, { operator, action: 'order.check', subject, details: {} }, () => Promise.resolve());
   for (const subject of ['cut', 'cut and repeated', 'running', 'long ago', 'whole']) await act(subject);
   await database.query(`update operator_action set finished_at = null where subject <> 'whole'`);
   for (const [minutes, subject] of [
@@ -60,6 +62,6 @@ it('lists what was running when its process ended, until it is asked for again',
     ]);
   await act('cut and repeated');
   const now = Date.now();
-  const span = { from: now - 4_000 * 60_000, until: now - 15 * 60_000 };
-  expect(await listUnfinished(database, span, 5)).toMatchObject([{ subject: 'cut', outcome: 'unknown' }]);
+  const range = { since: now - 4_000 * 60_000, until: now - 15 * 60_000 };
+  expect(await listUnfinishedActions(database, range, 5)).toMatchObject([{ subject: 'cut', outcome: 'unknown' }]);
 });

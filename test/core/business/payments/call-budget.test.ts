@@ -16,7 +16,7 @@ afterEach(() => {
 /** Asks for a turn at ten calls a second. @returns the ms at which it came, or the error */
 const turn = (urgency: Urgency, rate = 10) => {
   const began = performance.now();
-  return budget.turn(rate, urgency, CallBudget.patience(urgency)).then(
+  return budget.waitForTurn(rate, urgency, CallBudget.turnDeadline(urgency)).then(
     () => performance.now() - began,
     (error: unknown) => error as PaymentError,
   );
@@ -51,7 +51,7 @@ describe('a budget of calls', () => {
     await spend();
     const done: Urgency[] = [];
     for (const urgency of ['poll', 'charge', 'notification'] as const)
-      void budget.turn(10, urgency, performance.now() + 60_000).then(() => done.push(urgency));
+      void budget.waitForTurn(10, urgency, performance.now() + 60_000).then(() => done.push(urgency));
     await vi.advanceTimersByTimeAsync(30_000);
     expect(done).toEqual(['notification', 'charge', 'poll']);
   });
@@ -67,14 +67,14 @@ describe('a budget of calls', () => {
   });
 
   it('refuses a call for which its turn comes too late, which nobody counts as a failure', async () => {
-    budget.exhausted(60);
+    budget.pause(60);
     const refused = (await turn('charge')) as PaymentError;
     expect(refused).toMatchObject({ kind: 'temporary', isRateLimited: true });
     expect(refused.retryAfter).toBeCloseTo(60, 0);
   });
 
   it('pauses for as long as the provider asks, and continues at half the rate', async () => {
-    budget.exceeded(performance.now(), 3);
+    budget.slowDown(performance.now(), 3);
     const all = Promise.all(turns(40));
     await vi.advanceTimersByTimeAsync(14_000);
     const times = (await all) as number[];
@@ -85,7 +85,7 @@ describe('a budget of calls', () => {
   it('is halved once by a burst of refusals that were sent together', async () => {
     const sentAt = performance.now();
     await vi.advanceTimersByTimeAsync(100);
-    for (let refusals = 0; refusals < 10; refusals++) budget.exceeded(sentAt, 0);
+    for (let refusals = 0; refusals < 10; refusals++) budget.slowDown(sentAt, 0);
     const all = Promise.all(turns(30));
     await vi.advanceTimersByTimeAsync(15_000);
     expect(((await all) as number[]).at(-1)).toBeLessThan(3_500);
@@ -113,7 +113,7 @@ describe('a budget of calls', () => {
     const peek = vi.spyOn(shared.limiter, 'peek');
     budget = new CallBudget('payments:fake:other', shared);
     await spend();
-    const polls = Array.from({ length: 5 }, () => budget.turn(10, 'poll', performance.now() + 60_000));
+    const polls = Array.from({ length: 5 }, () => budget.waitForTurn(10, 'poll', performance.now() + 60_000));
     await vi.advanceTimersByTimeAsync(10_000);
     await Promise.all(polls);
     expect(peek.mock.calls.length).toBeLessThan(15);
@@ -125,10 +125,10 @@ describe('a budget of calls', () => {
       [3_600, 120_000],
     ] as const) {
       budget = new CallBudget('payments:fake:charge', new MemoryShared());
-      budget.exceeded(performance.now(), asked);
+      budget.slowDown(performance.now(), asked);
       const began = performance.now();
       let served = 0;
-      void budget.turn(10, 'charge', began + 600_000).then(() => (served = performance.now() - began));
+      void budget.waitForTurn(10, 'charge', began + 600_000).then(() => (served = performance.now() - began));
       await vi.advanceTimersByTimeAsync(pause + 100);
       expect([served >= pause, served < pause + 100]).toEqual([true, true]);
     }
@@ -145,10 +145,10 @@ describe('a budget of calls', () => {
   });
 
   it('refuses at once what five thousand calls are waiting before', async () => {
-    budget.exhausted(10);
+    budget.pause(10);
     const until = performance.now() + 60_000;
-    const waiting = Array.from({ length: 5_000 }, () => budget.turn(1_000, 'charge', until));
-    await expect(budget.turn(1_000, 'charge', until)).rejects.toMatchObject({ isRateLimited: true });
+    const waiting = Array.from({ length: 5_000 }, () => budget.waitForTurn(1_000, 'charge', until));
+    await expect(budget.waitForTurn(1_000, 'charge', until)).rejects.toMatchObject({ isRateLimited: true });
     await vi.advanceTimersByTimeAsync(60_000);
     await Promise.all(waiting);
   });
@@ -157,9 +157,11 @@ describe('a budget of calls', () => {
     const shared = new MemoryShared();
     const [one, other] = [new CallBudget('key', shared), new CallBudget('key', shared)];
     await shared.events.subscribe('payments:rate', (message) => other.adapt(JSON.parse(message)));
-    one.exhausted(60);
+    one.pause(60);
     await vi.advanceTimersByTimeAsync(1);
-    await expect(other.turn(10, 'charge', CallBudget.patience('charge'))).rejects.toBeInstanceOf(PaymentError);
+    await expect(other.waitForTurn(10, 'charge', CallBudget.turnDeadline('charge'))).rejects.toBeInstanceOf(
+      PaymentError,
+    );
   });
 
   it('lets 240 buyers of twenty seconds wait less than five at ten calls a second', async () => {
@@ -206,7 +208,7 @@ async function minuteOf(shared: MemoryShared): Promise<number[]> {
   const own = new CallBudget('payments:fake:charge', shared);
   const began = performance.now();
   const at = async () => {
-    await own.turn(10, 'charge', began + 600_000);
+    await own.waitForTurn(10, 'charge', began + 600_000);
     return performance.now() - began;
   };
   return Promise.all(Array.from({ length: 400 }, at));

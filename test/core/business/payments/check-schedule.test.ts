@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextCheck } from '#core/business/payments/check-schedule.ts';
+import { computeNextDelay } from '#core/business/payments/check-schedule.ts';
 
 const middle = () => 0.5;
 
@@ -8,7 +8,7 @@ function plan(left: number, random: () => number = middle): number[] {
   const times: number[] = [];
   for (let age = 20; times.length < 200;) {
     times.push(age);
-    const delay = nextCheck({ age, left: left - age }, random);
+    const delay = computeNextDelay({ ageSeconds: age, remainingSeconds: left - age }, random);
     if (delay === undefined) return times;
     age += delay;
   }
@@ -42,7 +42,7 @@ describe('the checks of a charge', () => {
     [47, 300],
     [251, 900],
   ])('are not repeated for one that comes %i seconds after the expiry, a little early', (since, next) => {
-    expect(nextCheck({ age: 1_800 + since, left: -since }, middle)).toBe(next - since);
+    expect(computeNextDelay({ ageSeconds: 1_800 + since, remainingSeconds: -since }, middle)).toBe(next - since);
   });
 
   it.each([0, 0.25, 0.75, 0.999])('end, with luck %d', (luck) => {

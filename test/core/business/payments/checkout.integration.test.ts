@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { cancelOrder, checkNow, newCharge, quote, startOrder } from '#core/business/payments/checkout.ts';
+import { cancelOrder, checkNow, renewCharge, quotePlan, startOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order } from '#core/business/payments/order.ts';
 import { type OrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { chargeOrder } from '#core/business/payments/attempts.ts';
-import { simulationOf } from '#core/business/payments/connections.ts';
+import { findSimulationCommand } from '#core/business/payments/connections.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { crc16 } from '#core/business/payments/qris.ts';
 import { readStatus } from '#core/business/payments/ask-provider.ts';
@@ -211,7 +211,7 @@ describe('a charge', () => {
     const order = await start(7);
     expect(order).toMatchObject({ state: 'failed', attempt: { charge: 'rejected', error: 'channel is off' } });
     fake.failures.clear();
-    expect(await newCharge(host, order.id)).toMatchObject({ state: 'pending', attempt: { number: 2 } });
+    expect(await renewCharge(host, order.id)).toMatchObject({ state: 'pending', attempt: { number: 2 } });
   });
 
   it('that certainly does not exist leaves the order open for another try', async () => {
@@ -253,7 +253,7 @@ describe('a charge', () => {
     expect(order.flags).toMatchObject([{ kind: 'invalid_qr', subject: referenceOf(order) }]);
     expect(fake.charges.get(referenceOf(order))?.cancels).toBe(1);
     fake.qrOf = ({ reference, amount }) => fakeQr(reference, amount);
-    expect(await newCharge(host, order.id)).toMatchObject({ state: 'pending', attempt: { number: 2 } });
+    expect(await renewCharge(host, order.id)).toMatchObject({ state: 'pending', attempt: { number: 2 } });
   });
 
   it.each([
@@ -274,7 +274,7 @@ describe('a charge', () => {
     Object.assign(fake.connection, { simulation: ({ amount }: { amount: number }) => `pay ${amount}` });
     const order = await start(7);
     expect(order).toMatchObject({ state: 'pending', flags: [], attempt: { charge: 'created' } });
-    expect(simulationOf(host, order)).toBe('pay 95000');
+    expect(findSimulationCommand(host, order)).toBe('pay 95000');
   });
 
   it('is not made after its order was cancelled', async () => {
@@ -318,7 +318,7 @@ describe('another charge', () => {
     const order = await start(7);
     fake.end(referenceOf(order), 'expired');
     await settleNow(order);
-    const again = await newCharge(host, order.id);
+    const again = await renewCharge(host, order.id);
     expect(again).toMatchObject({ id: order.id, code: order.code, state: 'pending', attempt: { number: 2 } });
     expect(again.attempt?.reference).toBe(`${order.code}.2`);
     expect(again.expiresAt.getTime()).toBeGreaterThan(order.expiresAt.getTime());
@@ -329,12 +329,12 @@ describe('another charge', () => {
     await settle(host, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
     fake.pay(referenceOf(order));
     await forgetCheck(order);
-    expect(await newCharge(host, order.id)).toMatchObject({ state: 'paid', isLate: true });
+    expect(await renewCharge(host, order.id)).toMatchObject({ state: 'paid', isLate: true });
   });
 
   it('is not made for an open order', async () => {
     const order = await start(7);
-    expect((await newCharge(host, order.id)).attempt?.number).toBe(1);
+    expect((await renewCharge(host, order.id)).attempt?.number).toBe(1);
   });
 
   it('is refused when the plan costs something else now', async () => {
@@ -342,21 +342,21 @@ describe('another charge', () => {
     fake.end(referenceOf(order), 'expired');
     await settleNow(order);
     const dearer = createPaymentHost(database, [fake.provider], { plans: [{ days: 7, price: 120_000 }] });
-    await expect(newCharge(dearer, order.id)).rejects.toMatchObject({ kind: 'plan_changed' });
+    await expect(renewCharge(dearer, order.id)).rejects.toMatchObject({ kind: 'plan_changed' });
   });
 
   it('is refused for a cancelled order and for one that does not exist', async () => {
     const order = await start(7);
     await cancelOrder(host, order.id);
-    await expect(newCharge(host, order.id)).rejects.toMatchObject({ kind: 'not_open' });
-    await expect(newCharge(host, accountId)).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(renewCharge(host, order.id)).rejects.toMatchObject({ kind: 'not_open' });
+    await expect(renewCharge(host, accountId)).rejects.toMatchObject({ kind: 'not_found' });
   });
 
   it('asked for twice at once is one', async () => {
     const order = await start(7);
     fake.end(referenceOf(order), 'expired');
     await settleNow(order);
-    const again = await Promise.all([newCharge(host, order.id), newCharge(host, order.id)]);
+    const again = await Promise.all([renewCharge(host, order.id), renewCharge(host, order.id)]);
     expect(again.map(({ attempt }) => attempt?.number)).toEqual([2, 2]);
     expect(fake.charges.size).toBe(2);
   });
@@ -373,7 +373,7 @@ describe('another charge', () => {
       if (++charges === 2) another.resolve(undefined);
       return another.promise as Promise<void>;
     };
-    const tabs = [newCharge(host, order.id), newCharge(host, order.id)];
+    const tabs = [renewCharge(host, order.id), renewCharge(host, order.id)];
     // The tab that charges waits for the other one: for its charge, or for it to leave that to this one.
     void Promise.any(tabs).then(another.resolve);
     await Promise.all(tabs);
@@ -485,7 +485,7 @@ describe('the fifth call of a moment waits for its turn', () => {
 describe('a quote', () => {
   it('begins at the end of what the account holds', async () => {
     const { endsAt } = await grantDays(database, accountId, { days: 3 });
-    const { startsAt, endsAt: quoted, price, currency } = await quote(host, accountId, 7);
+    const { startsAt, endsAt: quoted, price, currency } = await quotePlan(host, accountId, 7);
     expect(startsAt).toEqual(endsAt);
     expect(quoted.getTime() - startsAt.getTime()).toBe(7 * 86_400_000);
     expect([price, currency]).toEqual([95_000, 'IDR']);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
-import { inboxQueue } from '#core/business/payments/work-queue.ts';
+import { getInboxQueue } from '#core/business/payments/work-queue.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -76,11 +76,11 @@ async function payWithDeathAfter(statements: number): Promise<boolean> {
       query: new URLSearchParams(),
     });
   const { status } = await send(host);
-  await inboxQueue(host).idle();
+  await getInboxQueue(host).waitUntilIdle();
   if (status !== 200) await send(healthy);
   await database.query('update payment_notification set next_try_at = clock_timestamp() where next_try_at is not null');
   await sweepPayments(healthy);
-  await inboxQueue(healthy).idle();
+  await getInboxQueue(healthy).waitUntilIdle();
   expect((await readOrder(database, { id: order.id }))?.state, `after ${statements} statements`).toBe('paid');
   expect(await timeHeld(database, accountId), `after ${statements} statements`).toEqual({
     seconds: 604_800,

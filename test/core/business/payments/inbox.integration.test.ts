@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
-import { inboxQueue } from '#core/business/payments/work-queue.ts';
+import { getInboxQueue } from '#core/business/payments/work-queue.ts';
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import { listMovements } from '#core/business/payments/movements.ts';
@@ -79,7 +79,7 @@ const second = async (state: PaymentEvidence['state']) => {
     return { ...about, state, ...(state === 'paid' && paid), raw: {} };
   };
   await notify();
-  await inboxQueue(host).idle();
+  await getInboxQueue(host).waitUntilIdle();
   return reread();
 };
 
@@ -158,7 +158,7 @@ describe('a notification of a second charge for a reference, which was not shown
         ? Promise.reject(new PaymentError('rejected', 'another'))
         : status(charge, signal);
     await notify();
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     expect((await reread()).state).toBe('paid');
   });
 });
@@ -167,21 +167,21 @@ describe('an authentic notification', () => {
   it('is answered with 200, and its order activated by a status read', async () => {
     fake.pay(referenceOf(order));
     expect((await notify()).status).toBe(200);
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     expect((await reread()).state).toBe('paid');
     expect(await stored()).toMatchObject([{ outcome: 'paid', is_open: false }]);
   });
 
   it('proves nothing by itself: what the status says counts', async () => {
     await notify();
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     expect((await reread()).state).toBe('pending');
   });
 
   it('that covers everything needs no status read', async () => {
     fake.pay(referenceOf(order));
     await notify({ evidence: { ...fake.evidence(referenceOf(order)), paidAt: new Date('2026-01-02T03:04:05Z') } });
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     expect(await reread()).toMatchObject({ state: 'paid', paidAt: new Date('2026-01-02T03:04:05Z') });
     expect(fake.calls).not.toContain('status');
   });
@@ -190,12 +190,12 @@ describe('an authentic notification', () => {
     fake.listsRefunds = true;
     fake.pay(referenceOf(order));
     await notify({ evidence: fake.evidence(referenceOf(order)) });
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     fake.giveBack(referenceOf(order), order.price);
     const { refunds = [], ...evidence } = fake.evidence(referenceOf(order));
     const at = new Date(Date.now() - 86_400_000);
     await notify({ evidence: { ...evidence, refunds: refunds.map((one) => ({ ...one, at })) } });
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     const all = await Array.fromAsync(listMovements(database, { accountId }));
     expect(all.find(({ amount }) => amount < 0)).toMatchObject({ amount: -order.price, at });
     expect(fake.calls).not.toContain('status');
@@ -214,8 +214,8 @@ describe('an authentic notification', () => {
       Array.from({ length: 100 }, (_, n) => notify({ key: `same ${order.id}`, to: n % 2 === 0 ? host : other })),
     );
     expect(answers.every(({ status }) => status === 200)).toBe(true);
-    await inboxQueue(host).idle();
-    await inboxQueue(other).idle();
+    await getInboxQueue(host).waitUntilIdle();
+    await getInboxQueue(other).waitUntilIdle();
     expect(await timeHeld(database, accountId)).toMatchObject({ periods: 1 });
     expect(await stored()).toHaveLength(1);
   });
@@ -223,11 +223,11 @@ describe('an authentic notification', () => {
   it('replayed later changes nothing', async () => {
     fake.pay(referenceOf(order));
     await notify({ key: `replay ${order.id}` });
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     fake.end(referenceOf(order), 'pending');
     await notify({ key: `replay ${order.id}` });
     await notify();
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     expect((await reread()).state).toBe('paid');
     expect(await timeHeld(database, accountId)).toMatchObject({ periods: 1 });
   });
@@ -251,7 +251,7 @@ describe('an authentic notification', () => {
     fake.pay(referenceOf(order));
     fake.fail('status', new PaymentError('unknown', 'HTTP 500'));
     await notify();
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     expect((await reread()).state).toBe('pending');
     expect(host.enqueued.at(-1)).toMatchObject({ name: 'process-notification' });
     fake.failures.clear();
@@ -266,7 +266,7 @@ describe('an authentic notification', () => {
       [order.id],
     );
     await notify();
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     const [check] = await database.query<{ delay: number }>(
       'select extract(epoch from next_check_at - clock_timestamp())::float8 as delay from payment_attempt where order_id = ?',
       [order.id],
@@ -381,7 +381,7 @@ describe('a notification of an unknown order', () => {
       raw: null,
     };
     await notify({ reference, evidence });
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     expect(await stored(reference)).toMatchObject([{ outcome: null, is_open: true }]);
     await database.query('update payment_attempt set reference = ?, provider_reference = null where order_id = ?', [
       reference,
@@ -407,7 +407,7 @@ describe('a notification of an unknown order', () => {
         ...(isPaid && { state: 'paid' as const, paid, paymentId: `P-${reference}` }),
       });
     await notify({ reference });
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     await database.query(
       "update payment_notification set received_at = received_at - interval '11 min' where reference = ?",
       [reference],
@@ -428,7 +428,7 @@ describe('a notification of an unknown order', () => {
   it('is dropped after ten minutes, with a log line', async () => {
     const reference = `ORD-NOBODY${events}.1`;
     await notify({ reference });
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     await database.query(
       "update payment_notification set received_at = received_at - interval '11 min' where reference = ?",
       [reference],
@@ -443,7 +443,7 @@ describe('a notification that cannot be processed', () => {
   it('is given up after a day of tries, whatever is wrong with it', async () => {
     const paid = { amount: 1e30, currency: 'IDR' };
     await notify({ evidence: { ...fake.evidence(referenceOf(order)), state: 'paid', paid } });
-    await inboxQueue(host).idle();
+    await getInboxQueue(host).waitUntilIdle();
     expect(await stored()).toMatchObject([{ outcome: null, is_open: true }]);
     await database.query("update payment_notification set received_at = received_at - interval '25 hours'");
     await makeDue();
@@ -480,6 +480,6 @@ describe('a burst', () => {
     );
     expect(count).toBe(1_000);
     vi.useRealTimers();
-    await inboxQueue(to)[Symbol.asyncDispose]();
+    await getInboxQueue(to)[Symbol.asyncDispose]();
   });
 });

@@ -11,7 +11,7 @@ import { findOpenFlag, flagOrder, listOpenFlags } from '#core/business/payments/
 import { listOrders, type Order } from '#core/business/payments/order.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
-import { readPaid, readRevenue } from '#core/business/payments/revenue.ts';
+import { readAccountRevenue, readRevenue } from '#core/business/payments/revenue.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { clearDatabase, createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
@@ -74,7 +74,7 @@ describe('what the operator reads of orders', () => {
     });
     const revenue = await readRevenue(database, { currency: 'IDR', timeZone, days: 1 });
     expect(revenue).toMatchObject([{ amount: 59_000 + 48_000, orders: 1 }]);
-    expect(await readPaid(database, order.accountId, 'IDR')).toEqual({ amount: 48_000, orders: 1 });
+    expect(await readAccountRevenue(database, order.accountId, 'IDR')).toEqual({ amount: 48_000, orders: 1 });
   });
 
   it('are the open flags with their money, the worst first, then the oldest', async () => {
@@ -146,12 +146,12 @@ describe('an operator’s action', () => {
     operator: { id: '00000000-0000-4000-8000-000000000000', name: 'ops@example.com' },
     action: 'order.refund' as const,
     subject: 'order-1',
-    words: { note: 'bought twice', days_back: 'none' as const },
+    details: { note: 'bought twice', days_back: 'none' as const },
   };
 
   it('is recorded with name, note and outcome', async () => {
     expect(await recordAction(database, action, () => Promise.resolve(7))).toBe(7);
-    const failed = recordAction(database, { ...action, words: { note: '{"amount": 1}' } }, () =>
+    const failed = recordAction(database, { ...action, details: { note: '{"amount": 1}' } }, () =>
       Promise.reject(new Error('the provider is away')),
     );
     await expect(failed).rejects.toThrow('the provider is away');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkPayment } from '#core/business/payments/checks.ts';
-import { cancelOrder, checkNow, newCharge, startOrder } from '#core/business/payments/checkout.ts';
+import { cancelOrder, checkNow, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
@@ -54,10 +54,10 @@ describe('charges of an account within an hour', () => {
     await age(first, hourMs / 2);
     await buyAndCancel(host, 2);
     await buyAndCancel(host, 1);
-    const { kind, next, message } = await errorOf(startOrder(host, accountId, 1));
+    const { kind, retryAt, message } = await errorOf(startOrder(host, accountId, 1));
     expect(kind).toBe('too_many_charges');
-    expect(next?.getTime()).toBeCloseTo(first.createdAt.getTime() + hourMs / 2, -4);
-    expect(message).toContain(next?.toISOString());
+    expect(retryAt?.getTime()).toBeCloseTo(first.createdAt.getTime() + hourMs / 2, -4);
+    expect(message).toContain(retryAt?.toISOString());
     expect(fake.calls.filter((call) => call === 'charge')).toHaveLength(3);
   });
 
@@ -87,9 +87,9 @@ describe('charges of an account within an hour', () => {
     const order = await startOrder(host, accountId, 7);
     const expire = () => settle(host, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
     await expire();
-    const again = await newCharge(host, order.id);
+    const again = await renewCharge(host, order.id);
     await settle(host, 'fake', { ...fake.evidence(referenceOf(again)), state: 'expired' });
-    expect(await errorOf(newCharge(host, order.id))).toMatchObject({ kind: 'too_many_charges' });
+    expect(await errorOf(renewCharge(host, order.id))).toMatchObject({ kind: 'too_many_charges' });
   });
 
   it('do not count those that were paid', async () => {
@@ -139,10 +139,10 @@ describe('charges of a network within an hour', () => {
     const [one, other, third] = [accountId, await createBuyer(database), await createBuyer(database)];
     await startOrder(host, one, 1, { address: '2001:db8:1:2::1' });
     await startOrder(host, other, 1, { address: '2001:db8:1:2:ffff::9' });
-    const { kind, next } = await errorOf(startOrder(host, third, 1, { address: '2001:db8:1:2::77' }));
+    const { kind, retryAt } = await errorOf(startOrder(host, third, 1, { address: '2001:db8:1:2::77' }));
     expect(kind).toBe('too_many_charges');
     // Two an hour: the next one after half of it.
-    expect(next?.getTime()).toBeCloseTo(Date.now() + hourMs / 2, -4);
+    expect(retryAt?.getTime()).toBeCloseTo(Date.now() + hourMs / 2, -4);
     expect((await startOrder(host, third, 1, { address: '2001:db8:1:3::77' })).state).toBe('pending');
   });
 
@@ -179,9 +179,9 @@ describe('open orders of an account', () => {
     const host = hostWith({ max_open_orders: 2 });
     const first = await startOrder(host, accountId, 1);
     await startOrder(host, accountId, 2);
-    const { kind, next } = await errorOf(startOrder(host, accountId, 3));
+    const { kind, retryAt } = await errorOf(startOrder(host, accountId, 3));
     expect(kind).toBe('too_many_orders');
-    expect(next).toEqual(first.expiresAt);
+    expect(retryAt).toEqual(first.expiresAt);
     await cancelOrder(host, first.id);
     expect((await startOrder(host, accountId, 3)).state).toBe('pending');
   });

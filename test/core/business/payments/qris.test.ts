@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   crc16,
-  nmidOf,
+  findNmid,
   type Qris,
   QrisError,
   readFields,
@@ -122,8 +122,8 @@ describe('a payload', () => {
   });
 
   it('names the merchant as the national repository knows it', () => {
-    expect(nmidOf(readQris(dynamic))).toBe('ID1020000000001');
-    expect(nmidOf({ accounts: order.accounts.slice(0, 1) })).toBeUndefined();
+    expect(findNmid(readQris(dynamic))).toBe('ID1020000000001');
+    expect(findNmid({ accounts: order.accounts.slice(0, 1) })).toBeUndefined();
   });
 
   it('is read for any amount, name and reference that fit', () => {

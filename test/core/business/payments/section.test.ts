@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckContext } from '#core/config/section.ts';
-import { qrisAmounts } from '#core/business/payments/qris.ts';
+import { qrisAmountLimits } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 
 const inEnvironment = { because: 'with NODE_ENV=production', unless: '' };
@@ -16,7 +16,7 @@ function mistakes(
   const paymentProviders = new Map(
     [{ name: 'midtrans' }, { name: 'sandbox', isSandbox: true }].map((one) => [
       one.name,
-      { ...one, currencies: ['IDR'], amounts: qrisAmounts },
+      { ...one, currencies: ['IDR'], amounts: qrisAmountLimits },
     ]),
   );
   const context = {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
+import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { describeCode } from '#core/business/payments/order-codes.ts';
 import { listOrders, type Order, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
 import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
@@ -245,7 +245,7 @@ describe('a second payment of one order', () => {
   it('is recognised on an earlier attempt', async () => {
     const first = referenceOf(order);
     await settleNow(stated({ state: 'expired' }));
-    order = await newCharge(host, order.id);
+    order = await renewCharge(host, order.id);
     expect(referenceOf(order)).not.toBe(first);
     await settleNow(paid());
     fake.pay(first);
@@ -274,7 +274,7 @@ describe('an earlier attempt', () => {
   it('does not end its order by running out', async () => {
     const first = referenceOf(order);
     await settleNow(stated({ state: 'expired' }));
-    order = await newCharge(host, order.id);
+    order = await renewCharge(host, order.id);
     await settleNow({ ...fake.evidence(first), state: 'expired' });
     expect((await reread()).state).toBe('pending');
   });
@@ -282,7 +282,7 @@ describe('an earlier attempt', () => {
   it('activates when it is paid', async () => {
     const first = referenceOf(order);
     await settleNow(stated({ state: 'expired' }));
-    await newCharge(host, order.id);
+    await renewCharge(host, order.id);
     fake.pay(first);
     await settleNow(fake.evidence(first));
     expect((await reread()).state).toBe('paid');
@@ -495,7 +495,7 @@ describe('a gift where no plugin makes codes', () => {
   it('cannot be charged again once it has expired', async () => {
     await database.query(`update plan_order set is_gift = true, state = 'expired' where id = ?`, [order.id]);
     const shop = createPaymentHost(database, [fake.provider], { payments: { gifts: true } });
-    await expect(newCharge(shop, order.id)).rejects.toMatchObject({ kind: 'no_gifts' });
+    await expect(renewCharge(shop, order.id)).rejects.toMatchObject({ kind: 'no_gifts' });
   });
 
   it('and whose code was made earlier loses it with a refund, so that nobody redeems it later', async () => {

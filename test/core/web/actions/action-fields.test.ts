@@ -1,7 +1,7 @@
 import { Eta } from 'eta';
 import { describe, expect, it } from 'vitest';
 import { amount, defineAction, lines, text, time } from '#core/business/operator-actions/action-kind.ts';
-import { choice } from '#core/business/operator-actions/telling.ts';
+import { describeChoice } from '#core/business/operator-actions/member-describers.ts';
 import { boolean, integer, object, string } from '#core/platform/schema.ts';
 import { describeFields, fieldSchema, type FieldWishes, readInput } from '#core/web/actions/action-fields.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -22,7 +22,7 @@ const action = defineAction({
     words_id: lines('What is said.', 300),
     mail: boolean('Whether it is mailed.'),
   }),
-  tells: { side: choice('side') },
+  tells: { side: describeChoice('side') },
   perform: () => Promise.resolve(),
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { FormerKeys } from '#core/business/accounts/former-keys.ts';
+import { ReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 
 let clock = 0; // ms
 beforeEach(() => {
@@ -22,7 +22,7 @@ const replacedAt = Date.parse('2026-11-22T01:00:00Z');
 /** A database that knows one replaced key, and how often it was asked. */
 function createKeys() {
   const query = vi.fn(() => Promise.resolve([{ digest: 'old', rotated_at: replacedAt }]));
-  return { query, keys: new FormerKeys({ query: query as never }) };
+  return { query, keys: new ReplacedKeys({ query: query as never }) };
 }
 
 it('the answer about a key is kept for a minute, also that it was never replaced', async () => {
@@ -38,7 +38,7 @@ it('the answer about a key is kept for a minute, also that it was never replaced
 });
 
 it('a database that does not answer within a second is not waited for', async () => {
-  const keys = new FormerKeys({ query: () => new Promise<never>(() => undefined) });
+  const keys = new ReplacedKeys({ query: () => new Promise<never>(() => undefined) });
   const found = keys.find(['old']);
   await pass(1_000);
   expect(await found).toBeUndefined();

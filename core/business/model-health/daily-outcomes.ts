@@ -12,8 +12,9 @@ export interface DailyOutcomes {
 const dayMs = 86_400_000;
 
 /**
- * Reads the outcomes of the last `days` days, by public name of the model. Days without traffic are omitted. Reads only the counts over all
- * accounts, without histograms: 90 days of ten models are about 40,000 rows.
+ * Reads the outcomes of the last `days` times 24 hours, by public name of the model. The oldest calendar day is therefore partial. Days
+ * without traffic are omitted. Reads only the counts over all accounts, without histograms, because 90 days of ten models are about 40,000
+ * rows.
  *
  * @param now epoch ms
  */

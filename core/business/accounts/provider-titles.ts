@@ -1,12 +1,4 @@
-/** Name of a deleted account. */
-export const deletedName = 'Deleted account';
-
-/** `NAME <ADDRESS>`, for operators. */
-export function fullName(name: string, email: string | null | undefined): string {
-  return email === null || email === undefined ? name : `${name} <${email}>`;
-}
-
-/** Display names of the providers that @hapi/bell supports. A list, so that checking gateway.yaml does not load bell. */
+/** Display names of the providers that @hapi/bell supports. Listed here, so that checking gateway.yaml does not load bell. */
 export const providerTitles: Readonly<Record<string, string>> = {
   arcgisonline: 'ArcGIS Online',
   auth0: 'Auth0',

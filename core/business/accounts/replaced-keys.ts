@@ -1,0 +1,62 @@
+import { LRUCache } from 'lru-cache';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { BatchLoader } from './batch-loader.ts';
+
+const retentionDays = 90; // after the replacement
+const deadlineMs = 1_000; // a caller with a rejected key waits at most this long for the reason
+const cacheTtlMs = 60_000; // tools repeat a rejected request
+
+/** Finds the times at which keys were replaced. A lookup needs the digest of the old key, so only its holder can make one. */
+export class ReplacedKeys {
+  readonly #loader: BatchLoader<Date>;
+  /** Replacement times by digest; false for a key that was not replaced. */
+  readonly #cache = new LRUCache<string, Date | false>({ max: bounds.unknownKeys, ttl: cacheTtlMs });
+
+  constructor(database: Pick<Database, 'query'>) {
+    this.#loader = new BatchLoader((digests) => readReplacements(database, digests));
+  }
+
+  /** Finds the replacement time of the first replaced key; undefined if none was replaced, or if the database does not respond. */
+  async find(digests: readonly string[]): Promise<Date | undefined> {
+    const lookups = Promise.all(digests.map((digest) => this.#find(digest)));
+    const dates: readonly (Date | false)[] = await withDeadline(
+      lookups,
+      deadlineMs,
+      'the database did not answer',
+    ).catch(() => []);
+    return dates.find((date): date is Date => date !== false);
+  }
+
+  async #find(digest: string): Promise<Date | false> {
+    const cached = this.#cache.get(digest);
+    if (cached !== undefined) return cached;
+    const replacedAt = (await this.#loader.load(digest)) ?? false;
+    this.#cache.set(digest, replacedAt);
+    return replacedAt;
+  }
+}
+
+async function readReplacements(
+  database: Pick<Database, 'query'>,
+  digests: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const rows = await database.query<{ digest: string; rotated_at: number }>(
+    `select encode(former_sha256, 'hex') as digest, ${epoch('rotated_at')} as rotated_at from api_key
+     where former_sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))
+       and rotated_at > clock_timestamp() - make_interval(days => ?)`,
+    [JSON.stringify(digests), retentionDays],
+  );
+  return new Map(rows.map(({ digest, rotated_at: rotatedAt }) => [digest, new Date(rotatedAt)]));
+}
+
+/** Removes the digests of keys that were replaced more than 90 days ago. */
+export async function removeReplacedKeys(database: Pick<Database, 'query'>): Promise<void> {
+  await database.query(
+    `update api_key set former_sha256 = null
+     where former_sha256 is not null and rotated_at <= clock_timestamp() - make_interval(days => ?)`,
+    [retentionDays],
+  );
+}

@@ -1,4 +1,4 @@
-import { endUserIds } from '#core/business/accounts/end-user-id.ts';
+import { getEndUserIds } from '#core/business/accounts/end-user-id.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { adapter, trialModel } from '#core/gateway/facts.ts';
@@ -57,7 +57,7 @@ export function createFormatStage(hours: number, host: Host): Stage {
   const responses = new ResponsesStore(host);
   const reasoning = new ReasoningStore(host, hours);
   const threads = new ThreadStore(host);
-  const endUsers = endUserIds(host);
+  const endUsers = getEndUserIds(host);
   return {
     // The stage waits only for the request body, the database and the shared state, which all have deadlines.
     timeout: Infinity,
@@ -90,7 +90,7 @@ export function createFormatStage(hours: number, host: Host): Stage {
       const threaded = opening instanceof Promise ? await opening : opening;
       const restoring = reasoning.open(exchange, threaded, model);
       const restored = restoring instanceof Promise ? await restoring : restoring;
-      const findingUser = endUsers.find(exchange, model);
+      const findingUser = endUsers.computeId(exchange, model);
       const endUser = findingUser instanceof Promise ? await findingUser : findingUser;
       const identified = endUser === undefined ? restored : restored.with({ endUser });
       const call = isLong ? await openLongCall(exchange, model, identified) : openCall(exchange, model, identified);

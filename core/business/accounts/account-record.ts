@@ -137,8 +137,7 @@ function toPeriod([startsAt, endsAt, days, label, limits, grantedAt]: StoredPeri
 }
 
 /**
- * Returns the active period: it has the start, label and limits of the period that contains `now`, and the end of the last adjacent
- * period.
+ * Returns the active period, with the start, label and limits of the period that contains `now`, and the end of the last adjacent one.
  *
  * @param now epoch ms of the database's clock
  */

@@ -93,10 +93,8 @@ export class AccountDirectory implements AsyncDisposable {
   /**
    * Finds the account whose key has this digest. A digest that was unknown is not looked up again for ten seconds.
    *
-   * @param maxAgeSeconds time for which a cached entry is fresh. 0 reads it again before it is used, unless the database does not respond
-   * or too many lookups are waiting
-   * @param isSuspect returns true if the caller has sent unknown keys, so that its lookups are delayed and batched. Called only on a cache
-   * miss
+   * @param maxAgeSeconds time for which an entry is fresh. 0 reads it before each use, unless the database does not respond or is overloaded
+   * @param isSuspect returns true if the caller has sent unknown keys and its lookups are delayed. Called only on a cache miss
    * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
   findByDigest(
@@ -118,7 +116,7 @@ export class AccountDirectory implements AsyncDisposable {
     return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
   }
 
-  /** Finds an account like `findById`, but returns an entry that is too old at once, and refreshes it in the background. */
+  /** Finds an account like `findById`, but returns an outdated entry at once, and refreshes it in the background. */
   findCachedById(id: string): Awaitable<CachedAccount | undefined> {
     const cached = this.#accounts.get(id);
     if (cached === undefined) return this.findById(id);
@@ -202,11 +200,7 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#getCachedOrThrow(cached);
   }
 
-  /**
-   * Records that a lookup found no account.
-   *
-   * @param notificationsBefore number of notifications before the lookup. If more have arrived, the account may have been created meanwhile
-   */
+  /** Records a failed lookup, unless a notification has arrived since: the account may have been created meanwhile. */
   #recordMiss(key: string, cached: CachedAccount | undefined, notificationsBefore: number): undefined {
     if (cached !== undefined) this.#accounts.delete(cached.id);
     else if (notificationsBefore === this.#notificationCount)

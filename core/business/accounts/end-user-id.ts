@@ -27,8 +27,7 @@ class EndUserIds {
   }
 
   /**
-   * Computes the id of the account that calls a model. Returns undefined if no upstream of the model receives it or isolates its cache by
-   * it.
+   * Computes the id of the account that calls a model; undefined if no upstream of the model receives it or isolates its cache by it.
    *
    * @throws on the first call, if the secret cannot be read
    */
@@ -66,12 +65,7 @@ export function isEndUserId(text: string): boolean {
   return /^[\da-f]{64}$/i.test(text);
 }
 
-/**
- * Finds the account that a vendor knows by this id. Scans all accounts with an HMAC computed in SQL (RFC 2104, with the pads 0x36 and
- * 0x5c).
- *
- * @returns the account's id
- */
+/** Finds the account that a vendor knows by this id. Scans all accounts, with the HMAC of RFC 2104 in SQL. */
 export async function findAccountByEndUserId(database: Queries, id: string): Promise<string | undefined> {
   const secret = Buffer.alloc(blockBytes);
   secret.write(await readSecret(database, secretName), 'utf8');

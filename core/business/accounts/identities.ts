@@ -89,9 +89,7 @@ interface IdentityOwner {
   readonly isBlocked: boolean;
 }
 
-/**
- * Locks an identity, because two concurrent first sign-ins would otherwise create two accounts. Identities are locked before accounts.
- */
+/** Locks an identity, because two concurrent first sign-ins would otherwise create two accounts. Identities are locked before accounts. */
 export async function lockIdentity(transaction: EntityManager, { provider, subject }: IdentityKey): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
     JSON.stringify(['identity', provider, subject]),
@@ -171,10 +169,7 @@ export async function adoptEmail(
   );
 }
 
-/**
- * Updates the account's address if the identity that it came from has a new verified address, which no other account has. Notifies the
- * previous address.
- */
+/** Updates the account's address if the identity that it came from has a new verified address that is free. Notifies the previous one. */
 async function followEmail(
   host: Pick<Host, 'section'>,
   transaction: EntityManager,

@@ -74,9 +74,7 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
 /** Origin of a pass that a refund has ended: the account's own order, or a gift of another account. */
 export type RefundedPass = 'order' | 'gift';
 
-/**
- * Reads the origin of the account's last period if a refund has ended it. Returns undefined if the period ended by itself.
- */
+/** Reads the origin of the account's last period if a refund has ended it. Returns undefined if the period ended by itself. */
 export async function readRefundedEnd(
   database: Pick<Database, 'query'>,
   accountId: string,

@@ -13,8 +13,7 @@ type RecoveryHost = Pick<Host, 'database' | 'section'>;
 /**
  * Changes an account's email address and notifies the previous one.
  *
- * @throws AccountError `operator_address` if it is an operator's address, because operator rights follow addresses; `email_taken`,
- * `not_found`, `deleted`
+ * @throws AccountError `operator_address`, because operator rights follow addresses; `email_taken`, `not_found`, `deleted`
  */
 export async function changeEmail(host: RecoveryHost, accountId: string, email: string): Promise<void> {
   if (isOperatorAddress(host, email))

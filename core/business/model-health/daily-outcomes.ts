@@ -12,9 +12,8 @@ export interface DailyOutcomes {
 const dayMs = 86_400_000;
 
 /**
- * Reads the outcomes of the last `days` times 24 hours, by public name of the model. The oldest calendar day is therefore partial. Days
- * without traffic are omitted. Reads only the counts over all accounts, without histograms, because 90 days of ten models are about 40,000
- * rows.
+ * Reads the outcomes of the last `days` times 24 hours, by public name of the model, so the oldest calendar day is partial. Days without
+ * traffic are omitted. Reads only totals over all accounts, because 90 days of ten models are about 40,000 rows.
  *
  * @param now epoch ms
  */

@@ -14,7 +14,7 @@ export const historyDays = 90;
 const maxIncidents = 200;
 const deadlineMs = 2_000;
 const maxWaitMs = 1_000; // of a page for a reading
-const outageMaxAgeMs = 3_600_000; // of incidents and history while the database is down
+const maxStaleAgeMs = 3_600_000; // of incidents and history while the database is down
 
 interface HealthReadings {
   readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
@@ -58,17 +58,17 @@ function createReadings(host: Host): HealthReadings {
       ...defaults,
       maxAge: maxAgesMs.days,
       staleFor: staleForMs,
-      knownFor: outageMaxAgeMs,
+      knownFor: maxStaleAgeMs,
       read: () => readDailyOutcomes(database, { now: now(), timeZone, days: historyDays }),
     }),
     incidents: new FreshValue({
       ...defaults,
-      knownFor: outageMaxAgeMs,
+      knownFor: maxStaleAgeMs,
       read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: maxIncidents }),
     }),
     current: new FreshValue({
       ...defaults,
-      knownFor: outageMaxAgeMs,
+      knownFor: maxStaleAgeMs,
       read: async () => readCurrentIncidents(database.fork()),
     }),
   };

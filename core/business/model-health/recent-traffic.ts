@@ -7,8 +7,7 @@ import { latest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
 
 /**
  * Reads the traffic of each model in the records of the last minutes, by public name. Uses records instead of the hourly usage, which shows
- * neither the start nor the end of a fault. Responses from the cache count as answered, but do not show that the model responds, or how
- * fast.
+ * neither the start nor the end of a fault. Responses from the cache count as answered, but do not show that the model responds.
  *
  * @param now epoch ms
  */

@@ -53,10 +53,7 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
   /** Begins with a verb. */
   readonly summary: string;
   readonly input: InputSchema;
-  /**
-   * How the record describes each member of the input, in this order, with the note last. Members without an entry are described by their
-   * names.
-   */
+  /** How the record describes each member of the input, in this order, with the note last. Other members are described by their names. */
   readonly tells?: MemberDescribers<Input>;
   /** Members of the input that are not recorded. */
   readonly unrecorded?: readonly string[];

@@ -47,8 +47,7 @@ export interface PerformedAction {
 /**
  * Performs an action and records its operator.
  *
- * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid` if the schema rejects the input, before anything is
- * recorded
+ * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid` for an invalid input, before anything is recorded
  */
 export async function runAction<Input extends object>(
   host: Host,

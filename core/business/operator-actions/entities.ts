@@ -1,10 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
-/**
- * SQL condition for texts about an account, which may name its owner. The note of a deletion outlives the account, because it records who
- * requested the deletion.
- */
+/** SQL condition for texts about an account, which may name its owner. The note of a deletion outlives the account as its reason. */
 const ofAccount = `subject = ? and (action <> 'account.delete' or error is not null)`;
 
 /** An operator's action on a page, by a command or over the API, or an owner's action on their own account. */

@@ -6,8 +6,7 @@ import { flagSubject, orderSubject, refundSubject } from './subjects.ts';
 import { describeChoice, describeAmount, omitMember, describeFlag } from './member-describers.ts';
 
 /*
- * Actions on orders, their refunds and their flags. Each loads its implementation when performed, because MikroORM would slow down all
- * commands.
+ * Actions on orders, refunds and flags. Each loads its implementation when performed, because MikroORM would slow down all commands.
  */
 
 const checkout = () => import('../payments/checkout.ts');

@@ -51,8 +51,7 @@ class ChargeNotClaimed extends Error {
 
 /**
  * Charges the last attempt of an order if it has no charge yet. Afterwards, the order is pending or failed, or its next check retries the
- * charge. If the provider accepts no calls at the moment, the attempt stays without a charge. Rejects only if the database does not
- * respond.
+ * charge. If the provider accepts no calls at the moment, there is still no charge. Rejects only if the database does not respond.
  */
 export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const order = await requireOrder(host, orderId);
@@ -193,8 +192,7 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
 
 /**
  * Stores the QR code or payment URL of a charge. If the attempt already has a different charge, the new one is not shown, and a payment of
- * it is flagged. The new one is not cancelled either, because some providers cancel by our reference, which would end the charge that is
- * shown.
+ * it is flagged. It is not cancelled either: some providers cancel by our reference, which would end the charge that is shown.
  *
  * @param qrProblem problem to report to the operator although the code is shown
  */

@@ -6,8 +6,7 @@ import { PaymentError } from './payment-provider.ts';
 
 /**
  * Purpose of a call, which decides its priority. Reads after a notification come first, because a payment was reported, followed by buyers
- * who wait for a QR code or request a check. Polls and the books get the remainder: a poll gets the same result a minute later, and the
- * books can wait.
+ * who wait for a QR code or request a check. Polls and the books get the remainder, because they can wait.
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
@@ -44,10 +43,7 @@ interface WaitingCall {
   readonly start: () => void;
 }
 
-/**
- * Rate budget of one provider endpoint, shared by all instances. Calls wait in order of urgency, and the rate follows the provider's
- * reports.
- */
+/** Rate budget of one provider endpoint, shared by all instances. Calls wait in order of urgency, at the rate that the provider allows. */
 export class CallBudget {
   readonly #key: string;
   readonly #shared: Shared;

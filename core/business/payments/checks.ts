@@ -97,7 +97,7 @@ async function runCheck(host: Host, claimed: ClaimedCheck): Promise<void> {
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     if (error.isRateLimited) {
-      await postponeCheck(host, claimed, error);
+      await postpone(host, claimed, error);
       return enqueueCheck(host, claimed.reference);
     }
     if (claimed.remainingSeconds < -maxFailingSeconds) return stopChecking(host, claimed, error);
@@ -203,7 +203,7 @@ async function scheduleCheck(
 }
 
 /** Postpones a check while the call budget allows no polls, which is not a failure. */
-async function postponeCheck(
+async function postpone(
   { database }: Host,
   { reference }: ClaimedCheck,
   { retryAfter = 1 }: PaymentError,

@@ -60,8 +60,7 @@ export const PlanOrder = defineEntity({
 });
 
 /**
- * Plugins' lines about an order, recorded when it was placed. A separate table, because transactions lock the order's row before the
- * account.
+ * Plugins' lines about an order, recorded when it was placed. In a table of its own, because the order's row is locked before the account.
  */
 export const OrderLines = defineEntity({
   name: 'OrderLines',

@@ -77,13 +77,13 @@ async function processClaimed(host: Host, notification: StoredNotification): Pro
       host.log.error(
         `a notification from ${provider} is about ${notification.reference}, but its evidence is about another payment`,
       );
-    await finishNotification(host, notification, isRefunded && outcome === 'unchanged' ? 'refunded' : outcome);
+    await finish(host, notification, isRefunded && outcome === 'unchanged' ? 'refunded' : outcome);
     if (evidence.state === 'pending' || evidence.state === 'unknown') await checkSoon(host, evidence.reference);
   } catch (error) {
     if (age > maxAgeSeconds && tries >= minTries) return dropNotification(host, notification, error);
     if (!(error instanceof PaymentError)) throw error;
     const delay = error.isRateLimited ? 0 : jitteredDelay(retryDelays.failed, tries - 1);
-    await postponeNotification(host, notification, Math.max(error.retryAfter ?? 0, delay));
+    await postpone(host, notification, Math.max(error.retryAfter ?? 0, delay));
   }
 }
 
@@ -104,14 +104,14 @@ async function readEvidence(host: Host, notification: StoredNotification): Promi
     paymentId: paymentId ?? undefined,
   };
   if (providerReference !== null && providerReference !== currentReference) {
-    const otherCharge = await readStatusUnlessRejected(host, provider, { ...target, providerReference });
+    const otherCharge = await tryReadStatus(host, provider, { ...target, providerReference });
     if (otherCharge?.state === 'paid' || otherCharge?.state === 'refunded') return otherCharge;
   }
   return readStatus(host, provider, target, 'notification');
 }
 
 /** Reads a charge that the provider may not know, or not as ours. Returns undefined if the provider rejects the read. */
-async function readStatusUnlessRejected(
+async function tryReadStatus(
   host: Host,
   provider: string,
   target: ChargeReference,
@@ -137,11 +137,10 @@ function reviveEvidence({ paidAt, refunds, ...evidence }: PaymentEvidence): Paym
 /** Retries a notification that arrived before its order was committed. An order that stays unknown is not ours. */
 async function awaitOrder(host: Host, notification: StoredNotification): Promise<void> {
   const { provider, reference, age, tries } = notification;
-  if (age < orderGraceSeconds)
-    return postponeNotification(host, notification, jitteredDelay(retryDelays.unknown, tries - 1));
+  if (age < orderGraceSeconds) return postpone(host, notification, jitteredDelay(retryDelays.unknown, tries - 1));
   host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
   await flagForeignPayment(host, notification);
-  await finishNotification(host, notification, 'unknown_order');
+  await finish(host, notification, 'unknown_order');
 }
 
 /** Flags foreign money for the operator, unless the charge is unpaid or cannot be read. */
@@ -155,7 +154,7 @@ async function flagForeignPayment(host: Host, notification: StoredNotification):
   };
   const evidence =
     notification.evidence === null
-      ? await readStatusUnlessRejected(host, provider, target)
+      ? await tryReadStatus(host, provider, target)
       : reviveEvidence(JSON.parse(notification.evidence));
   if (evidence?.paid === undefined) return;
   const moneyId = evidence.paymentId ?? evidence.providerReference ?? reference;
@@ -171,14 +170,10 @@ async function dropNotification(host: Host, notification: StoredNotification, er
     `a notification from ${notification.provider} about ${notification.reference} is dropped after a day of failures`,
     error,
   );
-  await finishNotification(host, notification, 'given_up');
+  await finish(host, notification, 'given_up');
 }
 
-async function postponeNotification(
-  { database, jobs }: Host,
-  { id, tries }: StoredNotification,
-  delay: number,
-): Promise<void> {
+async function postpone({ database, jobs }: Host, { id, tries }: StoredNotification, delay: number): Promise<void> {
   await database.query(
     'update payment_notification set next_try_at = clock_timestamp() + make_interval(secs => ?) where id = ?::bigint',
     [delay, id],
@@ -187,7 +182,7 @@ async function postponeNotification(
   await jobs.add(notificationJob, { id }, job).catch(() => undefined);
 }
 
-async function finishNotification({ database }: Host, { id }: StoredNotification, outcome: string): Promise<void> {
+async function finish({ database }: Host, { id }: StoredNotification, outcome: string): Promise<void> {
   await database.query('update payment_notification set next_try_at = null, outcome = ? where id = ?::bigint', [
     outcome,
     id,

@@ -47,8 +47,7 @@ const flagsResolvedByRefund: readonly FlagKind[] = [
  * once the payment that activated it is fully refunded. A refund that failed here may be reported as done later.
  *
  * @param raw the provider's report; null if the operator reported it
- * @param details time of the refund at the provider, if reported, and whether the gateway requested the refund, so that a time before the
- * request is ignored
+ * @param details reported time of the refund, and whether the gateway requested it, so that a time before the request is ignored
  */
 export async function finishRefund(
   transaction: EntityManager,

@@ -1,8 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 
 /*
- * Revenue is all money received less refunds, as in the monthly documents. Both include second payments that were kept, and payments of a
- * wrong amount.
+ * Revenue is all money received less refunds, as in the monthly documents. Both include retained second payments and wrong amounts.
  */
 
 /** Revenue of one day in one currency. */
